@@ -1,0 +1,130 @@
+// The arrows of docs/architecture.md, as rules. Each comment says what to do when one is broken.
+const features = [
+  "members",
+  "organizations",
+  "auth",
+  "api-keys",
+  "audit-logs",
+  "customers",
+  "wallets",
+  "webhooks",
+  "usage",
+  "invoices",
+  "payments",
+  "checkout",
+  "billing",
+  "analytics",
+  "admin",
+];
+
+/** A feature imports only features listed before it in src/features/index.ts. */
+const orderRules = features.map((feature, place) => ({
+  name: `order-of-${feature}`,
+  comment: `${feature} may import only features listed before it in src/features/index.ts: declare a port that src/compose.ts fills`,
+  severity: "error",
+  from: { path: `^src/features/${feature}/` },
+  to: { path: `^src/features/(${features.slice(place + 1).join("|") || "$never"})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    {
+      name: "no-cycles",
+      comment: "Two files that need each other are one file, or hide a third",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "kernel-imports-nothing",
+      comment: "The kernel is pure: move what needs more down to platform",
+      severity: "error",
+      from: { path: "^src/kernel/" },
+      to: { path: "^src/", pathNot: "^src/kernel/" },
+    },
+    {
+      name: "platform-knows-no-feature",
+      comment: "A mechanism knows no business: pass in what it needs",
+      severity: "error",
+      from: { path: "^src/platform/" },
+      to: { path: "^src/(api|features|cli|compose|server)" },
+    },
+    {
+      name: "api-knows-no-feature",
+      comment: "What an operation is knows no operation",
+      severity: "error",
+      from: { path: "^src/api/" },
+      to: { path: "^src/(features|cli|compose|server)" },
+    },
+    {
+      name: "nobody-imports-the-top",
+      comment: "compose, server and cli are where the arrows start",
+      severity: "error",
+      from: { path: "^src/(kernel|platform|api|features)/" },
+      to: { path: "^src/(compose|server|cli)" },
+    },
+    {
+      name: "one-door",
+      comment: "Another feature is reached through its index.ts only",
+      severity: "error",
+      from: { path: "^src/features/([^/]+)/" },
+      to: { path: "^src/features/([^/]+)/", pathNot: ["^src/features/$1/", "^src/features/[^/]+/index\\.ts$"] },
+    },
+    {
+      name: "one-door-from-above",
+      comment: "compose, server and cli reach a feature through its index.ts, or its commands.ts",
+      severity: "error",
+      from: { path: "^src/(compose|server|cli|features/index)" },
+      to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/(index|commands)\\.ts$" },
+    },
+    ...orderRules,
+    {
+      name: "sequelize-at-home",
+      comment: "Only src/platform/database speaks to Sequelize and its drivers",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/platform/database/" },
+      to: { path: "node_modules/(sequelize|sqlite3|pg)/" },
+    },
+    {
+      name: "koa-at-home",
+      comment: "Only src/server.ts and src/api know Koa",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(server\\.ts|api/)" },
+      to: { path: "node_modules/(koa|@koa|koa-body)/" },
+    },
+    {
+      name: "commander-at-home",
+      comment: "Only the command line knows commander",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(cli/|features/[^/]+/commands\\.ts)" },
+      to: { path: "node_modules/(commander|@inquirer|cli-table3)/" },
+    },
+    {
+      name: "stores-behind-services",
+      comment: "Operations, commands and rules never touch the store: call the service",
+      severity: "error",
+      from: { path: "^src/features/[^/]+/(operations|commands|rules|present|records)\\.ts$" },
+      to: { path: "^src/features/[^/]+/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "no-development-packages",
+      comment: "What src/ imports belongs to dependencies",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "src-never-imports-test",
+      comment: "The product does not know its tests",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^test/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+  },
+};

@@ -1,0 +1,77 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** What only one folder may do, with what to do instead. */
+const clockOnly = [
+  {
+    selector: "CallExpression[callee.object.name='Date'][callee.property.name='now']",
+    message: "Time is passed in: take a Clock (src/kernel/clock.ts).",
+  },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: "Time is passed in: take a Clock (src/kernel/clock.ts).",
+  },
+];
+const randomOnly = [
+  {
+    selector: "CallExpression[callee.object.name='Math'][callee.property.name='random']",
+    message: "Randomness is passed in: take a RandomBytes (src/kernel/id.ts).",
+  },
+];
+const environmentOnly = [
+  {
+    selector: "MemberExpression[object.name='process'][property.name='env']",
+    message: "Settings are declared in src/platform/config.",
+  },
+];
+const moneyOnly = [
+  {
+    selector: "CallExpression[callee.name='parseFloat']",
+    message: "Amounts are bigint: parse with parseMoney (src/kernel/money.ts).",
+  },
+];
+
+export default tseslint.config(
+  { ignores: ["dist/**", "coverage/**", "node_modules/**"] },
+  js.configs.recommended,
+  {
+    files: ["src/**/*.ts", "test/**/*.ts"],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: root } },
+    rules: {
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/strict-boolean-expressions": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "no-console": "error",
+      "no-restricted-syntax": ["error", ...clockOnly, ...randomOnly, ...environmentOnly, ...moneyOnly],
+    },
+  },
+  {
+    files: ["src/kernel/clock.ts"],
+    rules: { "no-restricted-syntax": ["error", ...randomOnly, ...environmentOnly, ...moneyOnly] },
+  },
+  {
+    files: ["src/platform/config/**/*.ts"],
+    rules: { "no-restricted-syntax": ["error", ...clockOnly, ...randomOnly, ...moneyOnly] },
+  },
+  {
+    files: ["test/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": "off",
+      "no-console": "off",
+      // chai's assertions are property reads.
+      "@typescript-eslint/no-unused-expressions": "off",
+    },
+  },
+  {
+    files: ["**/*.mjs"],
+    languageOptions: {
+      globals: { process: "readonly", console: "readonly", URL: "readonly", fetch: "readonly", setTimeout: "readonly", clearTimeout: "readonly", Buffer: "readonly", performance: "readonly" },
+    },
+  },
+);

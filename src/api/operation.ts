@@ -1,0 +1,179 @@
+import type { z } from "zod";
+import type { ProblemClass } from "../kernel/errors.ts";
+import type { Id } from "../kernel/id.ts";
+import type { WriteContext } from "../platform/database/database.ts";
+import type { Access, Principal, Standing } from "./access.ts";
+import type { RateLimitName } from "./rate-limits.ts";
+
+export const groups = [
+  "Auth",
+  "Organizations",
+  "Users",
+  "API Keys",
+  "Customers",
+  "Wallets",
+  "Invoices",
+  "Checkout",
+  "Payments",
+  "Webhooks",
+  "Usage",
+  "Billing",
+  "Analytics",
+  "Audit Logs",
+  "Admin",
+] as const;
+export type Group = (typeof groups)[number];
+
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** Every name that a path may hold in braces, and what it is there. */
+export const pathParameters = {
+  organizationId: "organization",
+  apiKeyId: "apiKey",
+  customerId: "customer",
+  walletId: "wallet",
+  invoiceId: "invoice",
+  paymentId: "payment",
+  transferId: "transfer",
+  webhookEndpointId: "webhookEndpoint",
+  webhookDeliveryId: "webhookDelivery",
+  platformInvoiceId: "platformInvoice",
+  checkoutId: null,
+  queue: null,
+} as const;
+
+type ParameterValue<Name extends string> = Name extends keyof typeof pathParameters
+  ? (typeof pathParameters)[Name] extends null
+    ? string
+    : Id<NonNullable<(typeof pathParameters)[Name]>>
+  : never;
+
+/** `/a/{organizationId}/b` → `{ organizationId: Id<"organization"> }` */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: ParameterValue<K> } & PathParams<Rest>
+  : unknown;
+
+/** What a handler is given. The actor and the organization are there as the operation's access promises. */
+export type Call<A extends Access, Path extends string, Query, Body, Result> = {
+  readonly params: PathParams<Path>;
+  readonly query: Query;
+  readonly body: Body;
+  /** To be handed to the one service call, and by it to `db.write`. */
+  readonly context: WriteContext;
+  /**
+   * Throws PreconditionFailed where the request's `If-Match` does not name the current state. A service that changes
+   * an object calls it inside its transaction with what it read there.
+   */
+  readonly expect: (current: Result) => void;
+} & (A extends { kind: "public" }
+  ? unknown
+  : { readonly actor: Principal } & (A extends { kind: "organization" }
+      ? { readonly organizationId: Id<"organization">; readonly standing: Standing }
+      : unknown));
+
+type QueryShape = Readonly<Record<string, z.ZodType>>;
+type QueryOf<Q extends QueryShape> = { readonly [K in keyof Q]: z.output<Q[K]> };
+
+interface Declaration<
+  Service,
+  A extends Access,
+  Path extends string,
+  Q extends QueryShape,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  Result,
+> {
+  readonly id: string;
+  readonly group: Group;
+  readonly method: Method;
+  /** Below /v1. */
+  readonly path: Path;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: A;
+  readonly request?: { readonly query?: Q; readonly body?: B };
+  readonly response: { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
+  /** The problems of its own that it may answer, beside those which every operation of its kind has. */
+  readonly errors: readonly ProblemClass[];
+  /** Which limit counts its calls; by default the credential's. */
+  readonly limit?: RateLimitName;
+  /** False where the Idempotency-Key is ignored: the operations that give out sessions. */
+  readonly idempotent?: false;
+  /** The answer carries a secret: it is kept sealed, under a key made from the Idempotency-Key. */
+  readonly secretAnswer?: true;
+  readonly handle: (
+    service: Service,
+    call: Call<A, Path, QueryOf<Q>, z.output<B>, Result>,
+  ) => Promise<Result>;
+  /** Pure: it also runs inside the transaction, to keep the answer for an Idempotency-Key. */
+  readonly present: (result: Result) => z.input<R>;
+}
+
+/** A declared operation, with its types put away: what the readers of the list see. */
+export interface Operation<Service = never> {
+  readonly id: string;
+  readonly group: Group;
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string | null;
+  readonly access: Access;
+  readonly query: QueryShape;
+  readonly body: z.ZodType | null;
+  readonly status: 200 | 201 | 202 | 204;
+  readonly record: z.ZodType | null;
+  readonly errors: readonly ProblemClass[];
+  readonly limit: RateLimitName;
+  readonly idempotent: boolean;
+  readonly secretAnswer: boolean;
+  readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
+  readonly present: (result: unknown) => unknown;
+}
+
+export interface AnyCall {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly context: WriteContext;
+  readonly actor: Principal | null;
+  readonly organizationId: Id<"organization"> | null;
+  readonly standing: Standing | null;
+  readonly expect: (current: unknown) => void;
+}
+
+/**
+ * Declares operations of one service: routing, parsing, authorization, idempotency, limits, the check of the answer,
+ * the OpenAPI document, the reference page and the contract tests all read this one value. Access has no default.
+ */
+export function operationsOf<Service>() {
+  return function operation<
+    const A extends Access,
+    const Path extends string,
+    Result,
+    Q extends QueryShape = Record<never, z.ZodType>,
+    B extends z.ZodType = z.ZodUndefined,
+    R extends z.ZodType = z.ZodType,
+  >(declared: Declaration<Service, A, Path, Q, B, R, Result>): Operation<Service> {
+    return Object.freeze({
+      id: declared.id,
+      group: declared.group,
+      method: declared.method,
+      path: declared.path,
+      summary: declared.summary,
+      description: declared.description ?? null,
+      access: declared.access,
+      query: declared.request?.query ?? {},
+      body: declared.request?.body ?? null,
+      status: declared.response.status,
+      record: "record" in declared.response ? declared.response.record : null,
+      errors: declared.errors,
+      limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
+      idempotent: declared.method === "POST" && declared.idempotent !== false,
+      secretAnswer: declared.secretAnswer === true,
+      handle: (service: Service, call: AnyCall) =>
+        // The pipeline in mount.ts has parsed and authorized the call by this very declaration.
+        declared.handle(service, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),
+      present: (result: unknown) => declared.present(result as Result),
+    });
+  };
+}

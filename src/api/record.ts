@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { Defect } from "../kernel/errors.ts";
+import { idPattern, type Id, type IdKind } from "../kernel/id.ts";
+
+/**
+ * The named records of the wire. Each is declared once, by the feature that owns it; the OpenAPI document's components,
+ * the reference page, the parsing of requests and the check of answers are derived from it.
+ */
+const named = z.registry<{ id: string }>();
+const names = new Map<string, z.ZodType>();
+
+/** Registers a record under its public name; a second one of that name is a defect. */
+export function record<S extends z.ZodType>(name: string, schema: S): S {
+  if (names.has(name)) throw new Defect(`the record ${name} is declared twice`);
+  names.set(name, schema);
+  named.add(schema, { id: name });
+  return schema;
+}
+
+/** A request's record: fields that it does not name are refused. */
+export function requestRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
+  return record(name, z.strictObject(shape));
+}
+
+/** An answer's record: every field is there, nullable where it may be missing. */
+export function responseRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
+  return record(name, z.object(shape));
+}
+
+/** `{ data, nextCursor }` of one kind of item. */
+export function listRecord<S extends z.ZodType>(name: string, item: S) {
+  return record(name, z.object({ data: z.array(item), nextCursor: z.string().nullable() }));
+}
+
+export function recordName(schema: z.ZodType): string {
+  const name = named.get(schema)?.id;
+  if (name === undefined) throw new Defect("an operation names a record that is not registered");
+  return name;
+}
+
+/** Every record as JSON Schema (2020-12) with references between them, by name. */
+export function recordSchemas(): Record<string, Record<string, unknown>> {
+  const { schemas } = z.toJSONSchema(named, {
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      // zod writes a pattern of several hundred letters beside these formats; the format says it.
+      if (jsonSchema.format === "date-time" || jsonSchema.format === "email") delete jsonSchema.pattern;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(schemas)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, schema]) => {
+        const { $schema: _dialect, $id: _id, ...rest } = schema as Record<string, unknown>;
+        return [name, rest];
+      }),
+  );
+}
+
+// --- the parts that records are made of --------------------------------------------------------------------------
+
+/** A time on the wire: ISO 8601 with milliseconds and Z. */
+export const datetime = () => z.iso.datetime({ precision: 3 });
+
+/** An amount on the wire: decimal text, never a JSON number. The service checks the asset's own decimals. */
+export const money = () =>
+  z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: "must be decimal text such as \"25.00\"" });
+
+/** An amount in an answer, which sums may have made longer than a request may ask for. */
+export const moneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+
+export const id = <K extends IdKind>(kind: K) =>
+  z.string().regex(idPattern(kind), { error: `must be an id that starts with ${kindPrefix(kind)}` }) as unknown as z.ZodType<
+    Id<K>,
+    string
+  >;
+
+function kindPrefix(kind: IdKind): string {
+  return idPattern(kind).source.slice(1, 5);
+}
+
+/** Text of one line, trimmed at both ends: names, labels, titles. */
+export const line = (maxLength: number) =>
+  z
+    .string()
+    .transform((value) => value.trim())
+    .pipe(
+      z
+        .string()
+        .min(1, { error: "must not be empty" })
+        .max(maxLength, { error: `must have at most ${String(maxLength)} characters` })
+        // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+        .regex(/^[^\u0000-\u001f\u007f\u2028\u2029]*$/, { error: "must be one line without control characters" }),
+    );
+
+/** Text of several lines. */
+export const paragraph = (maxLength: number) =>
+  z
+    .string()
+    .transform((value) => value.trim())
+    .pipe(
+      z
+        .string()
+        .min(1, { error: "must not be empty" })
+        .max(maxLength, { error: `must have at most ${String(maxLength)} characters` }),
+    );
+
+/** An e-mail address, at most 254 characters (RFC 5321), compared in lower case. */
+export const email = () =>
+  z
+    .string()
+    .max(254, { error: "must have at most 254 characters" })
+    .pipe(z.email({ error: "must be an e-mail address" }))
+    .transform((value) => value.toLowerCase());
+
+/** An http or https address without credentials, such as a shop's page that a payer returns to. */
+export const webAddress = () =>
+  z
+    .string()
+    .max(2_048, { error: "must have at most 2048 characters" })
+    .refine(isWebAddress, { error: "must be an http or https address without credentials" });
+
+function isWebAddress(value: string): boolean {
+  // WHATWG parsing forgives back-slashes, tabs and line breaks; a link that needs forgiving is refused.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
+  const url = new URL(value);
+  return url.username === "" && url.password === "" && !value.slice(0, value.indexOf("//") + 2 + url.host.length).includes("@");
+}
+
+/** ISO 3166-1 alpha-2. */
+export const country = () =>
+  z.string().regex(/^[A-Z]{2}$/, { error: "must be a country code of two capital letters, such as DE" });
+
+/** The merchant's own notes: at most 50 keys of 40 characters, values of 500; returned untouched. */
+export const metadata = () =>
+  z
+    .record(
+      z.string().min(1, { error: "keys must not be empty" }).max(40, { error: "keys must have at most 40 characters" }),
+      z.string().max(500, { error: "must have at most 500 characters" }),
+    )
+    .refine((value) => Object.keys(value).length <= 50, { error: "must have at most 50 keys" });

@@ -1,0 +1,82 @@
+/** One field that is wrong, named by a JSON pointer into the body (`/amount`) or by `?name` for the query. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ProblemDetails {
+  readonly errors?: readonly FieldError[];
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export interface ProblemDefinition {
+  /** Stable, snake_case: what clients switch on. */
+  readonly code: string;
+  /** The HTTP status that it answers with; the command line derives its exit code from it. */
+  readonly status: number;
+  readonly title: string;
+}
+
+/**
+ * An error that a caller may see. `message` is the problem's `detail`: it says what to do next and holds no secret.
+ * Anything thrown that is not a Problem is a defect and is answered as an internal error without its text.
+ */
+export abstract class Problem extends Error {
+  abstract readonly code: string;
+  abstract readonly status: number;
+  abstract readonly title: string;
+  readonly errors: readonly FieldError[];
+  readonly retryAfterSeconds: number | null;
+
+  constructor(detail: string, details: ProblemDetails = {}) {
+    super(detail, details.cause === undefined ? undefined : { cause: details.cause });
+    this.errors = details.errors ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+  }
+}
+
+export interface ProblemClass {
+  readonly definition: ProblemDefinition;
+  new (detail: string, details?: ProblemDetails): Problem;
+}
+
+/** Declares a kind of problem: `class`es from here are thrown by services and listed by operations. */
+export function defineProblem(definition: ProblemDefinition): ProblemClass {
+  return class extends Problem {
+    static readonly definition = definition;
+    readonly code = definition.code;
+    readonly status = definition.status;
+    readonly title = definition.title;
+    override readonly name = definition.code;
+  };
+}
+
+export const InvalidRequest = defineProblem({
+  code: "invalid_request",
+  status: 400,
+  title: "The request is not valid",
+});
+
+export const NotFound = defineProblem({ code: "not_found", status: 404, title: "Not found" });
+
+/** A body or query that is malformed, with every field that is wrong. */
+export function invalidFields(errors: readonly FieldError[]): Problem {
+  const named = errors.map((error) => `${error.pointer}: ${error.message}`).join("; ");
+  return new InvalidRequest(`Correct these fields and send the request again. ${named}`, { errors });
+}
+
+/** The same for one field. */
+export function invalidField(pointer: string, code: string, message: string): Problem {
+  return invalidFields([{ pointer, code, message }]);
+}
+
+/** A broken invariant of our own: never the caller's fault, never shown to them. */
+export class Defect extends Error {
+  override readonly name = "Defect";
+}
+
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Defect(message);
+}
