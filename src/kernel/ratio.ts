@@ -1,0 +1,75 @@
+/** An exact fraction. The denominator is positive. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** What becomes of a remainder: towards zero, away from zero, or to the nearest, a tie to the even neighbour. */
+export type Rounding = "down" | "up" | "half_even";
+
+/** The quotient of two whole numbers; a negative one rounds as its opposite does. */
+export function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint {
+  if (divisor === 0n) throw new RangeError("division by zero");
+  const isNegative = dividend < 0n !== divisor < 0n;
+  const whole = magnitude(dividend) / magnitude(divisor);
+  const rest = magnitude(dividend) % magnitude(divisor);
+  const rounded = roundsAway(whole, rest, magnitude(divisor), rounding) ? whole + 1n : whole;
+  return isNegative ? -rounded : rounded;
+}
+
+function roundsAway(whole: bigint, rest: bigint, divisor: bigint, rounding: Rounding): boolean {
+  if (rest === 0n) return false;
+  switch (rounding) {
+    case "down":
+      return false;
+    case "up":
+      return true;
+    case "half_even":
+      return rest * 2n > divisor || (rest * 2n === divisor && whole % 2n === 1n);
+  }
+}
+
+/** The absolute value. */
+export function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+/** A fraction in its lowest terms; a zero or negative denominator is a RangeError. */
+export function ratio(numerator: bigint, denominator: bigint): Ratio {
+  if (denominator <= 0n) throw new RangeError("a ratio's denominator is positive");
+  const divisor = greatestCommonDivisor(magnitude(numerator), denominator);
+  return { numerator: numerator / divisor, denominator: denominator / divisor };
+}
+
+function greatestCommonDivisor(one: bigint, other: bigint): bigint {
+  let [larger, smaller] = [one, other];
+  while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
+  return larger;
+}
+
+/** Ten to a power that is not negative. */
+export function powerOfTen(exponent: number): bigint {
+  return 10n ** BigInt(exponent);
+}
+
+/**
+ * A count of 10^-decimals units as decimal text: without an exponent, with at least `least` decimals, and without the
+ * zeros after them.
+ */
+export function formatUnits(units: bigint, decimals: number, least: number): string {
+  const digits = magnitude(units)
+    .toString()
+    .padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  let end = digits.length;
+  while (end - whole.length > least && digits.charAt(end - 1) === "0") end -= 1;
+  const fraction = digits.slice(whole.length, end);
+  const sign = units < 0n ? "-" : "";
+  return fraction === "" ? sign + whole : `${sign}${whole}.${fraction}`;
+}
+
+/** A fraction as decimal text with at most so many decimals, rounded where it does not end before. */
+export function formatRatio(value: Ratio, decimals: number, rounding: Rounding): string {
+  const units = divideRounded(value.numerator * powerOfTen(decimals), value.denominator, rounding);
+  return formatUnits(units, decimals, 0);
+}

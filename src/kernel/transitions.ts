@@ -1,0 +1,40 @@
+import { Defect } from "./errors.ts";
+
+/** Which state may follow which. */
+export interface Transitions<State extends string> {
+  readonly states: readonly State[];
+  /** The states that may follow. */
+  next(from: State): readonly State[];
+  /** Whether one may follow the other; a state follows itself only where that is declared. */
+  allows(from: State, to: State): boolean;
+  /** Throws a Defect where it may not: callers who may be at fault are told by `allows` and a problem of their own. */
+  assertTransition(from: State, to: State): void;
+}
+
+/**
+ * Declares the states of a thing, each with those that may follow it:
+ * `transitions({ draft: ["open"], open: ["paid", "canceled"], paid: [], canceled: [] })`.
+ */
+export function transitions<State extends string>(
+  declared: Readonly<Record<State, readonly NoInfer<State>[]>>,
+): Transitions<State> {
+  const following = new Map<State, readonly State[]>(
+    (Object.keys(declared) as State[]).map((state) => [state, declared[state]]),
+  );
+  function next(from: State): readonly State[] {
+    const states = following.get(from);
+    if (states === undefined) throw new Defect(`'${from}' is not a declared state`);
+    return states;
+  }
+  function allows(from: State, to: State): boolean {
+    return next(from).includes(to);
+  }
+  return {
+    states: [...following.keys()],
+    next,
+    allows,
+    assertTransition(from, to) {
+      if (!allows(from, to)) throw new Defect(`'${to}' may not follow '${from}'`);
+    },
+  };
+}

@@ -1,0 +1,336 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Asset } from "../../src/kernel/asset.ts";
+import { findCurrency, isSameAsset, tokenAsset } from "../../src/kernel/asset.ts";
+import { currencyDecimals } from "../../src/kernel/currencies.ts";
+import { Defect, Problem } from "../../src/kernel/errors.ts";
+import type { Money } from "../../src/kernel/money.ts";
+import {
+  add,
+  allocate,
+  compare,
+  divide,
+  formatMoney,
+  formatMoneyOrNull,
+  max,
+  min,
+  money,
+  moneyPattern,
+  MoneyTextError,
+  multiply,
+  negate,
+  parseMoney,
+  parseMoneyField,
+  parseSignedMoney,
+  signedMoneyPattern,
+  subtract,
+  sum,
+  zero,
+} from "../../src/kernel/money.ts";
+import type { Rounding } from "../../src/kernel/ratio.ts";
+import { divideRounded, ratio } from "../../src/kernel/ratio.ts";
+
+const usdt = tokenAsset("USDT", 6);
+const wei = tokenAsset("USDT", 18);
+const usd: Asset = { code: "USD", decimals: 2, displayDecimals: 2 };
+const jpy: Asset = { code: "JPY", decimals: 0, displayDecimals: 0 };
+
+const assets = fc.integer({ min: 0, max: 36 }).map((decimals) => tokenAsset("TOK", decimals));
+/** An asset, and a count of its units that is below 10^18 wholes. */
+const amounts = assets.chain((asset) =>
+  fc
+    .bigInt({ min: 0n, max: 10n ** BigInt(18 + asset.decimals) - 1n })
+    .map((units) => money(units, asset)),
+);
+const signedAmounts = amounts.chain((amount) =>
+  fc.boolean().map((isNegative) => (isNegative ? negate(amount) : amount)),
+);
+const roundings = fc.constantFrom<Rounding[]>("down", "up", "half_even");
+const bigs = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
+
+/** The reason that a text is refused with. */
+function refusal(read: () => Money): string {
+  try {
+    return `accepted as ${formatMoney(read())}`;
+  } catch (error) {
+    if (error instanceof MoneyTextError) return error.reason;
+    throw error;
+  }
+}
+
+describe("assets", () => {
+  it("know the decimals of ISO 4217's currencies", () => {
+    const decimals = ["USD", "EUR", "JPY", "KWD", "CLF", "IQD", "HUF"].map(
+      (code) => findCurrency(code)?.decimals,
+    );
+    expect(decimals).to.deep.equal([2, 2, 0, 3, 4, 3, 2]);
+    expect([...currencyDecimals.keys()].every((code) => /^[A-Z]{3}$/.test(code))).to.equal(true);
+    expect(currencyDecimals.size).to.equal(165);
+  });
+
+  it("do not know codes without a smaller unit, withdrawn ones, and other spellings", () => {
+    for (const code of ["XAU", "XTS", "XXX", "DEM", "HRK", "BGN", "usd", "US", "", "constructor"]) {
+      expect(findCurrency(code), code).to.equal(null);
+    }
+  });
+
+  it("of a token show two decimals, or the fewer that it has", () => {
+    expect(tokenAsset("USDT", 6).displayDecimals).to.equal(2);
+    expect(tokenAsset("ONE", 1).displayDecimals).to.equal(1);
+    for (const decimals of [-1, 1.5, 37, Number.NaN]) {
+      expect(() => tokenAsset("BAD", decimals)).to.throw(RangeError);
+    }
+  });
+
+  it("are the same only with the same code and unit", () => {
+    expect(isSameAsset(usdt, tokenAsset("USDT", 6))).to.equal(true);
+    expect(isSameAsset(usdt, wei)).to.equal(false);
+    expect(isSameAsset(usdt, tokenAsset("USDC", 6))).to.equal(false);
+  });
+});
+
+describe("money as text", () => {
+  it("is read and written exactly", () => {
+    const written = (text: string, asset: Asset): string => formatMoney(parseMoney(text, asset));
+    expect(written("25", usdt)).to.equal("25.00");
+    expect(written("25.000000", usdt)).to.equal("25.00");
+    expect(written("0.100000", usdt)).to.equal("0.10");
+    expect(written("0.1000001", wei)).to.equal("0.1000001");
+    expect(written("999999999999999999.999999999999999999", wei)).to.equal(
+      "999999999999999999.999999999999999999",
+    );
+    expect(written("1000", jpy)).to.equal("1000");
+    expect(parseMoney("0.000001", usdt).units).to.equal(1n);
+    expect(parseMoney("1.0000000000000000001".slice(0, 20), wei).units).to.equal(10n ** 18n);
+    expect(formatMoney(parseSignedMoney("-0.5", usd))).to.equal("-0.50");
+    expect(formatMoneyOrNull(null)).to.equal(null);
+    expect(formatMoneyOrNull(zero(usd))).to.equal("0.00");
+  });
+
+  it("comes back from its text as it was", () => {
+    fc.assert(
+      fc.property(signedAmounts, (amount) => {
+        const text = formatMoney(amount);
+        expect(text).to.match(signedMoneyPattern);
+        expect(parseSignedMoney(text, amount.asset)).to.deep.equal(amount);
+        if (amount.units >= 0n) expect(parseMoney(text, amount.asset)).to.deep.equal(amount);
+      }),
+    );
+  });
+
+  it("has one canonical text", () => {
+    fc.assert(
+      fc.property(amounts, (amount) => {
+        const text = formatMoney(amount);
+        const { displayDecimals } = amount.asset;
+        const fraction = text.split(".")[1] ?? "";
+        expect(fraction.length).to.be.at.least(displayDecimals);
+        if (fraction.length > displayDecimals) expect(fraction.endsWith("0")).to.equal(false);
+        expect(formatMoney(parseMoney(text, amount.asset))).to.equal(text);
+      }),
+    );
+  });
+
+  it("is nothing but plain decimal text", () => {
+    const refused = [
+      ["0x10", "0b11", "0o7", "1e3", "1E3", "1e-3", "Infinity", "-Infinity", "NaN", "1n", "1_000"],
+      ["", " ", " 1", "1 ", "\t1", "1\n", "\n1", "1\r\n", "1\u00a0", "\ufeff1", "1\0", "\0"],
+      ["+1", "-1", "--1", "-0", "- 1", "−1", "1,5", "1,000", "1.000,00", "1'000", "$1", "1 USD"],
+      [".5", "5.", ".", "1..2", "1.2.3", "00", "01", "00.1", "١", "１", "1.２", "½", "一", "true"],
+      ["[]", "null", "undefined", "{}", "__proto__", "9".repeat(19), "9".repeat(40), "1/2", "1%"],
+    ].flat();
+    for (const text of refused) {
+      expect(
+        refusal(() => parseMoney(text, usdt)),
+        JSON.stringify(text),
+      ).to.equal("not_decimal");
+      expect(moneyPattern.test(text), JSON.stringify(text)).to.equal(false);
+    }
+    for (const text of ["-", "--1", "-0", "-0.00", "-01", "-.5", "+-1", "- 1", "-1e3"]) {
+      expect(
+        refusal(() => parseSignedMoney(text, usdt)),
+        text,
+      ).to.equal("not_decimal");
+    }
+  });
+
+  it("has no more decimals than its asset", () => {
+    expect(refusal(() => parseMoney("0.0000001", usdt))).to.equal("too_many_decimals");
+    expect(refusal(() => parseMoney("0.0000000", usdt))).to.equal("too_many_decimals");
+    expect(refusal(() => parseMoney("1.0", jpy))).to.equal("too_many_decimals");
+    expect(refusal(() => parseSignedMoney("-1.001", usd))).to.equal("too_many_decimals");
+    expect(() => parseMoney("1.001", usd)).to.throw("USD has at most 2 decimals");
+    expect(() => parseMoney("1.0", jpy)).to.throw("JPY has no decimals");
+    expect(() => parseMoney("1,0", jpy)).to.throw('such as "25"');
+  });
+
+  it("that is arbitrary is refused, or means what it says", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.stringMatching(/^[-+ 0-9.,eExX_]{0,24}$/),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const outcome = refusal(() => parseMoney(text, usdt));
+        const isAmount = /^(0|[1-9]\d{0,17})(\.\d{1,6})?$/.test(text);
+        expect(outcome.startsWith("accepted")).to.equal(isAmount);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("of a million characters is refused at once", () => {
+    const startedAt = performance.now();
+    refusal(() => parseMoney("1".repeat(1_000_000), usdt));
+    refusal(() => parseMoney(`1.${"0".repeat(1_000_000)}x`, usdt));
+    expect(performance.now() - startedAt).to.be.below(100);
+  });
+});
+
+describe("a money field", () => {
+  function problem(read: () => Money): { status: number; pointer: string; code: string } {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const [first] = error.errors;
+      if (first === undefined) throw error;
+      return { status: error.status, pointer: first.pointer, code: first.code };
+    }
+    throw new Error("it was accepted");
+  }
+
+  it("answers 400 with its pointer and the reason", () => {
+    const at = (text: string, range?: "positive" | "not_negative" | "signed") =>
+      problem(() => parseMoneyField("/amount", text, usd, range));
+    const refused = (code: string) => ({ status: 400, pointer: "/amount", code });
+    expect(at("1e3")).to.deep.equal(refused("not_decimal"));
+    expect(at("1.001")).to.deep.equal(refused("too_many_decimals"));
+    expect(at("0.00")).to.deep.equal(refused("not_positive"));
+    expect(at("-1", "not_negative")).to.deep.equal(refused("not_decimal"));
+    expect(at("-0", "signed")).to.deep.equal(refused("not_decimal"));
+  });
+
+  it("takes what is in its range", () => {
+    expect(parseMoneyField("/amount", "0.01", usd).units).to.equal(1n);
+    expect(parseMoneyField("/amount", "0", usd, "not_negative").units).to.equal(0n);
+    expect(parseMoneyField("/amount", "-0.01", usd, "signed").units).to.equal(-1n);
+  });
+});
+
+describe("arithmetic on money", () => {
+  it("adds and takes away exactly", () => {
+    const three = add(parseMoney("0.1", usdt), parseMoney("0.2", usdt));
+    expect(formatMoney(three)).to.equal("0.30");
+    fc.assert(
+      fc.property(bigs, bigs, bigs, (one, other, third) => {
+        const [a, b, c] = [money(one, usdt), money(other, usdt), money(third, usdt)];
+        expect(subtract(add(a, b), b)).to.deep.equal(a);
+        expect(sum([a, b, c], usdt)).to.deep.equal(add(c, add(b, a)));
+        expect(add(a, negate(a))).to.deep.equal(zero(usdt));
+      }),
+    );
+    expect(sum([], usd)).to.deep.equal(zero(usd));
+  });
+
+  it("never mixes assets, nor units of one code", () => {
+    const foreign = [money(1n, wei), money(1n, tokenAsset("USDC", 6))];
+    for (const other of foreign) {
+      for (const operation of [add, subtract, compare, min, max]) {
+        expect(() => operation(money(1n, usdt), other)).to.throw(Defect, "met one in");
+      }
+      expect(() => sum([other], usdt)).to.throw(Defect);
+    }
+  });
+
+  it("compares in the order of the amounts", () => {
+    fc.assert(
+      fc.property(fc.array(bigs), (units) => {
+        const sorted = units.map((count) => money(count, usdt)).sort(compare);
+        for (const [place, amount] of sorted.entries()) {
+          const before = sorted[place - 1];
+          if (before === undefined) continue;
+          expect(before.units <= amount.units).to.equal(true);
+          expect(min(before, amount).units).to.equal(before.units);
+          expect(max(before, amount).units).to.equal(amount.units);
+        }
+      }),
+    );
+    expect(compare(money(7n, usdt), money(7n, usdt))).to.equal(0);
+  });
+
+  it("rounds as it is told, negatives as their opposites", () => {
+    const halves = [5n, 15n, 25n, -5n, -15n, 14n, 16n].map((units) => ({
+      down: divideRounded(units, 10n, "down"),
+      up: divideRounded(units, 10n, "up"),
+      half_even: divideRounded(units, 10n, "half_even"),
+    }));
+    expect(halves).to.deep.equal([
+      { down: 0n, up: 1n, half_even: 0n },
+      { down: 1n, up: 2n, half_even: 2n },
+      { down: 2n, up: 3n, half_even: 2n },
+      { down: 0n, up: -1n, half_even: 0n },
+      { down: -1n, up: -2n, half_even: -2n },
+      { down: 1n, up: 2n, half_even: 1n },
+      { down: 1n, up: 2n, half_even: 2n },
+    ]);
+    expect(() => divideRounded(1n, 0n, "down")).to.throw(RangeError);
+  });
+
+  it("loses less than a unit to rounding, on the side that was named", () => {
+    const divisors = bigs.filter((divisor) => divisor !== 0n);
+    fc.assert(
+      fc.property(bigs, divisors, roundings, (dividend, divisor, rounding) => {
+        const quotient = divideRounded(dividend, divisor, rounding);
+        const error = absolute(quotient * divisor) - absolute(dividend);
+        const limit = absolute(divisor);
+        if (rounding === "down") expect(error <= 0n && error > -limit).to.equal(true);
+        if (rounding === "up") expect(error >= 0n && error < limit).to.equal(true);
+        if (rounding === "half_even") expect(absolute(error) * 2n <= limit).to.equal(true);
+        expect(divideRounded(-dividend, divisor, rounding)).to.equal(-quotient);
+      }),
+    );
+  });
+
+  it("multiplies and divides by fractions", () => {
+    const amount = parseMoney("10.00", usd);
+    expect(formatMoney(multiply(amount, ratio(1n, 3n), "down"))).to.equal("3.33");
+    expect(formatMoney(multiply(amount, ratio(1n, 3n), "up"))).to.equal("3.34");
+    expect(formatMoney(divide(amount, ratio(3n, 1n), "half_even"))).to.equal("3.33");
+    expect(formatMoney(divide(negate(amount), ratio(-3n, 2n), "up"))).to.equal("6.67");
+    expect(() => divide(amount, ratio(0n, 1n), "down")).to.throw(RangeError);
+  });
+
+  it("does not lose or make a unit in a split", () => {
+    const weights = fc
+      .array(fc.bigInt({ min: 0n, max: 10n ** 20n }), { minLength: 1, maxLength: 20 })
+      .filter((list) => list.some((weight) => weight > 0n));
+    fc.assert(
+      fc.property(bigs, weights, (units, list) => {
+        const parts = allocate(money(units, usdt), list);
+        const total = list.reduce((running, weight) => running + weight, 0n);
+        expect(sum(parts, usdt).units).to.equal(units);
+        for (const [place, part] of parts.entries()) {
+          const off = part.units * total - units * (list[place] ?? 0n);
+          expect(absolute(off) < total).to.equal(true);
+        }
+      }),
+    );
+  });
+
+  it("gives the units that are left over to who lost most, the earlier first", () => {
+    const split = (units: bigint, weights: bigint[]) =>
+      allocate(money(units, usd), weights).map((part) => part.units);
+    expect(split(100n, [1n, 1n, 1n])).to.deep.equal([34n, 33n, 33n]);
+    expect(split(5n, [3n, 7n])).to.deep.equal([2n, 3n]);
+    expect(split(-100n, [1n, 1n, 1n])).to.deep.equal([-34n, -33n, -33n]);
+    expect(split(1n, [0n, 1n])).to.deep.equal([0n, 1n]);
+    expect(() => split(1n, [])).to.throw(Defect);
+    expect(() => split(1n, [0n])).to.throw(Defect);
+    expect(() => split(1n, [2n, -1n])).to.throw(Defect);
+  });
+});
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}

@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { tokenAsset } from "../../src/kernel/asset.ts";
+import { Defect, Problem } from "../../src/kernel/errors.ts";
+import { formatMoney, money, parseMoney } from "../../src/kernel/money.ts";
+import {
+  formatPercent,
+  maxTolerancePercent,
+  parsePercent,
+  parsePercentField,
+} from "../../src/kernel/percent.ts";
+import type { Rounding } from "../../src/kernel/ratio.ts";
+import { formatRatio, ratio } from "../../src/kernel/ratio.ts";
+import { convert, formatRate, invertRate, parRate, parseRate } from "../../src/kernel/rate.ts";
+
+const eur = { code: "EUR", decimals: 2, displayDecimals: 2 };
+const jpy = { code: "JPY", decimals: 0, displayDecimals: 0 };
+const usdt = tokenAsset("USDT", 6);
+const of = { from: "EUR", to: "USDT", source: "test", at: 1_700_000_000_000 };
+
+describe("a rate", () => {
+  it("converts exactly what comes out even", () => {
+    const rate = parseRate("1.0834", of);
+    expect(formatMoney(convert(parseMoney("25.00", eur), rate, usdt, "up"))).to.equal("27.085");
+    const back = invertRate(rate);
+    expect(formatMoney(convert(parseMoney("27.085", usdt), back, eur, "down"))).to.equal("25.00");
+    expect(rate).to.deep.equal({ ...of, numerator: 5417n, denominator: 5000n });
+  });
+
+  it("rounds by name what does not", () => {
+    const rate = parseRate("3", { ...of, from: "USDT", to: "EUR" });
+    const toTokens = (rounding: Rounding) =>
+      formatMoney(convert(parseMoney("1", eur), invertRate(rate), usdt, rounding));
+    expect(toTokens("down")).to.equal("0.333333");
+    expect(toTokens("up")).to.equal("0.333334");
+    expect(toTokens("half_even")).to.equal("0.333333");
+    const yen = parRate({ ...of, to: "JPY" });
+    expect(formatMoney(convert(parseMoney("2.50", eur), yen, jpy, "half_even"))).to.equal("2");
+  });
+
+  it("loses less than a unit, on the side that was named, and is undone by its inverse", () => {
+    const units = fc.bigInt({ min: 0n, max: 10n ** 30n });
+    const parts = fc.bigInt({ min: 1n, max: 10n ** 24n });
+    const decimals = fc.integer({ min: 0, max: 18 });
+    fc.assert(
+      fc.property(units, parts, parts, decimals, decimals, (count, up, down, fromD, toD) => {
+        const [from, to] = [tokenAsset("EUR", fromD), tokenAsset("USDT", toD)];
+        const rate = { ...of, ...ratio(up, down) };
+        const exactly = count * rate.numerator * 10n ** BigInt(toD);
+        const divisor = rate.denominator * 10n ** BigInt(fromD);
+        const floor = convert(money(count, from), rate, to, "down").units;
+        const ceiling = convert(money(count, from), rate, to, "up").units;
+        const nearest = convert(money(count, from), rate, to, "half_even").units;
+        expect(floor * divisor <= exactly && (floor + 1n) * divisor > exactly).to.equal(true);
+        expect(ceiling - floor).to.equal(exactly % divisor === 0n ? 0n : 1n);
+        expect(nearest === floor || nearest === ceiling).to.equal(true);
+        const returned = convert(money(ceiling, to), invertRate(rate), from, "down").units;
+        expect(returned >= count).to.equal(true);
+      }),
+    );
+  });
+
+  it("is refused for other assets than its own", () => {
+    const rate = parseRate("1.1", of);
+    expect(() => convert(parseMoney("1", jpy), rate, usdt, "up")).to.throw(Defect, "EUR to USDT");
+    expect(() => convert(parseMoney("1", eur), rate, jpy, "up")).to.throw(Defect);
+    expect(() => convert(parseMoney("1", usdt), rate, eur, "up")).to.throw(Defect);
+  });
+
+  it("is positive and plain decimal text", () => {
+    for (const text of [
+      "0",
+      "0.000",
+      "-1",
+      "1e3",
+      "",
+      " 1",
+      "1,1",
+      ".5",
+      "NaN",
+      "Infinity",
+      "1.",
+    ]) {
+      expect(() => parseRate(text, of), text).to.throw(RangeError);
+    }
+  });
+
+  it("is shown without an exponent", () => {
+    expect(formatRate(parRate(of))).to.equal("1");
+    expect(formatRate(parseRate("1.0800", of))).to.equal("1.08");
+    expect(formatRate(invertRate(parseRate("3", of)))).to.equal("0.333333333333");
+  });
+});
+
+describe("a percentage", () => {
+  it("is an exact fraction", () => {
+    expect(parsePercent("2.5")).to.deep.equal({ numerator: 1n, denominator: 40n });
+    expect(parsePercent("0")).to.deep.equal({ numerator: 0n, denominator: 1n });
+    expect(parsePercent("100")).to.deep.equal({ numerator: 1n, denominator: 1n });
+    expect(parsePercent("0.0001")).to.deep.equal({ numerator: 1n, denominator: 1_000_000n });
+  });
+
+  it("comes back in its shortest text", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (tenThousandths) => {
+        const text = formatPercent(ratio(BigInt(tenThousandths), 1_000_000n));
+        expect(parsePercent(text)).to.deep.equal(ratio(BigInt(tenThousandths), 1_000_000n));
+        expect(text).not.to.match(/\.\d*0$|\.$/);
+      }),
+    );
+  });
+
+  it("is nothing else, and not above its bound", () => {
+    const refused = ["", "2.5%", "-1", "+1", "1e1", ".5", "5.", "01", "1.00001", "100.0001", "١"];
+    for (const text of [...refused, "101", "1000", " 1", "1 "]) {
+      expect(parsePercent(text), text).to.equal(null);
+    }
+    expect(parsePercent("5", maxTolerancePercent)).not.to.equal(null);
+    expect(parsePercent("5.0001", maxTolerancePercent)).to.equal(null);
+  });
+
+  it("as a field answers 400 with the pointer", () => {
+    expect(parsePercentField("/value", "50")).to.deep.equal(ratio(1n, 2n));
+    expect(() => parsePercentField("/underpaymentTolerance", "6", maxTolerancePercent))
+      .to.throw(Problem, "from 0 to 5")
+      .that.deep.includes({ status: 400 })
+      .and.has.nested.property("errors[0].pointer", "/underpaymentTolerance");
+  });
+});
+
+describe("a ratio", () => {
+  it("is kept in its lowest terms with a positive denominator", () => {
+    expect(ratio(-6n, 4n)).to.deep.equal({ numerator: -3n, denominator: 2n });
+    expect(() => ratio(1n, 0n)).to.throw(RangeError);
+    expect(() => ratio(1n, -1n)).to.throw(RangeError);
+    expect(formatRatio(ratio(-1n, 3n), 4, "half_even")).to.equal("-0.3333");
+  });
+});
