@@ -16,15 +16,15 @@ export interface Asset {
 /** The most decimals that a token may have: a whole trillion then still fits the store's 78 digits many times over. */
 export const maxAssetDecimals = 36;
 
-/** The decimals that a token's amounts are written with at least, as those of most currencies. */
-const tokenDisplayDecimals = 2;
-
-/** The asset of a token, by the decimals that its contract counts in. */
-export function tokenAsset(code: string, decimals: number): Asset {
+/**
+ * The asset of a token, by the decimals that its contract counts in. Its amounts are written with at least two
+ * decimals, as those of most currencies, unless the configuration says otherwise.
+ */
+export function tokenAsset(code: string, decimals: number, displayDecimals = 2): Asset {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > maxAssetDecimals) {
     throw new RangeError(`${code} cannot have ${String(decimals)} decimals`);
   }
-  return { code, decimals, displayDecimals: Math.min(decimals, tokenDisplayDecimals) };
+  return { code, decimals, displayDecimals: Math.min(decimals, displayDecimals) };
 }
 
 /** The asset of an ISO 4217 currency; null where the code is none, or has no smaller unit to count in (gold, SDR). */
