@@ -1,0 +1,41 @@
+import type { Actor } from "../../kernel/actor.ts";
+import { integer, json, table, text, time } from "../database/index.ts";
+
+/** Who did what: written with the change, never changed but for the seal. */
+export const auditLogs = table(
+  "audit_logs",
+  {
+    id: text(),
+    /** Null for what concerns a user alone. */
+    organizationId: text().nullable(),
+    actorType: text<Actor["type"]>(),
+    actorId: text().nullable(),
+    actorLabel: text(),
+    action: text(),
+    targetType: text(),
+    targetId: text(),
+    ip: text().nullable(),
+    requestId: text().nullable(),
+    changes: json<Readonly<Record<string, unknown>>>(),
+    /** The place in the chain, dense; null until sealed. */
+    position: integer().nullable(),
+    /** Over this entry and the hash before it; null until sealed. */
+    hash: text().nullable(),
+    createdAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "audit_logs_organization", columns: ["organizationId", "id"] },
+      { name: "audit_logs_action", columns: ["organizationId", "action", "id"] },
+      { name: "audit_logs_actor", columns: ["organizationId", "actorId", "id"] },
+      { name: "audit_logs_unsealed", columns: ["id"], where: "position IS NULL" },
+      {
+        name: "audit_logs_position",
+        columns: ["position"],
+        unique: true,
+        where: "position IS NOT NULL",
+      },
+    ],
+  },
+);

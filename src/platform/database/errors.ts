@@ -1,0 +1,55 @@
+import { Defect, defineProblem } from "../../kernel/errors.ts";
+
+/** The store cannot serve now: it is locked, full, gone or coming back. Nothing was answered as done. */
+export const StoreUnavailable = defineProblem({
+  code: "store_unavailable",
+  status: 503,
+  title: "The store is not available",
+});
+
+/** The store was written by a newer program. */
+export const StoreTooNew = defineProblem({
+  code: "store_too_new",
+  status: 503,
+  title: "The store is newer than this program",
+});
+
+/** How long a caller waits before it tries again. */
+export const retryAfterSeconds = 2;
+
+/** A unique index or primary key refused a row. A service turns it into the conflict that it means. */
+export class UniqueViolation extends Error {
+  override readonly name = "UniqueViolation";
+  readonly table: string;
+  /** The index as it was declared; a primary key is `<table>_pkey`. */
+  readonly index: string;
+
+  constructor(table: string, index: string) {
+    super(`the unique index ${index} of ${table} refused the row`);
+    this.table = table;
+    this.index = index;
+  }
+}
+
+/** `write` was called inside another: pass the outer `tx` on instead. */
+export class NestedWrite extends Defect {
+  constructor() {
+    super("db.write was called inside db.write: pass the open tx on instead");
+  }
+}
+
+/** A statement that the database refused: a defect of ours. It names the statement, never the values. */
+export class StatementFailed extends Error {
+  override readonly name = "StatementFailed";
+  /** The database's own code: `SQLITE_CONSTRAINT`, `23514`. */
+  readonly code: string;
+
+  constructor(code: string, message: string, sql: string) {
+    super(`${code}: ${message} in: ${sql}`);
+    this.code = code;
+  }
+}
+
+export function writeOutsideTransaction(sql: string): Defect {
+  return new Defect(`a statement that changes rows ran outside db.write: ${sql}`);
+}

@@ -1,0 +1,38 @@
+export type {
+  Database,
+  Dialect,
+  RawRow,
+  Reader,
+  StoreLogger,
+  Tx,
+  WriteContext,
+} from "./database.ts";
+export {
+  NestedWrite,
+  StatementFailed,
+  StoreTooNew,
+  StoreUnavailable,
+  UniqueViolation,
+} from "./errors.ts";
+export { currentVersion, migrate, pendingMigrations, type Migration } from "./migrate.ts";
+export { openDatabase, type StoreOptions } from "./open.ts";
+export { columns, decodeRows } from "./shape.ts";
+export {
+  amount,
+  columnName,
+  declaredTables,
+  decodeAmount,
+  encodeAmount,
+  flag,
+  integer,
+  json,
+  table,
+  text,
+  time,
+  type Column,
+  type Index,
+  type RowOf,
+  type SqlValue,
+  type Table,
+} from "./table.ts";
+export type { ColumnTypes } from "./types.ts";

@@ -1,0 +1,5 @@
+import type { Migration } from "../migrate.ts";
+import { migration as platform } from "./0001-platform.ts";
+
+/** Every migration, in order. */
+export const migrations: readonly Migration[] = [platform];

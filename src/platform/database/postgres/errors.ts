@@ -1,0 +1,54 @@
+import { Defect } from "../../../kernel/errors.ts";
+import {
+  StatementFailed,
+  StoreUnavailable,
+  UniqueViolation,
+  retryAfterSeconds,
+  writeOutsideTransaction,
+} from "../errors.ts";
+
+/** An error that the server itself reported. */
+interface ServerError extends Error {
+  readonly code: string;
+  readonly severity: string;
+  readonly constraint?: string;
+  readonly table?: string;
+}
+
+/** Connection exceptions, insufficient resources, operator intervention, system errors. */
+const unavailableClasses = new Set(["08", "53", "57", "58"]);
+/** lock_timeout and the two transaction timeouts. */
+const unavailableCodes = new Set(["55P03", "25P03", "25P04"]);
+const retriedCodes = new Set(["40001", "40P01"]);
+
+export function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && "severity" in error && "code" in error;
+}
+
+/** The server undid the transaction because of another one: the same write may run again. */
+export function isRetried(error: unknown): boolean {
+  return error instanceof RolledBackByServer;
+}
+
+/** A serialization failure or a deadlock. */
+export class RolledBackByServer extends Error {
+  override readonly name = "RolledBackByServer";
+}
+
+/** The driver's error as one of ours. */
+export function translate(error: unknown, sql: string): unknown {
+  if (error instanceof Defect) return error;
+  if (!isServerError(error))
+    return storeUnavailable("The connection to the database was lost", error);
+  if (error.code === "23505") return new UniqueViolation(error.table ?? "", error.constraint ?? "");
+  if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, { cause: error });
+  if (error.code === "25006") return writeOutsideTransaction(sql);
+  if (unavailableClasses.has(error.code.slice(0, 2)) || unavailableCodes.has(error.code)) {
+    return storeUnavailable(`The database answered: ${error.message}`, error);
+  }
+  return new StatementFailed(error.code, error.message, sql);
+}
+
+export function storeUnavailable(reason: string, cause: unknown): Error {
+  return new StoreUnavailable(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
+}

@@ -1,0 +1,170 @@
+import { Defect } from "../../kernel/errors.ts";
+import type { Dialect, RawRow } from "./database.ts";
+import {
+  columnName,
+  decodeValue,
+  encodeValue,
+  type Column,
+  type RowOf,
+  type SqlValue,
+  type Table,
+} from "./table.ts";
+
+interface ShapeColumn {
+  readonly property: string;
+  readonly name: string;
+  readonly declared: Column<unknown>;
+}
+
+/** The statements that are made from a table's declaration, once. */
+interface Shape {
+  readonly columns: readonly ShapeColumn[];
+  /** Those whose stored form differs from the row's. */
+  readonly decoded: readonly ShapeColumn[];
+  readonly select: string;
+  readonly insert: string;
+  readonly insertIfAbsent: string;
+  readonly bulkInsert: Readonly<Record<Dialect, string>>;
+  readonly updates: Map<string, string>;
+}
+
+const shapes = new WeakMap<Table, Shape>();
+
+function shapeOf(table: Table): Shape {
+  let shape = shapes.get(table);
+  if (shape === undefined) {
+    shape = makeShape(table);
+    shapes.set(table, shape);
+  }
+  return shape;
+}
+
+function makeShape(table: Table): Shape {
+  const columns = Object.entries(table.columns).map(([property, declared]) => ({
+    property,
+    name: columnName(property),
+    declared,
+  }));
+  const names = columns.map((column) => column.name).join(", ");
+  const places = columns.map((_, index) => `$${String(index + 1)}`).join(", ");
+  const insert = `INSERT INTO ${table.name} (${names}) VALUES (${places})`;
+  return {
+    columns,
+    decoded: columns.filter(({ declared }) => ["amount", "flag", "json"].includes(declared.kind)),
+    select: `SELECT ${selectList(columns, "")} FROM ${table.name}`,
+    insert,
+    insertIfAbsent: `${insert} ON CONFLICT DO NOTHING`,
+    bulkInsert: {
+      sqlite: `INSERT INTO ${table.name} (${names}) SELECT ${columns
+        .map((_, index) => `value ->> ${String(index)}`)
+        .join(", ")} FROM json_each($1)`,
+      postgres: `INSERT INTO ${table.name} (${names}) SELECT ${columns
+        .map(
+          ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
+        )
+        .join(", ")} FROM json_array_elements(CAST($1 AS json))`,
+    },
+    updates: new Map(),
+  };
+}
+
+function postgresCast(declared: Column<unknown>): string {
+  if (declared.kind === "integer" || declared.kind === "time") return "bigint";
+  return declared.kind === "flag" ? "smallint" : "text";
+}
+
+function selectList(columns: readonly ShapeColumn[], prefix: string): string {
+  return columns
+    .map(({ property, name }) =>
+      property === name ? `${prefix}${name}` : `${prefix}${name} AS "${property}"`,
+    )
+    .join(", ");
+}
+
+/**
+ * A table's columns as a select list under the rows' property names, for joins and RETURNING; `decodeRows` makes rows
+ * of what comes back. `alias` is the table's name in the statement.
+ */
+export function columns(table: Table, alias?: string): string {
+  return selectList(shapeOf(table).columns, alias === undefined ? "" : `${alias}.`);
+}
+
+/** Rows selected by `columns(table)`, with their values in the program's form. */
+export function decodeRows<T extends Table>(table: T, stored: readonly RawRow[]): RowOf<T>[] {
+  const { decoded } = shapeOf(table);
+  // The driver made these objects for this call alone, so they are filled in place.
+  const rows = stored as Record<string, unknown>[];
+  for (const { property, declared } of decoded) {
+    for (const row of rows) row[property] = decodeValue(declared, row[property]);
+  }
+  return rows as RowOf<T>[];
+}
+
+/** A row's values in the order of its table's columns. */
+export function encodeRow<T extends Table>(table: T, row: RowOf<T>): SqlValue[] {
+  const given = row as Readonly<Record<string, unknown>>;
+  return shapeOf(table).columns.map(({ property, declared }) => {
+    try {
+      return encodeValue(declared, given[property]);
+    } catch (error) {
+      throw named(table, property, error);
+    }
+  });
+}
+
+function named(table: Table, property: string, error: unknown): unknown {
+  return error instanceof Defect
+    ? new Defect(`${table.name}.${property}: ${error.message}`)
+    : error;
+}
+
+export function selectStatement(table: Table, rest: string): string {
+  return `${shapeOf(table).select} ${rest}`;
+}
+
+export function insertStatement(table: Table): string {
+  return shapeOf(table).insert;
+}
+
+export function insertIfAbsentStatement(table: Table): string {
+  return shapeOf(table).insertIfAbsent;
+}
+
+/** One statement for any number of rows, which are bound as one JSON array of arrays. */
+export function bulkInsertStatement(table: Table, dialect: Dialect): string {
+  return shapeOf(table).bulkInsert[dialect];
+}
+
+/** `UPDATE` of some columns; the values of `where` come first, so that its text stays as it is. */
+export function updateStatement<T extends Table>(
+  table: T,
+  set: Partial<RowOf<T>>,
+  where: string,
+  values: readonly SqlValue[],
+): { sql: string; values: SqlValue[] } {
+  const shape = shapeOf(table);
+  const given = set as Readonly<Record<string, unknown>>;
+  const changed = shape.columns.filter(({ property }) => property in given);
+  if (changed.length !== Object.keys(given).length) {
+    throw new Defect(`${table.name} has not all of: ${Object.keys(given).join(", ")}`);
+  }
+  if (changed.length === 0) throw new Defect(`an update of ${table.name} sets nothing`);
+  if (!where.startsWith("WHERE ")) throw new Defect(`an update of ${table.name} needs a WHERE`);
+  const key = `${changed.map(({ name }) => name).join()} ${where}`;
+  let sql = shape.updates.get(key);
+  if (sql === undefined) {
+    const sets = changed.map(
+      ({ name }, index) => `${name} = $${String(values.length + index + 1)}`,
+    );
+    sql = `UPDATE ${table.name} SET ${sets.join(", ")} ${where}`;
+    shape.updates.set(key, sql);
+  }
+  const encoded = changed.map(({ property, declared }) => {
+    try {
+      return encodeValue(declared, given[property]);
+    } catch (error) {
+      throw named(table, property, error);
+    }
+  });
+  return { sql, values: [...values, ...encoded] };
+}

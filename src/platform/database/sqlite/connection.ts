@@ -1,0 +1,111 @@
+import type { Database as RawConnection, RunResult, Statement as Prepared } from "sqlite3";
+import type { RawRow } from "../database.ts";
+import { makeSerial } from "../serial.ts";
+import { statementOf, type Session } from "../statement.ts";
+import type { SqlValue } from "../table.ts";
+
+/** Prepared statements kept on one connection; the least recently used goes first. */
+const preparedLimit = 500;
+
+export interface Connection extends Session {
+  /** A text without values, such as a pragma or COMMIT, kept prepared like any other. */
+  exec(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Statements on a connection that Sequelize opened, each prepared once. They run in the order they were given:
+ * node-sqlite3 by itself promises no order between two prepared statements. Errors are the driver's own.
+ */
+export function makeConnection(raw: RawConnection): Connection {
+  const prepared = new Map<string, Prepared>();
+  const inOrder = makeSerial();
+
+  function withPrepared(
+    sql: string,
+    use: (error: Error | null, statement: Prepared) => void,
+  ): void {
+    const known = prepared.get(sql);
+    if (known !== undefined) {
+      prepared.delete(sql);
+      prepared.set(sql, known);
+      use(null, known);
+      return;
+    }
+    const statement = raw.prepare(sql, (error: Error | null) => {
+      if (error === null) keep(sql, statement);
+      use(error, statement);
+    });
+  }
+
+  function keep(sql: string, statement: Prepared): void {
+    prepared.set(sql, statement);
+    if (prepared.size <= preparedLimit) return;
+    for (const [oldest, unused] of prepared) {
+      prepared.delete(oldest);
+      unused.finalize();
+      return;
+    }
+  }
+
+  function execute<T>(
+    sql: string,
+    start: (statement: Prepared, finish: (error: Error | null, value: T) => void) => void,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      inOrder((done) => {
+        withPrepared(sql, (prepareError, statement) => {
+          if (prepareError !== null) {
+            done();
+            reject(prepareError);
+            return;
+          }
+          start(statement, (error, value) => {
+            done();
+            if (error === null) resolve(value);
+            else reject(error);
+          });
+        });
+      });
+    });
+  }
+
+  // `all` and not `get`: node-sqlite3 leaves a statement that was read by `get` open, and with it its snapshot.
+  const rows = (sql: string, values: readonly SqlValue[]): Promise<RawRow[]> =>
+    execute(sql, (statement, finish) => {
+      statement.all(values, (error: Error | null, found: RawRow[]) => {
+        finish(error, found);
+      });
+    });
+
+  const changes = (sql: string, values: readonly SqlValue[]): Promise<number> =>
+    execute(sql, (statement, finish) => {
+      statement.run(values, function (this: RunResult, error: Error | null) {
+        finish(error, this.changes);
+      });
+    });
+
+  return {
+    all: (sql, values) => rows(statementOf(sql, values).sqliteSql, values),
+    run: async (sql, values) => {
+      const statement = statementOf(sql, values);
+      if (statement.isReturning) return (await rows(statement.sqliteSql, values)).length;
+      return changes(statement.sqliteSql, values);
+    },
+    exec: async (sql) => {
+      await rows(sql, []);
+    },
+    close: () =>
+      new Promise((resolve, reject) => {
+        inOrder((done) => {
+          for (const statement of prepared.values()) statement.finalize();
+          prepared.clear();
+          raw.close((error) => {
+            done();
+            if (error === null) resolve();
+            else reject(error);
+          });
+        });
+      }),
+  };
+}

@@ -1,0 +1,88 @@
+import { open as openFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Database as RawConnection } from "sqlite3";
+import type { Database, StoreLogger } from "../database.ts";
+import { makeNesting } from "../nesting.ts";
+import { makeReader } from "../reader.ts";
+import { makeConnection, type Connection } from "./connection.ts";
+import { translate } from "./errors.ts";
+import { makeLane } from "./lane.ts";
+import { makeReaders } from "./readers.ts";
+
+/** Connections for reading. Each statement takes a thread of libuv's pool, which has four. */
+const readerCount = 3;
+/** How long a statement waits for a lock of another process. */
+const busyTimeoutMilliseconds = 15_000;
+/** What the log may keep of its size after a checkpoint. */
+const journalBytes = 64 * 1024 * 1024;
+
+/** The part of Sequelize's connection manager that hands out raw connections. */
+interface ConnectionManager {
+  getConnection(options: { uuid: string }): Promise<RawConnection>;
+}
+
+export async function openSqlite(file: string, logger: StoreLogger): Promise<Database> {
+  const path = resolve(file);
+  await createPrivately(path);
+  const { Sequelize } = await import("sequelize");
+  const { default: driver } = await import("sqlite3");
+  const sequelize = new Sequelize({
+    dialect: "sqlite",
+    dialectModule: driver,
+    storage: path,
+    logging: false,
+  });
+  const manager = sequelize.connectionManager as unknown as ConnectionManager;
+  const opened: Connection[] = [];
+
+  async function connect(name: string, pragmas: readonly string[]): Promise<Connection> {
+    const connection = makeConnection(await manager.getConnection({ uuid: name }));
+    opened.push(connection);
+    for (const pragma of pragmas) await connection.exec(`PRAGMA ${pragma}`);
+    return connection;
+  }
+
+  try {
+    const writer = await connect("writer", [
+      `busy_timeout = ${String(busyTimeoutMilliseconds)}`,
+      "journal_mode = WAL",
+      "synchronous = FULL",
+      "foreign_keys = ON",
+      `journal_size_limit = ${String(journalBytes)}`,
+      // From here on the lane waits for other processes by itself.
+      "busy_timeout = 0",
+    ]);
+    const readers = makeReaders(
+      await Promise.all(
+        Array.from({ length: readerCount }, (_, index) =>
+          connect(`reader-${String(index)}`, [
+            `busy_timeout = ${String(busyTimeoutMilliseconds)}`,
+            "query_only = ON",
+          ]),
+        ),
+      ),
+    );
+    const lane = makeLane(writer, logger);
+    const nesting = makeNesting();
+    return {
+      ...makeReader("sqlite", (sql, values) => readers.all(sql, values)),
+      async write(context, fn) {
+        nesting.refuse();
+        return lane.write(context, nesting.bind(fn));
+      },
+      async close() {
+        await lane.close();
+        await readers.close();
+      },
+    };
+  } catch (error) {
+    await Promise.allSettled(opened.map((connection) => connection.close()));
+    throw translate(error, `opening ${path}`);
+  }
+}
+
+/** SQLite gives the files beside it (`-wal`, `-shm`) the same mode. */
+async function createPrivately(path: string): Promise<void> {
+  const file = await openFile(path, "a", 0o600);
+  await file.close();
+}

@@ -1,0 +1,141 @@
+import { Defect } from "../../kernel/errors.ts";
+
+/** A value as it is bound to a statement. */
+export type SqlValue = string | number | null;
+
+type Kind = "text" | "amount" | "integer" | "time" | "flag" | "json";
+
+export interface Column<T> {
+  readonly kind: Kind;
+  readonly isNullable: boolean;
+  /** The same column, that may be null. */
+  nullable(): Column<T | null>;
+  /** Never read: carries the type of the column's value in a row. */
+  readonly type?: T;
+}
+
+function column<T>(kind: Kind, isNullable = false): Column<T> {
+  return { kind, isNullable, nullable: () => column<T | null>(kind, true) };
+}
+
+/** Text, compared byte by byte on both databases. */
+export const text = <T extends string = string>(): Column<T> => column("text");
+/** A non-negative amount in an asset's smallest unit: 78 zero-padded digits outside the program, bigint inside. */
+export const amount = (): Column<bigint> => column("amount");
+/** A whole number below 2^53: counters, heights. */
+export const integer = (): Column<number> => column("integer");
+/** Milliseconds since the epoch. */
+export const time = (): Column<number> => column("time");
+/** Yes or no, kept as 1 or 0 on both databases. */
+export const flag = (): Column<boolean> => column("flag");
+/** A JSON document kept as text on both databases; nothing searches inside it. */
+export const json = <T>(): Column<T> => column("json");
+
+type Columns = Readonly<Record<string, Column<unknown>>>;
+type ValueOf<C> = C extends Column<infer T> ? T : never;
+export type RowOf<T extends Table> = {
+  readonly [K in keyof T["columns"]]: ValueOf<T["columns"][K]>;
+};
+
+export interface Index {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly unique?: boolean;
+  /** The condition of a partial index, in SQL that both databases read. */
+  readonly where?: string;
+}
+
+export interface Table<C extends Columns = Columns> {
+  readonly name: string;
+  readonly columns: C;
+  /** Property names of the primary key. */
+  readonly primaryKey: readonly string[];
+  readonly indexes: readonly Index[];
+}
+
+const tables = new Map<string, Table>();
+
+/**
+ * Declares a table once: its row's type, the statements made for it and the drift test against the migrations are
+ * derived from this. Properties are camelCase here and snake_case in the database.
+ */
+export function table<const C extends Columns>(
+  name: string,
+  columns: C,
+  keys: { readonly primaryKey: readonly (keyof C & string)[]; readonly indexes?: readonly Index[] },
+): Table<C> {
+  if (tables.has(name)) throw new Defect(`the table ${name} is declared twice`);
+  const declared: Table<C> = {
+    name,
+    columns,
+    primaryKey: keys.primaryKey,
+    indexes: keys.indexes ?? [],
+  };
+  tables.set(name, declared);
+  return declared;
+}
+
+/** Every table declared so far, for the drift test and for naming a violated index. */
+export function declaredTables(): readonly Table[] {
+  return [...tables.values()];
+}
+
+/** invoiceId → invoice_id */
+export function columnName(property: string): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const amountDigits = 78;
+
+/** The stored form of an amount: the largest unsigned 256-bit number has 78 digits. */
+export function encodeAmount(value: bigint): string {
+  const digits = value.toString();
+  if (value < 0n || digits.length > amountDigits)
+    throw new Defect(`an amount of ${digits} cannot be stored`);
+  return digits.padStart(amountDigits, "0");
+}
+
+export function decodeAmount(stored: string): bigint {
+  if (!/^\d{78}$/.test(stored)) throw new Defect(`'${stored}' is not a stored amount`);
+  return BigInt(stored);
+}
+
+/** A property's value as it is bound to a statement. */
+export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue {
+  if (value === null || value === undefined) {
+    if (declared.isNullable) return null;
+    throw new Defect(`a ${declared.kind} column that is not nullable was given nothing`);
+  }
+  switch (declared.kind) {
+    case "amount":
+      return encodeAmount(value as bigint);
+    case "flag":
+      return value === true ? 1 : 0;
+    case "json":
+      return JSON.stringify(value);
+    case "text":
+      return value as string;
+    case "integer":
+    case "time":
+      if (!Number.isSafeInteger(value))
+        throw new Defect(`${String(value)} is not a whole number below 2^53`);
+      return value as number;
+  }
+}
+
+/** A stored value as the row's property. */
+export function decodeValue(declared: Column<unknown>, stored: unknown): unknown {
+  if (stored === null || stored === undefined) return null;
+  switch (declared.kind) {
+    case "amount":
+      return decodeAmount(stored as string);
+    case "flag":
+      return stored === 1;
+    case "json":
+      return JSON.parse(stored as string) as unknown;
+    case "text":
+    case "integer":
+    case "time":
+      return stored;
+  }
+}
