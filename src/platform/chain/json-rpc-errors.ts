@@ -1,0 +1,78 @@
+import type { FetchAnswer } from "./fetch.ts";
+import type { ProviderFault } from "./provider-error.ts";
+import { readObject } from "./json-rpc-values.ts";
+
+/** The error of a call or of a whole answer, as the provider states it. */
+export interface StatedError {
+  /** JSON-RPC's code; null where there is none. */
+  readonly code: number | null;
+  readonly message: string;
+}
+
+/** All that tells of what kind an error is. */
+export interface ErrorAnswer extends StatedError {
+  readonly status: number;
+  /** Whether logs were asked for: only then does a smaller range help. */
+  readonly isAboutLogs: boolean;
+}
+
+const limitExceeded = -32_005;
+
+export function readError(error: unknown): StatedError {
+  if (typeof error === "string") return { code: null, message: error };
+  const { code, message, data } = readObject(error, "an error");
+  // Some providers put the reason into `data` and say "invalid params" here.
+  const reason = typeof data === "object" && data !== null ? JSON.stringify(data) : data;
+  const parts = [message, reason].filter((part) => typeof part === "string" && part !== "");
+  return { code: typeof code === "number" ? code : null, message: parts.join(": ") };
+}
+
+/**
+ * The error of an answer that is one as a whole: a single JSON-RPC error, whatever its id, or the `{"Error": "…"}`
+ * with which a TRON node says, with HTTP 200, that it is asked too often.
+ */
+export function wholeError(parsed: unknown): StatedError | null {
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return null;
+  const fields = readObject(parsed, "an answer");
+  const overloaded = fields["Error"];
+  if (typeof overloaded === "string") return { code: limitExceeded, message: overloaded };
+  const { error } = fields;
+  if (typeof error !== "string" && (typeof error !== "object" || error === null)) return null;
+  return readError(error);
+}
+
+const overloadedText =
+  /too many requests|rate.?limit|frequency limit|request limit|per second|capacity|quota|credits|throttl|computing resources|daily/i;
+const outOfReachText = /beyond current head|invalid block range|unknown block|header not found/i;
+const rangeText =
+  /range|too (?:large|many|wide|big)|more than \d+ (?:results|logs)|response size|time(?:d )?-?out|limit exceeded|max(?:imum)? results/i;
+
+/** The kind of an error, by status and code where they tell, and else by the words that providers use. */
+export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): ProviderFault {
+  if (status === 429 || overloadedText.test(message)) return "rate_limited";
+  // The node that answered is behind the one that named the block.
+  if (outOfReachText.test(message)) return "unreachable";
+  if (isAboutLogs && (status === 413 || rangeText.test(message))) return "range_too_large";
+  if (code === limitExceeded) return "rate_limited";
+  if (status >= 500 || status === 408) return "unreachable";
+  return "refused";
+}
+
+/** TronGrid shuts out for half a minute, with 403 and without saying so. */
+const shutOutMs = 30_000;
+
+/** How long to wait, in milliseconds: seconds or a date in Retry-After; null where nothing says it. */
+export function retryAfter({ status, headers }: FetchAnswer): number | null {
+  return readRetryAfter(headers) ?? (status === 403 ? shutOutMs : null);
+}
+
+function readRetryAfter(headers: FetchAnswer["headers"]): number | null {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,7}$/.test(text)) return Number(text) * 1_000;
+  const [date, until] = [headers.get("date") ?? "", text].map((moment) => Date.parse(moment));
+  // The provider's own clock is the one that its date refers to.
+  if (date === undefined || until === undefined || Number.isNaN(date) || Number.isNaN(until)) {
+    return null;
+  }
+  return Math.max(0, until - date);
+}

@@ -1,0 +1,259 @@
+import type { Address, ChainClient, Head, TransferLog, TransferQuery } from "./client.ts";
+import type { Fetch } from "./fetch.ts";
+import {
+  makeTransport,
+  type Call,
+  type Endpoint,
+  type Outcome,
+  type Transport,
+} from "./json-rpc-transport.ts";
+import {
+  MalformedAnswer,
+  readArray,
+  readHash,
+  readObject,
+  readQuantity,
+} from "./json-rpc-values.ts";
+import type { Network } from "./networks.ts";
+import { ProviderError } from "./provider-error.ts";
+import { inChainOrder, readReceipt, readTransfers, transferTopic } from "./transfer-log.ts";
+
+export interface JsonRpcOptions {
+  readonly network: Pick<Network, "id" | "finality">;
+  readonly url: string;
+  /** Values are secrets: they are sent to this provider and shown nowhere. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: Fetch;
+  readonly timeoutMs?: number;
+  readonly responseBytesMax?: number;
+  readonly batchMax?: number;
+  /** Ends what is under way, when the program stops. */
+  readonly signal?: AbortSignal;
+}
+
+/** java-tron's limit; others allow as many. */
+const recipientsMax = 1_000;
+/** Where nodes stop listing logs. One that cuts the list off here instead of refusing would hide the rest. */
+const logsMax = 10_000;
+/** java-tron answers with at most 25 MiB. */
+const responseBytesMax = 32 * 1_024 * 1_024;
+const timeoutMs = 10_000;
+const batchMax = 100;
+/** After so many looks a node is asked again whether it knows its final block: nodes are upgraded. */
+const finalityRetryLooks = 1_000;
+const decimalsSelector = "0x313ce567";
+
+/** A node of an EVM network or of TRON, which speaks the same JSON-RPC. */
+export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
+  const transport = makeTransport(endpointOf(options));
+  return {
+    network: options.network.id,
+    provider: transport.provider,
+    heads: makeHeads(transport, options.network.finality),
+    chainId: () =>
+      transport.call({
+        method: "eth_chainId",
+        params: [],
+        read: (result) => readQuantity(result, "the chain id"),
+      }),
+    transfers: (query) => findTransfers(transport, query),
+    blockTransfers: (height, contracts) => readBlockTransfers(transport, height, contracts),
+    async blocks(heights) {
+      const outcomes = await transport.batch(heights.map((height) => blockCall(height)));
+      return outcomes.map(valueOf);
+    },
+    receipt: (transactionHash) =>
+      transport.call({
+        method: "eth_getTransactionReceipt",
+        params: [`0x${transactionHash}`],
+        read(result) {
+          const receipt = readReceipt(result);
+          if (receipt !== null && receipt.transactionHash !== transactionHash) {
+            throw new MalformedAnswer("the receipt is of another transaction");
+          }
+          return receipt;
+        },
+      }),
+    decimals: (contract) =>
+      transport.call({
+        method: "eth_call",
+        params: [{ to: `0x${contract}`, data: decimalsSelector }, "latest"],
+        read(result) {
+          const decimals = Number(`0x${readHash(result, "the answer to decimals()")}`);
+          if (decimals > 255) throw new MalformedAnswer("a token has no more than 255 decimals");
+          return decimals;
+        },
+      }),
+  };
+}
+
+function endpointOf(options: JsonRpcOptions): Endpoint {
+  return {
+    url: options.url,
+    headers: options.headers ?? {},
+    fetch: options.fetch ?? fetch,
+    timeoutMs: options.timeoutMs ?? timeoutMs,
+    responseBytesMax: options.responseBytesMax ?? responseBytesMax,
+    batchMax: options.batchMax ?? batchMax,
+    signal: options.signal ?? null,
+  };
+}
+
+function valueOf<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw outcome.error;
+}
+
+function hex(height: number): string {
+  return `0x${height.toString(16)}`;
+}
+
+/** A block by its height or tag; null where the node has none. */
+function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
+  return {
+    method: "eth_getBlockByNumber",
+    params: [typeof block === "number" ? hex(block) : block, false],
+    read(result) {
+      if (result === null) return null;
+      const fields = readObject(result, "a block");
+      const height = readQuantity(fields["number"], "a block's number");
+      if (typeof block === "number" && height !== block) {
+        throw new MalformedAnswer("the block is at another height than was asked");
+      }
+      return {
+        height,
+        hash: readHash(fields["hash"], "a block's hash"),
+        time: readQuantity(fields["timestamp"], "a block's timestamp") * 1_000,
+      };
+    },
+  };
+}
+
+/** The tip is there at every time: an answer without it is none. */
+const latestCall: Call<Head> = {
+  ...blockCall("latest"),
+  read(result) {
+    const head = blockCall("latest").read(result);
+    if (head === null) throw new MalformedAnswer("the node has no latest block");
+    return head;
+  },
+};
+
+/** Asks for tip and final block; remembers for a while of a node that it lacks the tag. */
+function makeHeads(transport: Transport, finality: Network["finality"]): ChainClient["heads"] {
+  let looksWithoutTag = finality.tag === null ? Infinity : 0;
+
+  async function belowTip(latest: Head): Promise<Head> {
+    const height = Math.max(0, latest.height - finality.lagBlocks);
+    const block = await transport.call(blockCall(height));
+    if (block !== null) return block;
+    throw missing(transport, `block ${String(height)} below its tip`);
+  }
+
+  return async () => {
+    if (looksWithoutTag > 0) {
+      looksWithoutTag -= 1;
+      const latest = await transport.call(latestCall);
+      return { latest, finalized: await belowTip(latest) };
+    }
+    const [tip, final] = await transport.batch<Head | null>([latestCall, blockCall("finalized")]);
+    const latest = tip === undefined ? null : valueOf(tip);
+    if (latest === null || final === undefined) throw missing(transport, "its tip");
+    if (!final.ok && final.error.kind === "rate_limited") throw final.error;
+    if (!final.ok && final.error.kind === "refused") looksWithoutTag = finalityRetryLooks;
+    const finalized = final.ok && final.value !== null ? final.value : await belowTip(latest);
+    if (finalized.height <= latest.height) return { latest, finalized };
+    // Two machines behind one address: the one that told the tip is behind.
+    throw new ProviderError("its final block lies above its tip", {
+      kind: "malformed",
+      provider: transport.provider,
+    });
+  };
+}
+
+function missing(transport: Transport, what: string): ProviderError {
+  return new ProviderError(`it does not have ${what}`, {
+    kind: "malformed",
+    provider: transport.provider,
+  });
+}
+
+async function findTransfers(
+  transport: Transport,
+  query: TransferQuery,
+): Promise<{ logs: TransferLog[]; latest: Head }> {
+  // A node takes an empty list of contracts for any contract.
+  const topics = query.contracts.length === 0 ? [] : recipientTopics(query.recipients);
+  const logCalls = topics.map((recipients) => logsCall(query, recipients));
+  // The tip comes last, so that a reorganisation while the node works through the batch shows in it.
+  const calls: Call<TransferLog[] | Head>[] = [...logCalls, latestCall];
+  const answers = (await transport.batch(calls)).map(valueOf);
+  const latest = answers.pop();
+  if (latest === undefined || Array.isArray(latest)) throw missing(transport, "its tip");
+  return { logs: inChainOrder(answers.filter(Array.isArray).flat()), latest };
+}
+
+/** The recipients as topics, as many as a node takes in one call; one call without a filter where there are none. */
+function recipientTopics(recipients: readonly Address[] | null): (readonly string[] | null)[] {
+  if (recipients === null) return [null];
+  const topics = [...new Set(recipients)].map((address) => `0x${address.padStart(64, "0")}`);
+  const parts: string[][] = [];
+  for (let start = 0; start < topics.length; start += recipientsMax) {
+    parts.push(topics.slice(start, start + recipientsMax));
+  }
+  return parts;
+}
+
+function logsCall(query: TransferQuery, recipients: readonly string[] | null): Call<TransferLog[]> {
+  const contracts = new Set(query.contracts);
+  const wanted = recipients === null ? null : new Set(recipients.map((topic) => topic.slice(26)));
+  return {
+    method: "eth_getLogs",
+    params: [
+      {
+        fromBlock: hex(query.from),
+        toBlock: hex(query.to),
+        address: query.contracts.map((contract) => `0x${contract}`),
+        topics: recipients === null ? [transferTopic] : [transferTopic, null, recipients],
+      },
+    ],
+    read(result) {
+      const transfers = readTransfers(result);
+      if (Array.isArray(result) && result.length >= logsMax && query.from < query.to) {
+        throw new MalformedAnswer("as many logs as a node lists at most", "range_too_large");
+      }
+      if (transfers.some(({ blockHeight: at }) => at < query.from || at > query.to)) {
+        throw new MalformedAnswer("a log is of a block that was not asked for");
+      }
+      return transfers.filter(
+        ({ contract, to }) => contracts.has(contract) && (wanted === null || wanted.has(to)),
+      );
+    },
+  };
+}
+
+/** Null where the provider lacks the method, which is no part of what TRON and older nodes must offer. */
+async function readBlockTransfers(
+  transport: Transport,
+  height: number,
+  contracts: readonly Address[],
+): Promise<TransferLog[] | null> {
+  const wanted = new Set(contracts);
+  try {
+    return await transport.call({
+      method: "eth_getBlockReceipts",
+      params: [hex(height)],
+      read(result) {
+        const receipts = readArray(result, "the receipts of a block").map(readReceipt);
+        const logs = receipts.flatMap((receipt) => receipt?.transfers ?? []);
+        if (logs.some(({ blockHeight }) => blockHeight !== height)) {
+          throw new MalformedAnswer("a receipt is of a block that was not asked for");
+        }
+        return inChainOrder(logs.filter(({ contract }) => wanted.has(contract)));
+      },
+    });
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === "refused") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,262 @@
+import { LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/asset.ts";
+import { MoneyTextError, parseMoney } from "../../kernel/money.ts";
+import { addressForms, formatAddress, parseAddress, type AddressForm } from "./address.ts";
+import type { Address } from "./client.ts";
+import { formatTransactionHash } from "./transaction-hash.ts";
+
+/** A token by its contract on one network. */
+export interface NetworkToken {
+  /** Such as `USDT`: what invoices name it by. */
+  readonly symbol: string;
+  readonly title: string;
+  readonly contract: Address;
+  readonly decimals: number;
+  /** Currencies for which one token counts as one. */
+  readonly pegs: readonly string[];
+  /** In the token's smallest unit: transfers below it are recorded and never matched. */
+  readonly dust: bigint;
+}
+
+export interface NetworkProvider {
+  readonly url: string;
+  /** Names of headers whose values the settings give. */
+  readonly headers: readonly string[];
+  /** How many calls one request may hold. */
+  readonly batchMax: number;
+}
+
+export interface Finality {
+  /** The tag of the block that the node calls final; null: it has none. */
+  readonly tag: "finalized" | null;
+  /** Without the tag, blocks this far below the tip count as final. */
+  readonly lagBlocks: number;
+}
+
+export interface Network {
+  /** Such as `tron`. */
+  readonly id: string;
+  readonly title: string;
+  /** Such as `TRC-20`, shown beside the network so that payers choose the right one. */
+  readonly tokenStandard: string;
+  /** True where money is free. */
+  readonly isTest: boolean;
+  readonly chainId: number;
+  readonly addressForm: AddressForm;
+  /** Networks of one family share their addresses. */
+  readonly addressFamily: string;
+  readonly blockTimeMs: number;
+  /** Blocks until a payment is confirmed, its own counted. */
+  readonly confirmations: number;
+  readonly pollMs: number;
+  /** How many of the newest blocks are read again at each look. */
+  readonly windowBlocks: number;
+  readonly maxLogRange: number;
+  readonly finality: Finality;
+  readonly providers: readonly NetworkProvider[];
+  readonly explorer: { readonly transaction: string | null; readonly address: string | null };
+  readonly tokens: readonly NetworkToken[];
+}
+
+/** One thing that is wrong with the file: where, as `networks.tron.tokens.USDT.contract`, and what to do. */
+export interface NetworkProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type ParsedNetworks =
+  | { readonly ok: true; readonly networks: readonly Network[] }
+  | { readonly ok: false; readonly problems: readonly NetworkProblem[] };
+
+const blocks = z.int().min(1).max(1_000_000);
+const milliseconds = z.int().min(1).max(3_600_000);
+
+const httpUrl = z.string().refine(isHttpUrl, {
+  error: "must be an http: or https: URL without a name and password",
+});
+
+const explorerLink = (placeholder: string) =>
+  z
+    .string()
+    .refine((text) => text.startsWith("https://") && text.split(placeholder).length === 2, {
+      error: `must be an https: URL that holds ${placeholder} once`,
+    })
+    .nullable();
+
+const tokenSchema = z.strictObject({
+  title: z.string().min(1).max(60),
+  contract: z.string({ error: "must be an address as text: write it in quotes" }),
+  decimals: z.int().min(0).max(maxAssetDecimals),
+  pegs: z.array(
+    z.string().refine((code) => findCurrency(code) !== null, {
+      error: "must be a currency's ISO 4217 code such as USD",
+    }),
+  ),
+  dust: z.string({ error: "must be an amount as text: write it in quotes" }),
+});
+
+const networkSchema = z.strictObject({
+  title: z.string().min(1).max(60),
+  tokenStandard: z.string().min(1).max(30),
+  isTest: z.boolean().default(false),
+  chainId: z.int().min(1),
+  addressForm: z.enum(addressForms),
+  addressFamily: z.string().regex(/^[a-z][a-z0-9]*$/),
+  blockTimeMs: milliseconds,
+  confirmations: blocks,
+  pollMs: milliseconds,
+  // The window is kept in memory and read at every look.
+  windowBlocks: z.int().min(1).max(256),
+  maxLogRange: blocks,
+  finality: z.strictObject({ tag: z.literal("finalized").nullable(), lagBlocks: blocks }),
+  providers: z.array(
+    z.strictObject({
+      url: httpUrl,
+      headers: z.array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be a header's name")).default([]),
+      batchMax: z.int().min(1).max(1_000).default(100),
+    }),
+  ),
+  explorer: z.strictObject({
+    transaction: explorerLink("{hash}"),
+    address: explorerLink("{address}"),
+  }),
+  tokens: z.record(
+    z.string().regex(/^[A-Z][A-Z0-9]{1,11}$/, "a symbol is 2 to 12 capital letters or digits"),
+    tokenSchema,
+  ),
+});
+
+const fileSchema = z.strictObject({
+  networks: z.record(
+    z.string().regex(/^[a-z][a-z0-9]*$/, "a network's id is lower-case letters and digits"),
+    networkSchema,
+  ),
+});
+
+type NetworkEntry = z.infer<typeof networkSchema>;
+type TokenEntry = z.infer<typeof tokenSchema>;
+type Report = (path: string, message: string) => void;
+
+/** Reads the network table; every wrong entry is reported at once. */
+export function parseNetworks(yamlText: string): ParsedNetworks {
+  const lines = new LineCounter();
+  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
+      message: error.message,
+    }));
+    return { ok: false, problems };
+  }
+  const parsed = fileSchema.safeParse(document.toJS());
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => ({
+      path: issue.path.map(String).join("."),
+      message: issue.message,
+    }));
+    return { ok: false, problems };
+  }
+  const problems: NetworkProblem[] = [];
+  const report: Report = (path, message) => problems.push({ path, message });
+  const networks = Object.entries(parsed.data.networks).map(([id, entry]) =>
+    readNetwork(id, entry, report),
+  );
+  reportSharedChainIds(networks, report);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, networks };
+}
+
+function readNetwork(id: string, entry: NetworkEntry, report: Report): Network {
+  const path = `networks.${id}`;
+  const tokens = Object.entries(entry.tokens).map(([symbol, token]) =>
+    readToken(symbol, token, entry.addressForm, (field, message) => {
+      report(`${path}.tokens.${symbol}.${field}`, message);
+    }),
+  );
+  reportSharedContracts(path, tokens, report);
+  return { id, ...entry, tokens };
+}
+
+function readToken(
+  symbol: string,
+  entry: TokenEntry,
+  form: AddressForm,
+  report: ReportField,
+): NetworkToken {
+  const contract = parseAddress(form, entry.contract);
+  if (!contract.ok) report("contract", contract.message);
+  if (findCurrency(symbol) !== null) report("symbol", "is a currency's code; tokens need another");
+  return {
+    symbol,
+    title: entry.title,
+    contract: contract.ok ? contract.address : "",
+    decimals: entry.decimals,
+    pegs: entry.pegs,
+    dust: readDust(symbol, entry, report),
+  };
+}
+
+type ReportField = (field: "contract" | "dust" | "symbol", message: string) => void;
+
+function readDust(symbol: string, entry: TokenEntry, report: ReportField): bigint {
+  try {
+    return parseMoney(entry.dust, tokenAsset(symbol, entry.decimals)).units;
+  } catch (error) {
+    if (!(error instanceof MoneyTextError)) throw error;
+    report("dust", error.message);
+    return 0n;
+  }
+}
+
+function reportSharedContracts(
+  path: string,
+  tokens: readonly NetworkToken[],
+  report: Report,
+): void {
+  const symbols = new Map<Address, string>();
+  for (const { symbol, contract } of tokens) {
+    const first = symbols.get(contract);
+    // A contract that could not be read is empty, and reported already.
+    if (first !== undefined && contract !== "") {
+      report(`${path}.tokens.${symbol}.contract`, `is the contract of ${first} already`);
+    }
+    symbols.set(contract, symbol);
+  }
+}
+
+/** Two entries for one chain would credit each transfer twice. */
+function reportSharedChainIds(networks: readonly Network[], report: Report): void {
+  const ids = new Map<number, string>();
+  for (const { id, chainId } of networks) {
+    const first = ids.get(chainId);
+    if (first !== undefined)
+      report(`networks.${id}.chainId`, `is the chain id of ${first} already`);
+    ids.set(chainId, id);
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+}
+
+export function findToken(network: Network, symbol: string): NetworkToken | null {
+  return network.tokens.find((token) => token.symbol === symbol) ?? null;
+}
+
+export function findTokenByContract(network: Network, contract: Address): NetworkToken | null {
+  return network.tokens.find((token) => token.contract === contract) ?? null;
+}
+
+/** The explorer's page of a transaction; null where the network has no explorer. */
+export function transactionLink(network: Network, transactionHash: string): string | null {
+  const shown = formatTransactionHash(network.addressForm, transactionHash);
+  return network.explorer.transaction?.replace("{hash}", shown) ?? null;
+}
+
+/** The explorer's page of an address; null where the network has no explorer. */
+export function addressLink(network: Network, address: Address): string | null {
+  const shown = formatAddress(network.addressForm, address);
+  return network.explorer.address?.replace("{address}", shown) ?? null;
+}

@@ -1,0 +1,26 @@
+import type { AddressForm } from "./address.ts";
+
+const exact = /^(?:0x)?([0-9a-f]{64})$/i;
+const inside = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/gi;
+const textLengthMax = 2_048;
+
+/**
+ * Reads a transaction's hash as a payer pastes it: bare, with 0x, in any case, or an explorer's link that holds
+ * exactly one. Gives 64 lower-case hex digits, or null.
+ */
+export function parseTransactionHash(text: string): string | null {
+  const pasted = text.trim();
+  if (pasted.length > textLengthMax) return null;
+  const whole = exact.exec(pasted)?.[1];
+  if (whole !== undefined) return whole.toLowerCase();
+  if (!pasted.includes("/") || /\s/.test(pasted)) return null;
+  const found = new Set(Array.from(pasted.matchAll(inside), (match) => match[1]?.toLowerCase()));
+  const [hash, another] = found;
+  return hash === undefined || another !== undefined ? null : hash;
+}
+
+/** The form of the network's explorers: 0x on EVM, bare on TRON. */
+export function formatTransactionHash(form: AddressForm, hash: string): string {
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("this is not a canonical hash");
+  return form === "evm" ? `0x${hash}` : hash;
+}
