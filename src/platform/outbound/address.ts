@@ -1,0 +1,134 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** A range of addresses, made by `parseRange`. */
+export interface AddressRange {
+  readonly start: Parsed;
+  /** How many leading bits an address shares with `start`. */
+  readonly bits: number;
+}
+
+/** An address in the one spelling that is both judged and connected to. */
+export interface PinnedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** `public`: on the open internet. `listed`: inside the operator's allow-list. `blocked`: everything else. */
+export type AddressVerdict = "public" | "listed" | "blocked";
+
+export interface JudgedAddress {
+  readonly verdict: AddressVerdict;
+  readonly pinned: PinnedAddress;
+}
+
+/** IPv4 that no merchant's receiver on the open internet has. */
+const blockedIPv4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  // The metadata services of most clouds are here,
+  "169.254.0.0/16",
+  // and this is Azure's, which looks public and answers only machines inside.
+  "168.63.129.16/32",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+].map(parseRange);
+
+/** The only IPv6 that is routed on the open internet; loopback, local, multicast and NAT64 lie outside it. */
+const globalIPv6 = parseRange("2000::/3");
+
+/** What inside that is not: protocol assignments with Teredo, documentation, 6to4. */
+const blockedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseRange);
+
+/** IPv6 that a gateway turns into the IPv4 address it carries, and the byte where that begins. */
+const carriers: readonly { range: AddressRange; offset: number }[] = [
+  { range: parseRange("64:ff9b::/96"), offset: 12 },
+  { range: parseRange("64:ff9b:1::/48"), offset: 12 },
+  { range: parseRange("2002::/16"), offset: 2 },
+  { range: parseRange("::/96"), offset: 12 },
+  { range: parseRange("::ffff:0:0:0/96"), offset: 12 },
+];
+
+/**
+ * Reads `10.0.0.0/8`, `fd00::/8`, or one address alone.
+ * @throws Error when the text is no range.
+ */
+export function parseRange(text: string): AddressRange {
+  const [address = "", prefix, ...rest] = text.trim().split("/");
+  const family = isIP(address);
+  const bitsMax = family === 4 ? 32 : 128;
+  const bits = prefix === undefined ? bitsMax : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
+  if (family === 0 || address.includes("%") || rest.length > 0 || bits < 0 || bits > bitsMax) {
+    throw new Error(
+      `"${text}" is not an address range. Write it like 10.0.0.0/8, fd00::/8 or 192.168.1.20.`,
+    );
+  }
+  return { start: ipaddr.parse(address), bits };
+}
+
+/**
+ * Judges one address as a resolver gives it. IPv6-mapped IPv4 is judged, and pinned, as the IPv4 that the
+ * operating system would connect to. An address that a gateway would turn into another needs both allowed.
+ */
+export function judgeAddress(text: string, allowed: readonly AddressRange[]): JudgedAddress {
+  // A zone names an interface of this machine: such an address is never a receiver's.
+  if (isIP(text) === 0 || text.includes("%")) {
+    return { verdict: "blocked", pinned: { address: "0.0.0.0", family: 4 } };
+  }
+  const parsed = unwrapMapped(ipaddr.parse(text));
+  return {
+    verdict: judge(parsed, allowed),
+    pinned: { address: parsed.toString(), family: parsed.kind() === "ipv4" ? 4 : 6 },
+  };
+}
+
+/** Whether two spellings are one address. */
+export function sameAddress(a: string, b: string): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(text: string): string {
+  return isIP(text) === 0 ? text : unwrapMapped(ipaddr.parse(text)).toString();
+}
+
+function judge(address: Parsed, allowed: readonly AddressRange[]): AddressVerdict {
+  const own = judgeAlone(address, allowed);
+  if (address.kind() === "ipv4") return own;
+  for (const { range, offset } of carriers) {
+    if (!contains(range, address)) continue;
+    const carried = ipaddr.fromByteArray(address.toByteArray().slice(offset, offset + 4));
+    if (judgeAlone(carried, allowed) === "blocked") return "blocked";
+  }
+  return own;
+}
+
+function judgeAlone(address: Parsed, allowed: readonly AddressRange[]): AddressVerdict {
+  if (allowed.some((range) => contains(range, address))) return "listed";
+  return isPublic(address) ? "public" : "blocked";
+}
+
+function isPublic(address: Parsed): boolean {
+  if (address.kind() === "ipv4") return !blockedIPv4.some((range) => contains(range, address));
+  return contains(globalIPv6, address) && !blockedIPv6.some((range) => contains(range, address));
+}
+
+function contains(range: AddressRange, address: Parsed): boolean {
+  return range.start.kind() === address.kind() && address.match(range.start, range.bits);
+}
+
+function unwrapMapped(address: Parsed): Parsed {
+  if (!(address instanceof ipaddr.IPv6) || !address.isIPv4MappedAddress()) return address;
+  return address.toIPv4Address();
+}

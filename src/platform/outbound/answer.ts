@@ -1,0 +1,74 @@
+import type { IncomingMessage } from "node:http";
+import type { Instant } from "../../kernel/clock.ts";
+import type { SenderLimits } from "./limits.ts";
+
+/** A receiver's answer, as much of it as was read. */
+export interface Answer {
+  readonly status: number;
+  /** The `Retry-After` header. */
+  readonly retryAfter: string | undefined;
+  /** The body's beginning. */
+  readonly excerpt: Uint8Array;
+}
+
+/**
+ * Reads as much of a body as the limits allow and keeps its beginning; then ends a connection that has more. Gives the
+ * error of a connection that broke before.
+ */
+export function readAnswer(
+  response: IncomingMessage,
+  limits: SenderLimits,
+  done: (result: { answer: Answer } | { error: Error }) => void,
+): void {
+  const kept: Uint8Array[] = [];
+  let readBytes = 0;
+
+  function answer(): Answer {
+    const excerpt = Buffer.concat(kept).subarray(0, limits.excerptBytesMax);
+    return { ...head(response), excerpt };
+  }
+
+  response.on("data", (chunk: Uint8Array) => {
+    if (readBytes < limits.excerptBytesMax) kept.push(chunk);
+    readBytes += chunk.byteLength;
+    if (readBytes <= limits.bodyBytesMax) return;
+    done({ answer: answer() });
+    response.destroy();
+  });
+  response.on("end", () => {
+    done({ answer: answer() });
+  });
+  response.on("error", (error) => {
+    done({ error });
+  });
+}
+
+/** An answer whose body is not read. */
+export function head(response: IncomingMessage): Answer {
+  return {
+    status: response.statusCode ?? 0,
+    retryAfter: response.headers["retry-after"],
+    excerpt: new Uint8Array(),
+  };
+}
+
+const secondsPattern = /^\d{1,9}$/;
+/** The one date format that senders may still write. */
+const datePattern = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** A `Retry-After` header as milliseconds from now, 0 for a moment that has passed; null when absent or malformed. */
+export function parseRetryAfter(header: string | undefined, now: Instant): number | null {
+  const text = header?.trim() ?? "";
+  if (secondsPattern.test(text)) return Number(text) * 1_000;
+  if (!datePattern.test(text)) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+/**
+ * The beginning of a body as text that every database stores: no NUL, and a replacement character for each sequence that
+ * is not UTF-8. A character that the cut divides is left out.
+ */
+export function excerptText(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8").decode(bytes, { stream: true }).replaceAll("\0", "");
+}

@@ -1,0 +1,177 @@
+import { request as httpRequest, type Agent } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { LookupFunction, Socket } from "node:net";
+import { head, readAnswer, type Answer } from "./answer.ts";
+import { describeFailure, type Failure, type Phase } from "./failure.ts";
+import type { Guard } from "./guard.ts";
+import type { SenderLimits } from "./limits.ts";
+import type { Target } from "./target.ts";
+
+/** `stale`: a kept connection turned out closed before anything was answered, so a new one may be tried. */
+export type ExchangeResult =
+  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "failure"; readonly failure: Failure }
+  | { readonly kind: "stale" };
+
+export interface ExchangeParts {
+  readonly guard: Guard;
+  readonly limits: SenderLimits;
+  readonly target: Target;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Gives the connection: a kept one, or a new one. */
+  readonly agent: Agent;
+  /** Ends the exchange early; its reason is a Failure. */
+  readonly ended: AbortSignal;
+}
+
+/** One POST over one connection. Never rejects. */
+export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
+  const { target, limits, ended } = parts;
+  return new Promise((resolve) => {
+    const phases = createPhases(limits, fail);
+    let refusal: Failure | null = null;
+    const outgoing = (target.secure ? httpsRequest : httpRequest)(target.url, {
+      method: "POST",
+      agent: parts.agent,
+      headers: {
+        "accept-encoding": "identity",
+        ...parts.headers,
+        "content-length": parts.body.byteLength,
+      },
+      lookup: pinnedLookup(parts, phases, (failure) => {
+        refusal = failure;
+      }),
+      maxHeaderSize: limits.headerBytesMax,
+    });
+    let isOver = false;
+    let isAnswered = false;
+    let interimAnswers = 0;
+
+    function end(result: ExchangeResult): void {
+      if (isOver) return;
+      isOver = true;
+      phases.stop();
+      ended.removeEventListener("abort", onEnded);
+      resolve(result);
+      // The connection of a whole answer goes back to the agent.
+      if (result.kind !== "answer") outgoing.destroy();
+    }
+    function fail(failure: Failure): void {
+      end({ kind: "failure", failure });
+    }
+    function onEnded(): void {
+      fail(ended.reason as Failure);
+    }
+    ended.addEventListener("abort", onEnded);
+
+    outgoing.on("socket", (socket) => {
+      if (outgoing.reusedSocket) phases.enter("exchange");
+      else followConnection(socket, target, phases);
+    });
+    outgoing.on("information", () => {
+      interimAnswers += 1;
+      if (interimAnswers > limits.interimAnswersMax) fail(endlessInterimAnswers);
+    });
+    outgoing.on("upgrade", (response, socket) => {
+      socket.destroy();
+      end({ kind: "answer", answer: head(response) });
+    });
+    outgoing.on("response", (response) => {
+      isAnswered = true;
+      readAnswer(response, limits, (result) => {
+        if ("answer" in result) end({ kind: "answer", answer: result.answer });
+        else fail(describeFailure("exchange", result.error));
+      });
+    });
+    outgoing.on("error", (error) => {
+      if (outgoing.reusedSocket && !isAnswered && isClosedByPeer(error)) end({ kind: "stale" });
+      else fail(refusal ?? describeFailure(phases.current(), error));
+    });
+    // However a request ends, it closes: nothing waits for ever.
+    outgoing.on("close", () => {
+      fail(describeFailure("exchange", new Error("closed")));
+    });
+    outgoing.end(parts.body);
+  });
+}
+
+const endlessInterimAnswers: Failure = {
+  kind: "protocol",
+  message: "The receiver sends interim answers without end.",
+};
+
+interface Phases {
+  current(): Phase;
+  enter(phase: Phase): void;
+  /** Ends the time limits; what is entered after it has none. */
+  stop(): void;
+}
+
+/** Remembers how far a request has come, and limits the steps that have a time of their own. */
+function createPhases(limits: SenderLimits, fail: (failure: Failure) => void): Phases {
+  let phase: Phase = "dns";
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function limit(ms: number, what: string): void {
+    timer = setTimeout(() => {
+      fail({ kind: "timeout", message: `The receiver did not ${what} within ${String(ms)} ms.` });
+    }, ms);
+  }
+
+  return {
+    current: () => phase,
+    enter(next) {
+      phase = next;
+      clearTimeout(timer);
+      if (isStopped) return;
+      if (next === "connect") limit(limits.connectMs, "accept a connection");
+      if (next === "tls") limit(limits.tlsMs, "complete the TLS handshake");
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function followConnection(socket: Socket, target: Target, phases: Phases): void {
+  // No look-up happens for an address: it was vetted before.
+  if (target.literal) phases.enter("connect");
+  socket.once("connect", () => {
+    phases.enter(target.secure ? "tls" : "exchange");
+  });
+  socket.once("secureConnect", () => {
+    phases.enter("exchange");
+  });
+}
+
+/** The one resolution of a connection: what it vets is what the socket connects to. */
+function pinnedLookup(
+  { guard, target }: ExchangeParts,
+  phases: Phases,
+  onRefused: (failure: Failure) => void,
+): LookupFunction {
+  return (_host, options, callback) => {
+    void guard.vetAddresses(target).then((vetted) => {
+      if (!vetted.allowed) {
+        onRefused(
+          vetted.reason === "blocked"
+            ? { kind: "blocked", message: vetted.message }
+            : describeFailure("dns", new Error("unresolved")),
+        );
+        callback(new Error(vetted.code), "", 0);
+        return;
+      }
+      phases.enter("connect");
+      const [first] = vetted.addresses;
+      if (options.all === true) callback(null, [...vetted.addresses]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function isClosedByPeer(error: Error): boolean {
+  return "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}

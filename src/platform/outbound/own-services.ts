@@ -1,0 +1,55 @@
+import { networkInterfaces } from "node:os";
+import { judgeAddress, parseRange, sameAddress } from "./address.ts";
+import type { Resolve } from "./resolve.ts";
+
+export interface OwnServices {
+  /** Whether one of the services answers at this address and port. */
+  include(address: string, port: number): Promise<boolean>;
+}
+
+const loopback = ["127.0.0.0/8", "::1/128"].map(parseRange);
+const everyInterface = ["0.0.0.0", "::"];
+
+/**
+ * Knows the operator's own services by their URLs. It is asked only about addresses of allowed private ranges, where
+ * such services and a merchant's receivers may be neighbours.
+ */
+export function createOwnServices(urls: () => readonly string[], resolve: Resolve): OwnServices {
+  async function isService(service: URL, address: string): Promise<boolean> {
+    const host = service.hostname.replace(/^\[(.*)\]$/, "$1");
+    if (everyInterface.includes(host)) return isThisMachine(address);
+    if (sameAddress(host, address)) return true;
+    const isLocal = host === "localhost" || isLoopback(host);
+    if (isLocal) return isLoopback(address);
+    // A service whose name does not resolve cannot be reached either.
+    const resolved = await resolve(host).catch(() => []);
+    return resolved.some((candidate) => sameAddress(candidate, address));
+  }
+
+  return {
+    async include(address, port) {
+      for (const service of urls()
+        .filter((text) => URL.canParse(text))
+        .map((text) => new URL(text))) {
+        if (portOf(service) === port && (await isService(service, address))) return true;
+      }
+      return false;
+    },
+  };
+}
+
+function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
+}
+
+function isLoopback(address: string): boolean {
+  return judgeAddress(address, loopback).verdict === "listed";
+}
+
+function isThisMachine(address: string): boolean {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return (
+    isLoopback(address) || interfaces.some((candidate) => sameAddress(candidate.address, address))
+  );
+}
