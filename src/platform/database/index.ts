@@ -14,8 +14,9 @@ export {
   StoreUnavailable,
   UniqueViolation,
 } from "./errors.ts";
-export { currentVersion, migrate, pendingMigrations, type Migration } from "./migrate.ts";
+export { currentVersion, type Migration } from "./migrate.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
+export { migrate, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./shape.ts";
 export {
   amount,

@@ -2,7 +2,6 @@ import type { Clock } from "../../kernel/clock.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
 import { StoreTooNew } from "./errors.ts";
-import { migrations } from "./migrations/index.ts";
 import { integer, table, text, time } from "./table.ts";
 import { columnTypes, type ColumnTypes } from "./types.ts";
 
@@ -33,7 +32,7 @@ export async function currentVersion(db: Reader): Promise<number> {
 /** The migrations that the store still lacks, in order. */
 export async function pendingMigrations(
   db: Reader,
-  known: readonly Migration[] = migrations,
+  known: readonly Migration[],
 ): Promise<readonly Migration[]> {
   const applied = await appliedVersions(db);
   refuseNewer(applied, known);
@@ -44,10 +43,10 @@ export async function pendingMigrations(
  * Brings the store up to date and gives what was applied. Each migration commits with its version row; several
  * processes may call this at once. Throws StoreTooNew when a newer program has been here.
  */
-export async function migrate(
+export async function applyMigrations(
   db: Database,
   clock: Clock,
-  known: readonly Migration[] = migrations,
+  known: readonly Migration[],
 ): Promise<readonly Migration[]> {
   const applied: Migration[] = [];
   for (const migration of await pendingMigrations(db, known)) {
