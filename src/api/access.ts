@@ -54,8 +54,5 @@ export interface Gatekeeper {
   /** The principal of an API key and its standing at home; null when it is not good (any more). */
   apiKey(secret: string): Promise<{ principal: ApiKeyActor; standing: Standing } | null>;
   /** A user's standing in an organization; null when not a member. */
-  membership(
-    userId: Id<"user">,
-    organizationId: Id<"organization">,
-  ): Promise<Standing | null>;
+  membership(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
 }

@@ -92,7 +92,8 @@ interface Declaration<
   readonly description?: string;
   readonly access: A;
   readonly request?: { readonly query?: Q; readonly body?: B };
-  readonly response: { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
+  readonly response:
+    { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
   /** The problems of its own that it may answer, beside those which every operation of its kind has. */
   readonly errors: readonly ProblemClass[];
   /** Which limit counts its calls; by default the credential's. */

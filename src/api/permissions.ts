@@ -19,18 +19,46 @@ interface Rule {
  * `write` is what an admin may, so a permission that only owners have is out of reach of keys.
  */
 export const permissions = {
-  "organization:read": { role: "viewer", scope: "read", means: "Read everything of the organization" },
-  "organization:write": { role: "admin", scope: "write", means: "Change the profile, submit for review" },
-  "members:write": { role: "admin", scope: "write", means: "Invite, change and remove members below oneself" },
+  "organization:read": {
+    role: "viewer",
+    scope: "read",
+    means: "Read everything of the organization",
+  },
+  "organization:write": {
+    role: "admin",
+    scope: "write",
+    means: "Change the profile, submit for review",
+  },
+  "members:write": {
+    role: "admin",
+    scope: "write",
+    means: "Invite, change and remove members below oneself",
+  },
   "api-keys:write": { role: "admin", scope: "write", means: "Make and revoke API keys" },
   "customers:write": { role: "member", scope: "write", means: "Create and change customers" },
-  "wallets:write": { role: "admin", scope: "write", means: "Register and archive receiving wallets" },
+  "wallets:write": {
+    role: "admin",
+    scope: "write",
+    means: "Register and archive receiving wallets",
+  },
   "webhooks:write": { role: "admin", scope: "write", means: "Create, change and replay webhooks" },
-  "invoices:write": { role: "member", scope: "write", means: "Create, issue, change and cancel invoices" },
-  "payments:decide": { role: "member", scope: "write", means: "Accept, reject and allocate payments" },
+  "invoices:write": {
+    role: "member",
+    scope: "write",
+    means: "Create, issue, change and cancel invoices",
+  },
+  "payments:decide": {
+    role: "member",
+    scope: "write",
+    means: "Accept, reject and allocate payments",
+  },
   "billing:write": { role: "owner", scope: null, means: "Select and change the plan" },
   "platform:read": { role: null, scope: "platform", means: "Read across organizations" },
-  "platform:write": { role: null, scope: "platform", means: "Decide about organizations and their billing" },
+  "platform:write": {
+    role: null,
+    scope: "platform",
+    means: "Decide about organizations and their billing",
+  },
 } as const satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof permissions;

@@ -51,7 +51,10 @@ export function createRateLimiter(scale: number): RateLimiter {
   const limiters = Object.fromEntries(
     Object.entries(rateLimits).map(([name, limit]) => {
       const quota = Math.max(1, Math.floor(limit.points * scale));
-      return [name, { quota, limiter: new RateLimiterMemory({ points: quota, duration: limit.seconds }) }];
+      return [
+        name,
+        { quota, limiter: new RateLimiterMemory({ points: quota, duration: limit.seconds }) },
+      ];
     }),
   ) as Record<RateLimitName, { quota: number; limiter: RateLimiterMemory }>;
 

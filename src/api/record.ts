@@ -44,7 +44,8 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ jsonSchema }) => {
       // zod writes a pattern of several hundred letters beside these formats; the format says it.
-      if (jsonSchema.format === "date-time" || jsonSchema.format === "email") delete jsonSchema.pattern;
+      if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
+        delete jsonSchema.pattern;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
@@ -66,16 +67,19 @@ export const datetime = () => z.iso.datetime({ precision: 3 });
 
 /** An amount on the wire: decimal text, never a JSON number. The service checks the asset's own decimals. */
 export const money = () =>
-  z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: "must be decimal text such as \"25.00\"" });
+  z
+    .string()
+    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: 'must be decimal text such as "25.00"' });
 
 /** An amount in an answer, which sums may have made longer than a request may ask for. */
 export const moneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
 
 export const id = <K extends IdKind>(kind: K) =>
-  z.string().regex(idPattern(kind), { error: `must be an id that starts with ${kindPrefix(kind)}` }) as unknown as z.ZodType<
-    Id<K>,
-    string
-  >;
+  z
+    .string()
+    .regex(idPattern(kind), {
+      error: `must be an id that starts with ${kindPrefix(kind)}`,
+    }) as unknown as z.ZodType<Id<K>, string>;
 
 function kindPrefix(kind: IdKind): string {
   return idPattern(kind).source.slice(1, 5);
@@ -92,7 +96,9 @@ export const line = (maxLength: number) =>
         .min(1, { error: "must not be empty" })
         .max(maxLength, { error: `must have at most ${String(maxLength)} characters` })
         // eslint-disable-next-line no-control-regex -- control characters are what it refuses
-        .regex(/^[^\u0000-\u001f\u007f\u2028\u2029]*$/, { error: "must be one line without control characters" }),
+        .regex(/^[^\u0000-\u001f\u007f\u2028\u2029]*$/, {
+          error: "must be one line without control characters",
+        }),
     );
 
 /** Text of several lines. */
@@ -126,18 +132,27 @@ function isWebAddress(value: string): boolean {
   // WHATWG parsing forgives back-slashes, tabs and line breaks; a link that needs forgiving is refused.
   if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
   const url = new URL(value);
-  return url.username === "" && url.password === "" && !value.slice(0, value.indexOf("//") + 2 + url.host.length).includes("@");
+  return (
+    url.username === "" &&
+    url.password === "" &&
+    !value.slice(0, value.indexOf("//") + 2 + url.host.length).includes("@")
+  );
 }
 
 /** ISO 3166-1 alpha-2. */
 export const country = () =>
-  z.string().regex(/^[A-Z]{2}$/, { error: "must be a country code of two capital letters, such as DE" });
+  z
+    .string()
+    .regex(/^[A-Z]{2}$/, { error: "must be a country code of two capital letters, such as DE" });
 
 /** The merchant's own notes: at most 50 keys of 40 characters, values of 500; returned untouched. */
 export const metadata = () =>
   z
     .record(
-      z.string().min(1, { error: "keys must not be empty" }).max(40, { error: "keys must have at most 40 characters" }),
+      z
+        .string()
+        .min(1, { error: "keys must not be empty" })
+        .max(40, { error: "keys must have at most 40 characters" }),
       z.string().max(500, { error: "must have at most 500 characters" }),
     )
     .refine((value) => Object.keys(value).length <= 50, { error: "must have at most 50 keys" });

@@ -36,7 +36,11 @@ export function inspectBody(body: unknown): void {
     } else if (typeof value === "object" && value !== null) {
       for (const [name, child] of Object.entries(value)) {
         if (name === "__proto__" || textFault(name) !== null) {
-          errors.push({ pointer: pointer(path), code: "invalid_name", message: "has a field name that is not allowed" });
+          errors.push({
+            pointer: pointer(path),
+            code: "invalid_name",
+            message: "has a field name that is not allowed",
+          });
         } else {
           pending.push({ value: child, path: [...path, name] });
         }
@@ -76,10 +80,19 @@ export function parseQuery(
     const values = query.getAll(name);
     const shown = name.slice(0, 40);
     if (!allowed.includes(name)) {
-      const list = allowed.length === 0 ? "none are allowed here" : `allowed are ${allowed.join(", ")}`;
-      errors.push({ pointer: `?${shown}`, code: "unknown_parameter", message: `is not a parameter of this operation; ${list}` });
+      const list =
+        allowed.length === 0 ? "none are allowed here" : `allowed are ${allowed.join(", ")}`;
+      errors.push({
+        pointer: `?${shown}`,
+        code: "unknown_parameter",
+        message: `is not a parameter of this operation; ${list}`,
+      });
     } else if (values.length > 1) {
-      errors.push({ pointer: `?${name}`, code: "repeated_parameter", message: "must be given once" });
+      errors.push({
+        pointer: `?${name}`,
+        code: "repeated_parameter",
+        message: "must be given once",
+      });
     } else {
       const value = values[0] ?? "";
       const fault = textFault(value);

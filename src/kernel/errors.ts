@@ -24,9 +24,9 @@ export interface ProblemDefinition {
  * Anything thrown that is not a Problem is a defect and is answered as an internal error without its text.
  */
 export abstract class Problem extends Error {
-  abstract readonly code: string;
-  abstract readonly status: number;
-  abstract readonly title: string;
+  declare readonly code: string;
+  declare readonly status: number;
+  declare readonly title: string;
   readonly errors: readonly FieldError[];
   readonly retryAfterSeconds: number | null;
 
@@ -46,9 +46,9 @@ export interface ProblemClass {
 export function defineProblem(definition: ProblemDefinition): ProblemClass {
   return class extends Problem {
     static readonly definition = definition;
-    readonly code = definition.code;
-    readonly status = definition.status;
-    readonly title = definition.title;
+    override readonly code = definition.code;
+    override readonly status = definition.status;
+    override readonly title = definition.title;
     override readonly name = definition.code;
   };
 }
@@ -64,7 +64,9 @@ export const NotFound = defineProblem({ code: "not_found", status: 404, title: "
 /** A body or query that is malformed, with every field that is wrong. */
 export function invalidFields(errors: readonly FieldError[]): Problem {
   const named = errors.map((error) => `${error.pointer}: ${error.message}`).join("; ");
-  return new InvalidRequest(`Correct these fields and send the request again. ${named}`, { errors });
+  return new InvalidRequest(`Correct these fields and send the request again. ${named}`, {
+    errors,
+  });
 }
 
 /** The same for one field. */
@@ -79,4 +81,11 @@ export class Defect extends Error {
 
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Defect(message);
+}
+
+/** One body for what does not exist and for what belongs to another. */
+export function notFound(): Problem {
+  return new NotFound(
+    "There is nothing here that this credential can see. Check the ids in the path.",
+  );
 }

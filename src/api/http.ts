@@ -1,0 +1,193 @@
+import type Router from "@koa/router";
+import ipaddr from "ipaddr.js";
+import type { Middleware } from "koa";
+import { koaBody } from "koa-body";
+import type { Clock } from "../kernel/clock.ts";
+import { notFound, Problem } from "../kernel/errors.ts";
+import type { IdSource } from "../kernel/id.ts";
+import type { Logger } from "../platform/logger/index.ts";
+import type { RequestState } from "./mount.ts";
+import type { Page, PageAnswer } from "./page.ts";
+import { pageSecurityPolicy } from "./page.ts";
+import { MethodNotAllowed, problemDocument } from "./problems.ts";
+import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./rate-limits.ts";
+
+export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+type Handler = Middleware<RequestState>;
+
+/** What a client may send as its own request id. */
+const requestIdPattern = /^[\w.-]{1,64}$/;
+
+/** Names the request: its id, on every answer, log line and audit entry, and the client's address. */
+export function identifyRequest(deps: {
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly trustedProxies: readonly Cidr[];
+}): Handler {
+  return async (ctx, next) => {
+    const given = ctx.get("X-Request-Id");
+    ctx.state.requestId = requestIdPattern.test(given)
+      ? given
+      : deps.ids.next("request", deps.clock.now());
+    ctx.state.clientAddress = clientAddress(
+      ctx.req.socket.remoteAddress ?? "",
+      ctx.get("X-Forwarded-For"),
+      deps.trustedProxies,
+    );
+    ctx.set("X-Request-Id", ctx.state.requestId);
+    await next();
+  };
+}
+
+/**
+ * The address of the client: the socket's, or, where that is a trusted proxy's, the last address of X-Forwarded-For
+ * that is not. What a client writes into the header itself stands further left and is never believed.
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string,
+  trustedProxies: readonly Cidr[],
+): string {
+  let address = plainAddress(socketAddress) ?? socketAddress;
+  if (trustedProxies.length === 0) return address;
+  const hops = forwardedFor.split(",").slice(-hopsMax);
+  while (isTrusted(address, trustedProxies)) {
+    const before = plainAddress(hops.pop()?.trim() ?? "");
+    if (before === null) break;
+    address = before;
+  }
+  return address;
+}
+
+/** How many proxies a request may have come through. */
+const hopsMax = 16;
+
+function plainAddress(text: string): string | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
+}
+
+function isTrusted(address: string, trustedProxies: readonly Cidr[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return trustedProxies.some(
+    ([range, bits]) => range.kind() === parsed.kind() && parsed.match([range, bits] as never),
+  );
+}
+
+/** The one place where errors become answers. */
+export function answerProblems(deps: { readonly logger: Logger; readonly baseUrl: string }): Handler {
+  return async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body == null) throw notFound();
+    } catch (error) {
+      const problem = problemDocument(error, ctx.state.requestId, deps.baseUrl);
+      if (error instanceof RateLimitExceeded) ctx.set(rateLimitHeaders(error.state));
+      if (error instanceof Problem && error.retryAfterSeconds !== null) {
+        ctx.set("Retry-After", String(error.retryAfterSeconds));
+      }
+      if (problem.status === 401) ctx.set("WWW-Authenticate", "Bearer");
+      if (problem.status >= 500) {
+        deps.logger.error({ requestId: ctx.state.requestId, err: error }, problem.title);
+      }
+      ctx.status = problem.status;
+      ctx.body = JSON.stringify(problem);
+      ctx.type = "application/problem+json";
+    }
+  };
+}
+
+/** A line for each request, and its time; the address of a checkout is a secret of the payer and stays out. */
+export function logRequests(deps: { readonly logger: Logger; readonly clock: Clock }): Handler {
+  return async (ctx, next) => {
+    const startedAt = deps.clock.now();
+    await next();
+    deps.logger.debug(
+      {
+        requestId: ctx.state.requestId,
+        method: ctx.method,
+        route: (ctx as { _matchedRoute?: unknown })._matchedRoute ?? null,
+        status: ctx.status,
+        durationMs: deps.clock.now() - startedAt,
+        clientAddress: ctx.state.clientAddress,
+      },
+      "request",
+    );
+  };
+}
+
+/** What every answer says to browsers. Pages and the docs add their own policy. */
+export function secureHeaders(): Handler {
+  return async (ctx, next) => {
+    ctx.set({
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+      "Cache-Control": "no-store",
+      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    });
+    await next();
+  };
+}
+
+/** A known path with another method: 405 with the methods that it has. */
+export function refuseMethods(router: Router<RequestState>): Handler {
+  return router.allowedMethods({
+    throw: true,
+    methodNotAllowed: () => new MethodNotAllowed("Use one of the methods in the header Allow."),
+    notImplemented: () => new MethodNotAllowed("Use one of the methods in the header Allow."),
+  }) as unknown as Handler;
+}
+
+const readForm = koaBody({ formLimit: "16kb", json: false, text: false, multipart: false });
+
+/** Puts pages for people on the router. */
+export function mountPages<Service>(
+  router: Router<RequestState>,
+  pages: readonly Page<Service>[],
+  service: Service,
+  rateLimiter: RateLimiter,
+): void {
+  for (const page of pages) {
+    const path = page.path.replaceAll("{", ":").replaceAll("}", "");
+    router.register(path, [page.method], async (ctx) => {
+      const state = await rateLimiter.count(page.limit, ctx.state.clientAddress);
+      if (state !== null) ctx.set(rateLimitHeaders(state));
+      if (page.method === "POST") await readForm(ctx as never, () => Promise.resolve());
+      const fields = page.method === "POST" ? (ctx.request.body as Record<string, unknown>) : {};
+      const answer = await page.handle(service, {
+        params: ctx.params as Record<string, string>,
+        query: ctx.URL.searchParams,
+        form: formOf(fields),
+        requestId: ctx.state.requestId,
+        clientAddress: ctx.state.clientAddress,
+        acceptLanguage: ctx.get("Accept-Language").slice(0, 200),
+      });
+      sendPage(ctx, answer);
+    });
+  }
+}
+
+function formOf(fields: Record<string, unknown>): URLSearchParams {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") form.set(name, value);
+  }
+  return form;
+}
+
+function sendPage(
+  ctx: { status: number; type: string; body: unknown; set(name: string, value: string): void; redirect(url: string): void },
+  answer: PageAnswer,
+): void {
+  ctx.set("Content-Security-Policy", pageSecurityPolicy);
+  if (answer.kind === "redirect") {
+    ctx.redirect(answer.location);
+    // After a form the browser reads the page again.
+    ctx.status = 303;
+    return;
+  }
+  ctx.status = answer.status;
+  ctx.set("X-Robots-Tag", "noindex");
+  ctx.type = "text/html; charset=utf-8";
+  ctx.body = answer.html;
+}

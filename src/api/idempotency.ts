@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../kernel/clock.ts";
+import { invalidField } from "../kernel/errors.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Tx,
+  type WriteContext,
+} from "../platform/database/index.ts";
+import { idempotencyKeys } from "../platform/idempotency/table.ts";
+import { openWithPhrase, sealWithPhrase } from "../platform/secrets/encryption.ts";
+import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./problems.ts";
+
+/** The longest Idempotency-Key, in characters. */
+const keyLengthMax = 255;
+/** How long a request waits for a twin that is in flight in this process, in milliseconds. */
+const twinWaitMs = 10_000;
+
+/** An answer as it is sent: only 2xx answers are kept. */
+export interface KeptAnswer {
+  readonly status: number;
+  /** The exact JSON text; empty for an answer without a body. */
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  /** The value of the header; undefined where it is absent. */
+  readonly key: string | undefined;
+  /** Who asks for what: the credential's principal and the operation. */
+  readonly scope: string;
+  /** Everything that makes the request what it is: path, query, body. */
+  readonly fingerprint: string;
+  /** Keep the answer sealed under the key itself, which the store does not hold. */
+  readonly isSecret: boolean;
+}
+
+export interface Idempotency {
+  /**
+   * Runs `effect` once for a key: a second request with the same key and fingerprint gets the first one's answer.
+   * `effect` is given the context under which its service writes; the answer is kept in that very transaction.
+   */
+  run(
+    request: IdempotentRequest,
+    context: WriteContext,
+    effect: (context: WriteContext) => Promise<unknown>,
+    present: (result: unknown) => KeptAnswer,
+  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
+}
+
+export function createIdempotency(deps: { db: Database; clock: Clock }): Idempotency {
+  const { db, clock } = deps;
+  const inFlight = new Map<string, Promise<unknown>>();
+
+  async function kept(claim: string, request: IdempotentRequest): Promise<KeptAnswer | null> {
+    const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
+    if (row === null) return null;
+    if (row.fingerprint !== request.fingerprint) {
+      throw new IdempotencyKeyReused(
+        "This Idempotency-Key belongs to another request. Use a new key, or send the same request again.",
+      );
+    }
+    const body = row.isSealed ? openWithPhrase(request.key ?? "", row.body) : row.body;
+    return { status: row.status, body };
+  }
+
+  function keep(tx: Tx, claim: string, request: IdempotentRequest, answer: KeptAnswer): void {
+    tx.append(idempotencyKeys, {
+      claim,
+      fingerprint: request.fingerprint,
+      status: answer.status,
+      body: request.isSecret ? sealWithPhrase(request.key ?? "", answer.body) : answer.body,
+      isSealed: request.isSecret,
+      createdAt: clock.now(),
+    });
+  }
+
+  async function once(
+    claim: string,
+    request: IdempotentRequest,
+    context: WriteContext,
+    effect: (context: WriteContext) => Promise<unknown>,
+    present: (result: unknown) => KeptAnswer,
+  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
+    const earlier = await kept(claim, request);
+    if (earlier !== null) return { answer: earlier, isReplayed: true };
+    let answer: KeptAnswer | undefined;
+    const keeping: WriteContext = {
+      ...context,
+      finish: (tx, result) => {
+        answer = present(result);
+        keep(tx, claim, request, answer);
+      },
+    };
+    try {
+      const result = await effect(keeping);
+      return { answer: answer ?? present(result), isReplayed: false };
+    } catch (error) {
+      // A twin in another process was first: its answer is the answer.
+      if (!(error instanceof UniqueViolation) || error.table !== idempotencyKeys.name) throw error;
+      const first = await kept(claim, request);
+      if (first === null) throw error;
+      return { answer: first, isReplayed: true };
+    }
+  }
+
+  return {
+    async run(request, context, effect, present) {
+      if (request.key === undefined) {
+        return { answer: present(await effect(context)), isReplayed: false };
+      }
+      checkKey(request.key);
+      const claim = digest(`${request.scope}\n${request.key}`);
+      const twin = inFlight.get(claim);
+      if (twin !== undefined && !(await endsInTime(twin))) {
+        throw new IdempotencyKeyInFlight(
+          "Wait until the first request has ended, then send this one again.",
+          { retryAfterSeconds: 1 },
+        );
+      }
+      const running = once(claim, request, context, effect, present);
+      if (!inFlight.has(claim)) inFlight.set(claim, running);
+      try {
+        return await running;
+      } finally {
+        if (inFlight.get(claim) === running) inFlight.delete(claim);
+      }
+    },
+  };
+}
+
+function checkKey(key: string): void {
+  // Header values reach here as latin-1; printable ASCII is what a key is made of.
+  if (key.length < 1 || key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw invalidField(
+      "Idempotency-Key",
+      "invalid_key",
+      `must have 1 to ${String(keyLengthMax)} printable characters`,
+    );
+  }
+}
+
+/** Whether a twin ended, well or badly, before the wait was over. */
+async function endsInTime(twin: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, twinWaitMs, false);
+  });
+  const ended = twin.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** JSON text that does not depend on the order of an object's fields. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+}

@@ -1,0 +1,363 @@
+import type Router from "@koa/router";
+import type { Context } from "koa";
+import { koaBody } from "koa-body";
+import type { Actor } from "../kernel/actor.ts";
+import { systemActor } from "../kernel/actor.ts";
+import { Defect, InvalidRequest, notFound } from "../kernel/errors.ts";
+import { idPattern, type Id } from "../kernel/id.ts";
+import type { Logger } from "../platform/logger/index.ts";
+import type { Gatekeeper, Principal, Standing } from "./access.ts";
+import { canonicalJson, digest, type Idempotency, type KeptAnswer } from "./idempotency.ts";
+import { pathParameters, type AnyCall, type Operation } from "./operation.ts";
+import { roleMay, scopesMay, type Permission } from "./permissions.ts";
+import {
+  Forbidden,
+  OrganizationSuspended,
+  PayloadTooLarge,
+  PreconditionFailed,
+  Unauthenticated,
+  UnsupportedMediaType,
+} from "./problems.ts";
+import { rateLimitHeaders, rateLimits, type RateLimiter } from "./rate-limits.ts";
+import { parseBody, parseQuery } from "./request.ts";
+
+/** The largest body of a request. */
+export const bodyBytesMax = 256 * 1_024;
+
+export interface MountDependencies {
+  readonly gatekeeper: Gatekeeper;
+  readonly idempotency: Idempotency;
+  readonly rateLimiter: RateLimiter;
+  readonly logger: Logger;
+  /** Tests: an answer that does not fit its record throws. Else it is logged and counted, never a 500 after a commit. */
+  readonly strictAnswers: boolean;
+  readonly countMismatch: (operationId: string) => void;
+}
+
+/** What the middleware in server.ts has learned about a request. */
+export interface RequestState {
+  requestId: string;
+  clientAddress: string;
+}
+
+/**
+ * Puts operations on the router. The order is the same for each: limits, authenticate, authorise, parse,
+ * handle once per Idempotency-Key, check the answer, send.
+ */
+export function mount<Service>(
+  router: Router<RequestState>,
+  operations: readonly Operation<Service>[],
+  service: Service,
+  deps: MountDependencies,
+): void {
+  for (const operation of operations) {
+    const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
+    router.register(path, [operation.method], async (ctx) => {
+      const caller = await admit(ctx as Context & { state: RequestState }, operation, deps);
+      const call = await parse(ctx as Context & { state: RequestState }, operation, caller);
+      await answer(ctx as Context & { state: RequestState }, operation, service, call, deps);
+    });
+  }
+}
+
+type Exchange = Context & { state: RequestState; params?: Record<string, string> };
+
+interface Caller {
+  readonly principal: Principal | null;
+  readonly standing: Standing | null;
+}
+
+// --- limits, authenticate, authorise ------------------------------------------------------------------------------
+
+async function admit(
+  ctx: Exchange,
+  operation: Operation<never>,
+  deps: MountDependencies,
+): Promise<Caller> {
+  const byClient = rateLimits[operation.limit].by === "client";
+  if (byClient) await count(ctx, operation, ctx.state.clientAddress, deps);
+  if (operation.access.kind === "public") return { principal: null, standing: null };
+
+  const caller = await authenticate(ctx, deps.gatekeeper);
+  if (caller === null) {
+    throw new Unauthenticated(
+      "Send an access token in the header Authorization (Bearer …) or an API key in the header X-Service-Key.",
+    );
+  }
+  if (!byClient) await count(ctx, operation, caller.principal.id, deps);
+  switch (operation.access.kind) {
+    case "authenticated":
+      return caller;
+    case "organization": {
+      const standing = await standingIn(
+        parameter(ctx, "organizationId") as Id<"organization">,
+        caller,
+        deps,
+      );
+      authorise(
+        standing,
+        caller.principal,
+        operation.access.permission,
+        operation.method !== "GET",
+      );
+      return { principal: caller.principal, standing };
+    }
+    case "platform":
+      if (!platformMay(caller.principal, operation.access.permission)) {
+        throw new Forbidden("Only the platform's admins and keys with scope platform may do this.");
+      }
+      return caller;
+  }
+}
+
+async function count(
+  ctx: Exchange,
+  operation: Operation<never>,
+  key: string,
+  deps: MountDependencies,
+) {
+  const state = await deps.rateLimiter.count(operation.limit, key);
+  if (state !== null) ctx.set(rateLimitHeaders(state));
+}
+
+async function authenticate(
+  ctx: Exchange,
+  gatekeeper: Gatekeeper,
+): Promise<{ principal: Principal; standing: Standing | null } | null> {
+  const key = ctx.get("X-Service-Key");
+  const authorization = ctx.get("Authorization");
+  if (key !== "" && authorization !== "") {
+    throw new Unauthenticated(
+      "Send one credential: either the header Authorization or X-Service-Key.",
+    );
+  }
+  if (key !== "") return gatekeeper.apiKey(key);
+  const bearer = /^Bearer +([^ ]+)$/i.exec(authorization);
+  if (bearer?.[1] === undefined) return null;
+  const principal = await gatekeeper.session(bearer[1]);
+  return principal === null ? null : { principal, standing: null };
+}
+
+/** The principal's standing, or the same 404 for another's organization as for one that is not there. */
+async function standingIn(
+  organizationId: Id<"organization">,
+  caller: { principal: Principal; standing: Standing | null },
+  deps: MountDependencies,
+): Promise<Standing> {
+  const { principal, standing: home } = caller;
+  const standing =
+    principal.type === "api_key"
+      ? home
+      : await deps.gatekeeper.membership(principal.id, organizationId);
+  if (standing === null || standing.organizationId !== organizationId) throw notFound();
+  return standing;
+}
+
+function authorise(
+  standing: Standing,
+  principal: Principal,
+  permission: Permission,
+  isWrite: boolean,
+): void {
+  const may =
+    principal.type === "api_key"
+      ? scopesMay(principal.scopes, permission)
+      : standing.role !== null && roleMay(standing.role, permission);
+  if (!may) {
+    throw new Forbidden(
+      `This needs the permission ${permission}; docs/permissions.md lists the roles and scopes that have it.`,
+    );
+  }
+  if (isWrite && standing.organizationStatus === "suspended") {
+    throw new OrganizationSuspended(
+      "The platform has suspended this organization: it can be read, not changed. Ask the operator.",
+    );
+  }
+}
+
+function platformMay(principal: Principal, permission: Permission): boolean {
+  return principal.type === "api_key"
+    ? scopesMay(principal.scopes, permission)
+    : principal.platformRole === "admin";
+}
+
+// --- parse --------------------------------------------------------------------------------------------------------
+
+function parameter(ctx: Exchange, name: keyof typeof pathParameters): string {
+  const value = ctx.params?.[name] ?? "";
+  const kind = pathParameters[name];
+  const fits = kind === null ? /^[\w-]{1,64}$/.test(value) : idPattern(kind).test(value);
+  if (!fits) throw notFound();
+  return value;
+}
+
+const readJson = koaBody({
+  jsonLimit: bodyBytesMax,
+  jsonStrict: false,
+  text: false,
+  urlencoded: false,
+  multipart: false,
+  parsedMethods: ["POST", "PUT", "PATCH"] as never,
+});
+
+async function parse(ctx: Exchange, operation: Operation<never>, caller: Caller): Promise<AnyCall> {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(
+    (match) => match[1] as keyof typeof pathParameters,
+  );
+  const params = Object.fromEntries(names.map((name) => [name, parameter(ctx, name)]));
+  const query = parseQuery(operation.query, ctx.URL.searchParams);
+  const body = await bodyOf(ctx, operation);
+  const actor: Actor = caller.principal ?? systemActor("public");
+  return {
+    params,
+    query,
+    body,
+    actor: caller.principal,
+    organizationId: caller.standing?.organizationId ?? null,
+    standing: caller.standing,
+    context: { actor, requestId: ctx.state.requestId, ip: ctx.state.clientAddress },
+    expect: expectation(ctx.get("If-Match"), operation),
+  };
+}
+
+async function bodyOf(ctx: Exchange, operation: Operation<never>): Promise<unknown> {
+  const hasBody =
+    ctx.request.length !== undefined ? ctx.request.length > 0 : ctx.get("Transfer-Encoding") !== "";
+  if (operation.body === null) {
+    if (hasBody)
+      throw new InvalidRequest("This operation takes no body: send the request without one.");
+    return undefined;
+  }
+  if (!hasBody) throw new InvalidRequest("This operation needs a JSON body.");
+  if (ctx.is("application/json") === false) {
+    throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
+  }
+  await readBody(ctx);
+  return parseBody(operation.body, ctx.request.body);
+}
+
+async function readBody(ctx: Exchange): Promise<void> {
+  try {
+    await readJson(ctx, () => Promise.resolve());
+  } catch (error) {
+    const status = (error as { status?: unknown }).status;
+    if (status === 413) {
+      throw new PayloadTooLarge(`Send at most ${String(bodyBytesMax / 1_024)} KiB.`);
+    }
+    if (status === 415) throw new UnsupportedMediaType("The content encoding is not supported.");
+    throw new InvalidRequest(
+      "The body is not JSON. Check it with a JSON parser and send it again.",
+    );
+  }
+}
+
+// --- entity tags --------------------------------------------------------------------------------------------------
+
+/** The tag of a representation: equal bodies have equal tags. */
+function entityTag(body: string): string {
+  return `"${digest(body).slice(0, 32)}"`;
+}
+
+function tagsOf(header: string): readonly string[] {
+  return header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+}
+
+function expectation(ifMatch: string, operation: Operation<never>): (current: unknown) => void {
+  if (ifMatch === "" || ifMatch === "*") return () => undefined;
+  const tags = tagsOf(ifMatch);
+  return (current) => {
+    if (tags.includes(entityTag(JSON.stringify(serialize(operation, current).body)))) return;
+    throw new PreconditionFailed(
+      "Somebody changed the object since it was read. Read it again, then repeat the change with the new ETag.",
+    );
+  };
+}
+
+// --- handle, check, send ------------------------------------------------------------------------------------------
+
+async function answer<Service>(
+  ctx: Exchange,
+  operation: Operation<Service>,
+  service: Service,
+  call: AnyCall,
+  deps: MountDependencies,
+): Promise<void> {
+  const present = (result: unknown): KeptAnswer => ({
+    status: operation.status,
+    body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),
+  });
+  if (!operation.idempotent) {
+    send(ctx, operation, present(await operation.handle(service, call)));
+    return;
+  }
+  const given = ctx.req.headers["idempotency-key"];
+  const principal =
+    call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
+  const { answer: kept, isReplayed } = await deps.idempotency.run(
+    {
+      key: Array.isArray(given) ? given.join(",") : given,
+      scope: `${principal}\n${operation.id}`,
+      fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
+      isSecret: operation.secretAnswer,
+    },
+    call.context,
+    (context) => operation.handle(service, { ...call, context }),
+    present,
+  );
+  if (isReplayed) ctx.set("Idempotent-Replayed", "true");
+  send(ctx, operation, kept);
+}
+
+function serialize(
+  operation: Operation<never>,
+  result: unknown,
+): { body: unknown; fault: string | null } {
+  const presented = operation.present(result);
+  if (operation.record === null) return { body: null, fault: null };
+  const parsed = operation.record.safeParse(presented);
+  if (!parsed.success) return { body: presented, fault: parsed.error.message };
+  const dropped = fieldCount(presented) - fieldCount(parsed.data);
+  const fault = dropped === 0 ? null : `${String(dropped)} fields are not in the record`;
+  return { body: parsed.data, fault };
+}
+
+function checked(operation: Operation<never>, result: unknown, deps: MountDependencies): unknown {
+  const { body, fault } = serialize(operation, result);
+  if (fault === null) return body;
+  if (deps.strictAnswers) throw new Defect(`${operation.id} answers outside its record: ${fault}`);
+  deps.countMismatch(operation.id);
+  deps.logger.error({ operation: operation.id, fault }, "an answer does not fit its record");
+  return body;
+}
+
+function fieldCount(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + fieldCount(item), 0);
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, item) => sum + 1 + fieldCount(item), 0);
+}
+
+function send(ctx: Exchange, operation: Operation<never>, kept: KeptAnswer): void {
+  if (operation.record === null) {
+    ctx.status = kept.status;
+    ctx.body = null;
+    ctx.status = kept.status;
+    return;
+  }
+  const isSingle = operation.method !== "POST" && !operation.query["cursor"];
+  if (isSingle) {
+    const tag = entityTag(kept.body);
+    ctx.set("ETag", tag);
+    const known = ctx.get("If-None-Match");
+    if (
+      operation.method === "GET" &&
+      known !== "" &&
+      (known === "*" || tagsOf(known).includes(tag))
+    ) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  ctx.status = kept.status;
+  ctx.type = "application/json";
+  ctx.body = kept.body;
+}

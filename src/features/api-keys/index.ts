@@ -1,0 +1,3 @@
+export { apiKeyOperations } from "./operations.ts";
+export { presentApiKey, presentCreatedApiKey } from "./present.ts";
+export { makeApiKeyService, type ApiKeyService } from "./service.ts";

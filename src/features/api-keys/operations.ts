@@ -1,0 +1,44 @@
+import { organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
+import { presentApiKey, presentCreatedApiKey } from "./present.ts";
+import { ApiKeyRecord, CreateApiKeyRequest, CreatedApiKeyRecord } from "./records.ts";
+import type { ApiKeyService } from "./service.ts";
+
+const operation = operationsOf<ApiKeyService>();
+
+export const apiKeyOperations = [
+  operation({
+    id: "createApiKey",
+    group: "API Keys",
+    method: "POST",
+    path: "/organizations/{organizationId}/api-keys",
+    summary: "Create an API key and return its secret once",
+    access: organization("api-keys:write"),
+    request: { body: CreateApiKeyRequest },
+    response: { status: 201, record: CreatedApiKeyRecord },
+    errors: [ScopeNotAllowed, ExpiryNotAllowed],
+    secretAnswer: true,
+    handle: (service, call) => {
+      const { expiresAt, ...input } = call.body;
+      return service.create(call.context, call.organizationId, {
+        ...input,
+        expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
+      });
+    },
+    present: presentCreatedApiKey,
+  }),
+  operation({
+    id: "revokeApiKey",
+    group: "API Keys",
+    method: "POST",
+    path: "/organizations/{organizationId}/api-keys/{apiKeyId}/revoke",
+    summary: "Revoke an API key",
+    access: organization("api-keys:write"),
+    response: { status: 200, record: ApiKeyRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.revoke(call.context, call.organizationId, call.params.apiKeyId),
+    present: presentApiKey,
+  }),
+];

@@ -1,0 +1,30 @@
+import type { Scope } from "../../api/permissions.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
+
+export interface FoundKey {
+  readonly id: Id<"apiKey">;
+  readonly organizationId: Id<"organization">;
+  readonly organizationStatus: "active" | "suspended";
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: Id<"user"> | null;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+/** A key with its organization's status: the one statement that a request with a key pays. */
+export async function keyBySecret(reader: Reader, secretHash: string): Promise<FoundKey | null> {
+  const [found] = await reader.all<Omit<FoundKey, "scopes"> & { readonly scopes: string }>(
+    `SELECT k.id AS "id", k.organization_id AS "organizationId", o.status AS "organizationStatus",
+       k.name AS "name", k.scopes AS "scopes", k.created_by AS "createdBy",
+       k.last_used_at AS "lastUsedAt", k.expires_at AS "expiresAt", k.revoked_at AS "revokedAt"
+     FROM api_keys k JOIN organizations o ON o.id = k.organization_id
+     WHERE k.secret_hash = $1`,
+    [secretHash],
+  );
+  return found === undefined
+    ? null
+    : { ...found, scopes: JSON.parse(found.scopes) as readonly Scope[] };
+}

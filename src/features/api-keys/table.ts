@@ -1,0 +1,30 @@
+import type { Scope } from "../../api/permissions.ts";
+import type { Id } from "../../kernel/id.ts";
+import { json, table, text, time } from "../../platform/database/index.ts";
+
+export const apiKeys = table(
+  "api_keys",
+  {
+    id: text<Id<"apiKey">>(),
+    organizationId: text<Id<"organization">>(),
+    name: text(),
+    /** The beginning of the secret, by which its owner knows it again. */
+    prefix: text(),
+    /** SHA-256 of the secret: 256 random bits need no slower hash. */
+    secretHash: text(),
+    scopes: json<readonly Scope[]>(),
+    /** The user who made it; null when the operator did. */
+    createdBy: text<Id<"user">>().nullable(),
+    createdAt: time(),
+    lastUsedAt: time().nullable(),
+    expiresAt: time().nullable(),
+    revokedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "api_keys_secret", columns: ["secretHash"], unique: true },
+      { name: "api_keys_organization", columns: ["organizationId", "id"] },
+    ],
+  },
+);

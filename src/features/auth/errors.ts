@@ -1,0 +1,27 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+export const InvalidCredentials = defineProblem({
+  code: "invalid_credentials",
+  status: 401,
+  title: "The e-mail address or the password is wrong",
+});
+export const InvalidRefreshToken = defineProblem({
+  code: "invalid_refresh_token",
+  status: 401,
+  title: "The refresh token is not good",
+});
+export const LoginLocked = defineProblem({
+  code: "login_locked",
+  status: 429,
+  title: "Too many failed logins",
+});
+export const RegistrationClosed = defineProblem({
+  code: "registration_closed",
+  status: 403,
+  title: "Registration is closed",
+});
+export const WeakPassword = defineProblem({
+  code: "weak_password",
+  status: 422,
+  title: "The password is too easy to guess",
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { datetime, email, line, requestRecord, responseRecord } from "../../api/record.ts";
+import { MembershipRecord, UserRecord } from "../members/index.ts";
+
+/** A password as it is sent; how long it must be is the service's to say. */
+const password = () => z.string().max(1_024, { error: "is too long" });
+const refreshToken = () => z.string().min(1).max(200);
+
+export const LoginRequest = requestRecord("LoginRequest", {
+  email: email(),
+  password: password(),
+});
+
+export const RegisterRequest = requestRecord("RegisterRequest", {
+  email: email(),
+  password: password(),
+  name: line(120),
+  organizationName: line(120),
+  invitationToken: z.string().min(1).max(200).optional(),
+});
+
+export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
+  refreshToken: refreshToken(),
+});
+
+export const LogoutRequest = requestRecord("LogoutRequest", { refreshToken: refreshToken() });
+
+export const AuthSessionRecord = responseRecord("AuthSession", {
+  tokenType: z.literal("Bearer"),
+  accessToken: z.string(),
+  accessTokenExpiresAt: datetime(),
+  refreshToken: z.string(),
+  refreshTokenExpiresAt: datetime(),
+  user: UserRecord,
+  memberships: z.array(MembershipRecord),
+});

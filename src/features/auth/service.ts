@@ -1,0 +1,289 @@
+import type { UserActor } from "../../kernel/actor.ts";
+import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Passwords } from "../../platform/secrets/passwords.ts";
+import {
+  membershipsOfUser,
+  userByEmail,
+  userView,
+  type Members,
+  type MembershipView,
+  type UserView,
+} from "../members/index.ts";
+import type { Organizations } from "../organizations/index.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import {
+  InvalidCredentials,
+  InvalidRefreshToken,
+  RegistrationClosed,
+  WeakPassword,
+} from "./errors.ts";
+import type { LoginLock } from "./login-lock.ts";
+import { findRefreshToken, lockRefreshToken, lockSession, revokeSession } from "./store.ts";
+import { refreshTokens, sessions } from "./table.ts";
+
+/** How long a refresh token is good. */
+export const refreshTokenLife = 30 * day;
+/** How long after its use a token still gives its successor, for answers that were lost on the way. */
+export const refreshGrace = 10 * second;
+
+export interface AuthSession {
+  readonly accessToken: string;
+  readonly accessTokenExpiresAt: Instant;
+  readonly refreshToken: string;
+  readonly refreshTokenExpiresAt: Instant;
+  readonly user: UserView;
+  readonly memberships: readonly MembershipView[];
+}
+
+export interface RefreshTokenSource {
+  create(): string;
+  /** The one token that follows another: it can be made again, and by nobody else. */
+  successor(token: string): string;
+  hash(token: string): string;
+}
+
+export interface AuthService {
+  register(
+    context: WriteContext,
+    input: {
+      readonly email: string;
+      readonly password: string;
+      readonly name: string;
+      readonly organizationName: string;
+      readonly invitationToken?: string | undefined;
+    },
+  ): Promise<AuthSession>;
+  login(
+    context: WriteContext,
+    input: { readonly email: string; readonly password: string },
+  ): Promise<AuthSession>;
+  refresh(context: WriteContext, input: { readonly refreshToken: string }): Promise<AuthSession>;
+  /** Ends the session of a refresh token; one that is not good any more is no error. */
+  logout(context: WriteContext, input: { readonly refreshToken: string }): Promise<void>;
+}
+
+export interface AuthDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly members: Members;
+  readonly organizations: Organizations;
+  readonly accessTokens: AccessTokens;
+  readonly refreshTokens: RefreshTokenSource;
+  readonly passwords: Passwords;
+  readonly loginLock: LoginLock;
+  readonly registration: "open" | "invite" | "closed";
+}
+
+type Identity = Pick<UserView, "id" | "email" | "platformRole">;
+
+export function makeAuthService(deps: AuthDependencies): AuthService {
+  const { db, clock, ids, auditor, passwords, refreshTokens: tokens } = deps;
+
+  /** Opens a session for a user, in the transaction of what let them in. */
+  async function open(tx: Tx, at: Instant, sessionId: Id<"session">, user: Identity) {
+    const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
+    await tx.insert(sessions, session);
+    auditor.record(tx, at, {
+      action: "session.opened",
+      organizationId: null,
+      targetType: "session",
+      targetId: session.id,
+      changes: { userId: user.id },
+    });
+    const token = tokens.create();
+    const refreshTokenExpiresAt = await keepToken(tx, at, session.id, token);
+    return { sessionId: session.id, refreshToken: token, refreshTokenExpiresAt };
+  }
+
+  async function keepToken(tx: Tx, at: Instant, sessionId: Id<"session">, token: string) {
+    const expiresAt = at + refreshTokenLife;
+    await tx.insert(refreshTokens, {
+      tokenHash: tokens.hash(token),
+      sessionId,
+      createdAt: at,
+      expiresAt,
+      usedAt: null,
+    });
+    return expiresAt;
+  }
+
+  async function answer(
+    reader: Reader,
+    userId: Id<"user">,
+    opened: { sessionId: Id<"session">; refreshToken: string; refreshTokenExpiresAt: Instant },
+  ): Promise<AuthSession> {
+    const [user, memberships, access] = await Promise.all([
+      userView(reader, userId),
+      membershipsOfUser(reader, userId),
+      deps.accessTokens.issue(userId, opened.sessionId),
+    ]);
+    if (user === null) throw new Defect("a session without a user was opened");
+    return {
+      accessToken: access.accessToken,
+      accessTokenExpiresAt: access.expiresAt,
+      refreshToken: opened.refreshToken,
+      refreshTokenExpiresAt: opened.refreshTokenExpiresAt,
+      user,
+      memberships,
+    };
+  }
+
+  return {
+    async register(context, input) {
+      requireOpen(deps.registration);
+      await requireStrong(passwords, input.password);
+      const passwordHash = await passwords.hash(input.password);
+      const { userId, opened } = await db.write(context, async (tx) => {
+        const at = clock.now();
+        const user = await deps.members.addUser(tx, at, {
+          email: input.email,
+          name: input.name,
+          passwordHash,
+        });
+        await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
+        const identity = { id: user.id, email: user.email, platformRole: "none" } as const;
+        const opened = await open(tx, at, ids.next("session", at), identity);
+        return { userId: user.id, opened };
+      });
+      return answer(db, userId, opened);
+    },
+
+    async login(context, input) {
+      const source = { email: input.email, ip: context.ip };
+      await deps.loginLock.check(source);
+      const user = await userByEmail(db, input.email);
+      const isRight = await passwords.verify(input.password, user?.passwordHash ?? null);
+      if (user === null || !isRight) {
+        await deps.loginLock.failed(source);
+        throw new InvalidCredentials("Check the e-mail address and the password, then try again.");
+      }
+      await deps.loginLock.succeeded(source);
+      const view = await userView(db, user.id);
+      if (view === null) throw new Defect("a user vanished during login");
+      const sessionId = ids.next("session", clock.now());
+      const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, (tx) =>
+        open(tx, clock.now(), sessionId, view),
+      );
+      return answer(db, user.id, opened);
+    },
+
+    async refresh(context, input) {
+      const outcome = await db.write(context, (tx) =>
+        rotate(tx, clock.now(), input.refreshToken, { tokens, auditor, keepToken }),
+      );
+      if (outcome === null) {
+        throw new InvalidRefreshToken("Log in again: this refresh token is unknown, used, revoked or over.");
+      }
+      return answer(db, outcome.userId, outcome);
+    },
+
+    async logout(context, input) {
+      await db.write(context, async (tx) => {
+        const at = clock.now();
+        const token = await findRefreshToken(tx, tokens.hash(input.refreshToken));
+        if (token === null || !(await revokeSession(tx, token.sessionId, at))) return;
+        auditor.record(tx, at, {
+          action: "session.revoked",
+          organizationId: null,
+          targetType: "session",
+          targetId: token.sessionId,
+        });
+      });
+    },
+  };
+}
+
+/**
+ * Rotates a refresh token (OAuth 2.1). Within the grace, and while the successor is unused, the same successor is
+ * given again, because the first answer may have been lost; any other second use means that two hold the token, and
+ * ends the family. Null where the token is not good; the revocation commits all the same.
+ */
+async function rotate(
+  tx: Tx,
+  at: Instant,
+  token: string,
+  deps: {
+    tokens: RefreshTokenSource;
+    auditor: Auditor;
+    keepToken: (
+      tx: Tx,
+      at: Instant,
+      sessionId: Id<"session">,
+      token: string,
+    ) => Promise<Instant>;
+  },
+): Promise<{
+  userId: Id<"user">;
+  sessionId: Id<"session">;
+  refreshToken: string;
+  refreshTokenExpiresAt: Instant;
+} | null> {
+  const tokenHash = deps.tokens.hash(token);
+  const current = await lockRefreshToken(tx, tokenHash);
+  if (current === null || current.expiresAt <= at) return null;
+  const session = await lockSession(tx, current.sessionId);
+  if (session === null || session.revokedAt !== null) return null;
+  const refreshToken = deps.tokens.successor(token);
+  const { userId } = session;
+  const sessionId = session.id;
+
+  if (current.usedAt === null) {
+    await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
+    const refreshTokenExpiresAt = await deps.keepToken(tx, at, sessionId, refreshToken);
+    deps.auditor.record(tx, at, {
+      action: "session.refreshed",
+      organizationId: null,
+      targetType: "session",
+      targetId: sessionId,
+    });
+    return { userId, sessionId, refreshToken, refreshTokenExpiresAt };
+  }
+  const successor = await lockRefreshToken(tx, deps.tokens.hash(refreshToken));
+  const isRepeat = at - current.usedAt <= refreshGrace && successor?.usedAt === null;
+  if (isRepeat) {
+    return { userId, sessionId, refreshToken, refreshTokenExpiresAt: successor.expiresAt };
+  }
+  await revokeSession(tx, sessionId, at);
+  deps.auditor.record(tx, at, {
+    action: "session.reuse_detected",
+    organizationId: null,
+    targetType: "session",
+    targetId: sessionId,
+    changes: { userId },
+  });
+  return null;
+}
+
+function actorOf(user: Identity, sessionId: Id<"session">): UserActor {
+  return {
+    type: "user",
+    id: user.id,
+    label: user.email,
+    sessionId,
+    platformRole: user.platformRole,
+  };
+}
+
+function requireOpen(registration: "open" | "invite" | "closed"): void {
+  if (registration === "open") return;
+  throw new RegistrationClosed(
+    registration === "closed"
+      ? "Ask the operator of this instance for an account."
+      : "Ask a member of the organization for an invitation, and open its link.",
+  );
+}
+
+/** Refuses a new password that is too short, too long or among the commonest. */
+export async function requireStrong(passwords: Passwords, password: string): Promise<void> {
+  const fault = await passwords.check(password);
+  if (fault === null) return;
+  throw new WeakPassword(`The password ${fault.message}. Choose another.`, {
+    errors: [{ pointer: "/password", ...fault }],
+  });
+}

@@ -1,0 +1,39 @@
+import type { UserActor } from "../../kernel/actor.ts";
+import type { Standing } from "../../api/access.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Database } from "../../platform/database/index.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import { liveSession, membership } from "./store.ts";
+
+/** What authorization asks at each request, so that logout, removal and demotion hold at once. */
+export interface Sessions {
+  principal(accessToken: string): Promise<UserActor | null>;
+  standing(
+    userId: Id<"user">,
+    organizationId: Id<"organization">,
+  ): Promise<Standing | null>;
+}
+
+export function makeSessions(deps: { db: Database; accessTokens: AccessTokens }): Sessions {
+  return {
+    async principal(accessToken) {
+      const sessionId = await deps.accessTokens.verify(accessToken);
+      const session = sessionId === null ? null : await liveSession(deps.db, sessionId);
+      if (session === null || sessionId === null) return null;
+      return {
+        type: "user",
+        id: session.userId,
+        label: session.email,
+        sessionId,
+        platformRole: session.isAdmin === 1 ? "admin" : "none",
+      };
+    },
+
+    async standing(userId, organizationId) {
+      const found = await membership(deps.db, userId, organizationId);
+      return found === null
+        ? null
+        : { organizationId, organizationStatus: found.status, role: found.role };
+    },
+  };
+}

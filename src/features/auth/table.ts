@@ -1,0 +1,30 @@
+import type { Id } from "../../kernel/id.ts";
+import { table, text, time } from "../../platform/database/index.ts";
+
+/** A login: the family of the refresh tokens that follow each other from it. */
+export const sessions = table(
+  "sessions",
+  {
+    id: text<Id<"session">>(),
+    userId: text<Id<"user">>(),
+    createdAt: time(),
+    revokedAt: time().nullable(),
+  },
+  { primaryKey: ["id"], indexes: [{ name: "sessions_user", columns: ["userId", "id"] }] },
+);
+
+export const refreshTokens = table(
+  "refresh_tokens",
+  {
+    /** SHA-256 of the token: the token itself is not kept. */
+    tokenHash: text(),
+    sessionId: text<Id<"session">>(),
+    createdAt: time(),
+    expiresAt: time(),
+    usedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["tokenHash"],
+    indexes: [{ name: "refresh_tokens_session", columns: ["sessionId"] }],
+  },
+);

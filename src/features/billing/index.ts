@@ -1,0 +1,1 @@
+export { SubscriptionRecord } from "./records.ts";

@@ -1,0 +1,69 @@
+import { authenticated, organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
+import { presentOrganization } from "./present.ts";
+import {
+  CreateOrganizationRequest,
+  OrganizationRecord,
+  UpdateOrganizationRequest,
+} from "./records.ts";
+import type { OrganizationService } from "./service.ts";
+
+const operation = operationsOf<OrganizationService>();
+
+export const organizationOperations = [
+  operation({
+    id: "createOrganization",
+    group: "Organizations",
+    method: "POST",
+    path: "/organizations",
+    summary: "Create an organization",
+    description: "The caller becomes its owner; with an API key, the user who made the key.",
+    access: authenticated,
+    request: { body: CreateOrganizationRequest },
+    response: { status: 201, record: OrganizationRecord },
+    errors: [KeyHasNoOwner],
+    handle: (service, call) => service.create(call.context, call.actor, call.body),
+    present: presentOrganization,
+  }),
+  operation({
+    id: "getOrganization",
+    group: "Organizations",
+    method: "GET",
+    path: "/organizations/{organizationId}",
+    summary: "Get an organization",
+    access: organization("organization:read"),
+    response: { status: 200, record: OrganizationRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId),
+    present: presentOrganization,
+  }),
+  operation({
+    id: "updateOrganization",
+    group: "Organizations",
+    method: "PATCH",
+    path: "/organizations/{organizationId}",
+    summary: "Update an organization's profile and legal fields",
+    description:
+      "Legal fields cannot change during the review; changing one of an approved organization returns it to `unverified`, which stops issuing and nothing else.",
+    access: organization("organization:write"),
+    request: { body: UpdateOrganizationRequest },
+    response: { status: 200, record: OrganizationRecord },
+    errors: [InReview],
+    handle: (service, call) =>
+      service.update(call.context, call.organizationId, call.body, call.expect),
+    present: presentOrganization,
+  }),
+  operation({
+    id: "submitOrganizationKyb",
+    group: "Organizations",
+    method: "POST",
+    path: "/organizations/{organizationId}/kyb/submit",
+    summary: "Submit an organization for review",
+    access: organization("organization:write"),
+    response: { status: 200, record: OrganizationRecord },
+    errors: [KybIncomplete, VerificationConflict],
+    handle: (service, call) => service.submitKyb(call.context, call.organizationId),
+    present: presentOrganization,
+  }),
+];

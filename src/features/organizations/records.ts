@@ -1,0 +1,53 @@
+import { z } from "zod";
+import {
+  country,
+  datetime,
+  email,
+  id,
+  line,
+  paragraph,
+  requestRecord,
+  responseRecord,
+  webAddress,
+} from "../../api/record.ts";
+import { verificationStatuses } from "./rules.ts";
+
+const nameLengthMax = 120;
+const addressLengthMax = 500;
+const descriptionLengthMax = 2_000;
+
+export const OrganizationRecord = responseRecord("Organization", {
+  id: id("organization"),
+  name: z.string(),
+  displayName: z.string(),
+  status: z.enum(["active", "suspended"]),
+  verificationStatus: z.enum(verificationStatuses),
+  legalName: z.string().nullable(),
+  registrationNumber: z.string().nullable(),
+  country: z.string().nullable(),
+  address: z.string().nullable(),
+  website: z.string().nullable(),
+  contactEmail: z.string().nullable(),
+  businessDescription: z.string().nullable(),
+  reviewNote: z.string().nullable(),
+  kybSubmittedAt: datetime().nullable(),
+  reviewedAt: datetime().nullable(),
+  createdAt: datetime(),
+  updatedAt: datetime(),
+});
+
+export const CreateOrganizationRequest = requestRecord("CreateOrganizationRequest", {
+  name: line(nameLengthMax),
+});
+
+export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationRequest", {
+  name: line(nameLengthMax).optional(),
+  displayName: line(nameLengthMax).optional(),
+  legalName: line(nameLengthMax).nullish(),
+  registrationNumber: line(nameLengthMax).nullish(),
+  country: country().nullish(),
+  address: paragraph(addressLengthMax).nullish(),
+  website: webAddress().nullish(),
+  contactEmail: email().nullish(),
+  businessDescription: paragraph(descriptionLengthMax).nullish(),
+});

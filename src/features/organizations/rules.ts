@@ -1,0 +1,55 @@
+import { transitions } from "../../kernel/transitions.ts";
+
+export const verificationStatuses = [
+  "unverified",
+  "pending_review",
+  "changes_requested",
+  "approved",
+  "rejected",
+] as const;
+export type VerificationStatus = (typeof verificationStatuses)[number];
+
+export const decisions = ["approve", "reject", "request_changes"] as const;
+export type Decision = (typeof decisions)[number];
+
+/** Who may be what next. An approved organization that changes a legal field is unverified again. */
+export const verification = transitions<VerificationStatus>({
+  unverified: ["pending_review"],
+  pending_review: ["approved", "rejected", "changes_requested"],
+  changes_requested: ["pending_review"],
+  rejected: ["pending_review"],
+  approved: ["unverified"],
+});
+
+export const statusAfter: Readonly<Record<Decision, VerificationStatus>> = {
+  approve: "approved",
+  reject: "rejected",
+  request_changes: "changes_requested",
+};
+
+/** What the review is about: changing one of these undoes an approval. */
+export const legalFields = [
+  "legalName",
+  "registrationNumber",
+  "country",
+  "address",
+  "businessDescription",
+] as const;
+
+/** What a submission needs. */
+const neededFields = [...legalFields, "contactEmail"] as const;
+
+type Profile = { readonly [Name in (typeof neededFields)[number]]: string | null };
+
+/** The fields that a submission lacks, in the order of the record. */
+export function missingForReview(profile: Profile): readonly string[] {
+  return neededFields.filter((name) => profile[name] === null);
+}
+
+/** Whether a change touches what was reviewed. */
+export function changesLegalFields(
+  current: Profile,
+  changes: { readonly [Name in keyof Profile]?: string | null | undefined },
+): boolean {
+  return legalFields.some((name) => changes[name] !== undefined && changes[name] !== current[name]);
+}

@@ -1,0 +1,352 @@
+import type { Principal } from "../../api/access.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import { difference, type Auditor } from "../../platform/audit/index.ts";
+import type { Database, Reader, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Members } from "../members/index.ts";
+import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
+import { presentOrganization } from "./present.ts";
+import {
+  changesLegalFields,
+  missingForReview,
+  statusAfter,
+  verification,
+  type Decision,
+  type VerificationStatus,
+} from "./rules.ts";
+import { organizationReviews, organizations } from "./table.ts";
+
+export type OrganizationRow = RowOf<typeof organizations>;
+export type ReviewRow = RowOf<typeof organizationReviews>;
+
+/** What an update may set: absent leaves, null clears. */
+export interface OrganizationChanges {
+  readonly name?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly legalName?: string | null | undefined;
+  readonly registrationNumber?: string | null | undefined;
+  readonly country?: string | null | undefined;
+  readonly address?: string | null | undefined;
+  readonly website?: string | null | undefined;
+  readonly contactEmail?: string | null | undefined;
+  readonly businessDescription?: string | null | undefined;
+}
+
+export interface DecisionInput {
+  readonly decision: Decision;
+  readonly note?: string | null | undefined;
+}
+
+export interface OrganizationService {
+  get(organizationId: Id<"organization">): Promise<OrganizationRow>;
+  /** Makes an organization that the caller owns. */
+  create(
+    context: WriteContext,
+    actor: Principal,
+    input: { readonly name: string },
+  ): Promise<OrganizationRow>;
+  /** Changes the profile. A legal field of an approved organization returns it to `unverified`. */
+  update(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    changes: OrganizationChanges,
+    expect: (current: OrganizationRow) => void,
+  ): Promise<OrganizationRow>;
+  /** Hands the legal fields to the reviewers; 422 names every field that is missing. */
+  submitKyb(context: WriteContext, organizationId: Id<"organization">): Promise<OrganizationRow>;
+}
+
+/** What other features do to organizations inside their own transactions. */
+export interface Organizations {
+  add(
+    tx: Tx,
+    at: Instant,
+    organization: {
+      readonly name: string;
+      readonly ownerId: Id<"user"> | null;
+      readonly isPlatform?: boolean;
+    },
+  ): Promise<OrganizationRow>;
+  /** A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. */
+  decide(
+    tx: Tx,
+    at: Instant,
+    organizationId: Id<"organization">,
+    input: DecisionInput,
+  ): Promise<OrganizationRow>;
+}
+
+export interface OrganizationDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly members: Members;
+}
+
+export function makeOrganizations(deps: OrganizationDependencies): Organizations {
+  const { ids, auditor, outbox, members } = deps;
+  return {
+    async add(tx, at, { name, ownerId, isPlatform = false }) {
+      const row: OrganizationRow = {
+        id: ids.next("organization", at),
+        name,
+        displayName: name,
+        isPlatform,
+        status: "active",
+        verificationStatus: isPlatform ? "approved" : "unverified",
+        legalName: null,
+        registrationNumber: null,
+        country: null,
+        address: null,
+        website: null,
+        contactEmail: null,
+        businessDescription: null,
+        reviewNote: null,
+        kybSubmittedAt: null,
+        reviewedAt: null,
+        version: 1,
+        createdAt: at,
+        updatedAt: at,
+      };
+      await tx.insert(organizations, row);
+      auditor.record(tx, at, {
+        action: "organization.created",
+        organizationId: row.id,
+        targetType: "organization",
+        targetId: row.id,
+        changes: { name },
+      });
+      if (ownerId !== null) {
+        await members.addMembership(tx, at, {
+          userId: ownerId,
+          organizationId: row.id,
+          role: "owner",
+        });
+      }
+      return row;
+    },
+
+    async decide(tx, at, organizationId, input) {
+      const note = input.note ?? null;
+      if (note === null && input.decision !== "approve") {
+        throw invalidField("/note", "required", "is required to reject and to request changes");
+      }
+      const current = await lockOrganization(tx, organizationId);
+      const to = statusAfter[input.decision];
+      requireTransition(current, to);
+      const next = await save(tx, at, current, {
+        verificationStatus: to,
+        reviewNote: note,
+        reviewedAt: at,
+      });
+      const { actor } = tx.context;
+      await tx.insert(organizationReviews, {
+        id: ids.next("review", at),
+        organizationId,
+        decision: input.decision,
+        fromStatus: current.verificationStatus,
+        toStatus: to,
+        note,
+        reviewerId: actor.id,
+        reviewerEmail: actor.type === "user" ? actor.label : null,
+        createdAt: at,
+      });
+      auditor.record(tx, at, {
+        action: `organization.${to}`,
+        organizationId,
+        targetType: "organization",
+        targetId: organizationId,
+        changes: {
+          verificationStatus: { from: current.verificationStatus, to },
+          reviewNote: { from: current.reviewNote, to: note },
+        },
+      });
+      announce(outbox, tx, at, `organization.${to}`, next, current.verificationStatus);
+      return next;
+    },
+  };
+}
+
+export function makeOrganizationService(
+  deps: OrganizationDependencies & { readonly organizations: Organizations },
+): OrganizationService {
+  const { db, clock, ids, auditor, outbox } = deps;
+  return {
+    async get(organizationId) {
+      const row = await findOrganization(db, organizationId);
+      if (row === null) throw notFound();
+      return row;
+    },
+
+    create(context, actor, input) {
+      const ownerId = actor.type === "user" ? actor.id : actor.createdBy;
+      if (ownerId === null) {
+        throw new KeyHasNoOwner(
+          "The operator made this key, so no user would own the organization. Log in as a user, or use a key that a user made.",
+        );
+      }
+      return db.write(context, (tx) =>
+        deps.organizations.add(tx, clock.now(), { name: input.name, ownerId }),
+      );
+    },
+
+    update(context, organizationId, changes, expect) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const current = await lockOrganization(tx, organizationId);
+        expect(current);
+        const given = Object.fromEntries(
+          Object.entries(changes).filter(([, value]) => value !== undefined),
+        ) as Partial<OrganizationRow>;
+        const changed = difference(current, given);
+        if (Object.keys(changed).length === 0) return current;
+        const touchesReview = changesLegalFields(current, changes);
+        if (touchesReview && current.verificationStatus === "pending_review") {
+          throw new InReview("Legal fields cannot change during the review. Wait for its decision.");
+        }
+        const losesApproval = touchesReview && current.verificationStatus === "approved";
+        const next = await save(tx, at, current, {
+          ...given,
+          ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
+        });
+        auditor.record(tx, at, {
+          action: "organization.updated",
+          organizationId,
+          targetType: "organization",
+          targetId: organizationId,
+          changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
+        });
+        if (losesApproval || "displayName" in changed) {
+          announce(outbox, tx, at, "organization.updated", next, current.verificationStatus);
+        }
+        return next;
+      });
+    },
+
+    submitKyb(context, organizationId) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const current = await lockOrganization(tx, organizationId);
+        requireTransition(current, "pending_review");
+        const missing = missingForReview(current);
+        if (missing.length > 0) {
+          throw new KybIncomplete(`Set these fields, then submit again: ${missing.join(", ")}.`, {
+            errors: missing.map((name) => ({
+              pointer: `/${name}`,
+              code: "required",
+              message: "is required for the review",
+            })),
+          });
+        }
+        const next = await save(tx, at, current, {
+          verificationStatus: "pending_review",
+          kybSubmittedAt: at,
+          reviewNote: null,
+        });
+        await tx.insert(organizationReviews, {
+          id: ids.next("review", at),
+          organizationId,
+          decision: "submitted",
+          fromStatus: current.verificationStatus,
+          toStatus: "pending_review",
+          note: null,
+          reviewerId: null,
+          reviewerEmail: null,
+          createdAt: at,
+        });
+        auditor.record(tx, at, {
+          action: "organization.verification_submitted",
+          organizationId,
+          targetType: "organization",
+          targetId: organizationId,
+          changes: { verificationStatus: { from: current.verificationStatus, to: "pending_review" } },
+        });
+        announce(
+          outbox,
+          tx,
+          at,
+          "organization.verification_submitted",
+          next,
+          current.verificationStatus,
+        );
+        return next;
+      });
+    },
+  };
+}
+
+export async function findOrganization(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow | null> {
+  return reader.findOne(organizations, "WHERE id = $1", [organizationId]);
+}
+
+/** The organization through which the platform bills; null before `till init`. */
+export async function platformOrganization(reader: Reader): Promise<OrganizationRow | null> {
+  return reader.findOne(organizations, "WHERE is_platform = 1");
+}
+
+/** How many decisions of the past the platform is shown. */
+const reviewHistoryMax = 100;
+
+/** An organization's submissions and decisions, newest first. */
+export async function reviewHistory(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<ReviewRow[]> {
+  return reader.find(
+    organizationReviews,
+    `WHERE organization_id = $1 ORDER BY id DESC LIMIT ${String(reviewHistoryMax)}`,
+    [organizationId],
+  );
+}
+
+async function lockOrganization(
+  tx: Tx,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow> {
+  const row = await tx.lockOne(organizations, "WHERE id = $1", [organizationId]);
+  if (row === null) throw notFound();
+  return row;
+}
+
+async function save(
+  tx: Tx,
+  at: Instant,
+  current: OrganizationRow,
+  changes: Partial<OrganizationRow>,
+): Promise<OrganizationRow> {
+  const set = { ...changes, version: current.version + 1, updatedAt: at };
+  await tx.update(organizations, set, "WHERE id = $1", [current.id]);
+  return { ...current, ...set };
+}
+
+function requireTransition(current: OrganizationRow, to: VerificationStatus): void {
+  if (verification.allows(current.verificationStatus, to)) return;
+  throw new VerificationConflict(
+    `The organization is ${current.verificationStatus}; from there it cannot become ${to}. Read it again before you decide.`,
+  );
+}
+
+function announce(
+  outbox: Outbox,
+  tx: Tx,
+  at: Instant,
+  type: string,
+  row: OrganizationRow,
+  previousStatus: VerificationStatus,
+): void {
+  outbox.emit(tx, at, {
+    type,
+    organizationId: row.id,
+    objectType: "organization",
+    objectId: row.id,
+    objectVersion: row.version,
+    data: { ...presentOrganization(row), previousStatus },
+  });
+}

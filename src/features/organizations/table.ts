@@ -1,0 +1,60 @@
+import type { Id } from "../../kernel/id.ts";
+import { flag, integer, table, text, time } from "../../platform/database/index.ts";
+import type { Decision, VerificationStatus } from "./rules.ts";
+
+export const organizations = table(
+  "organizations",
+  {
+    id: text<Id<"organization">>(),
+    name: text(),
+    displayName: text(),
+    /** The one organization through which the platform bills and whose admins review the others. */
+    isPlatform: flag(),
+    status: text<"active" | "suspended">(),
+    verificationStatus: text<VerificationStatus>(),
+    legalName: text().nullable(),
+    registrationNumber: text().nullable(),
+    country: text().nullable(),
+    address: text().nullable(),
+    website: text().nullable(),
+    contactEmail: text().nullable(),
+    businessDescription: text().nullable(),
+    reviewNote: text().nullable(),
+    kybSubmittedAt: time().nullable(),
+    reviewedAt: time().nullable(),
+    version: integer(),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      {
+        name: "organizations_platform",
+        columns: ["isPlatform"],
+        unique: true,
+        where: "is_platform = 1",
+      },
+      { name: "organizations_verification", columns: ["verificationStatus", "id"] },
+    ],
+  },
+);
+
+export const organizationReviews = table(
+  "organization_reviews",
+  {
+    id: text<Id<"review">>(),
+    organizationId: text<Id<"organization">>(),
+    decision: text<Decision | "submitted">(),
+    fromStatus: text<VerificationStatus>(),
+    toStatus: text<VerificationStatus>(),
+    note: text().nullable(),
+    reviewerId: text().nullable(),
+    reviewerEmail: text().nullable(),
+    createdAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [{ name: "organization_reviews_organization", columns: ["organizationId", "id"] }],
+  },
+);

@@ -1,0 +1,56 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { IdSource } from "../../kernel/id.ts";
+import type { Tx } from "../database/index.ts";
+import { auditLogs } from "./table.ts";
+
+export interface AuditEntry {
+  /** `noun.verb_in_the_past`, such as `invoice.created`. */
+  readonly action: string;
+  /** Null for what concerns a user alone: such entries are the platform's to see. */
+  readonly organizationId: string | null;
+  readonly targetType: string;
+  readonly targetId: string;
+  /** What changed, before and after; never a secret. */
+  readonly changes?: Readonly<Record<string, unknown>>;
+}
+
+export interface Auditor {
+  /** Writes down, in the transaction of the change, who changed what. */
+  record(tx: Tx, at: Instant, entry: AuditEntry): void;
+}
+
+export function createAuditor(ids: IdSource): Auditor {
+  return {
+    record(tx, at, entry) {
+      const { actor, ip, requestId } = tx.context;
+      tx.append(auditLogs, {
+        id: ids.next("auditLog", at),
+        organizationId: entry.organizationId,
+        actorType: actor.type,
+        actorId: actor.id,
+        actorLabel: actor.label,
+        action: entry.action,
+        targetType: entry.targetType,
+        targetId: entry.targetId,
+        ip,
+        requestId,
+        changes: entry.changes ?? {},
+        position: null,
+        hash: null,
+        createdAt: at,
+      });
+    },
+  };
+}
+
+/** The fields of `after` that differ from `before`, each with both values. */
+export function difference(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Record<string, { from: unknown; to: unknown }> {
+  return Object.fromEntries(
+    Object.entries(after)
+      .filter(([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value))
+      .map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
+  );
+}
