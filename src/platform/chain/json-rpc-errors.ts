@@ -17,13 +17,17 @@ export interface ErrorAnswer extends StatedError {
 }
 
 const limitExceeded = -32_005;
+/** java-tron's code for an answer that would be longer than it sends. */
+const answerTooLong = -32_003;
 
 export function readError(error: unknown): StatedError {
   if (typeof error === "string") return { code: null, message: error };
   const { code, message, data } = readObject(error, "an error");
   // Some providers put the reason into `data` and say "invalid params" here.
   const reason = typeof data === "object" && data !== null ? JSON.stringify(data) : data;
-  const parts = [message, reason].filter((part) => typeof part === "string" && part !== "");
+  const parts = [message, reason].filter(
+    (part) => typeof part === "string" && part !== "" && part !== "{}",
+  );
   return { code: typeof code === "number" ? code : null, message: parts.join(": ") };
 }
 
@@ -52,7 +56,9 @@ export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): Pr
   if (status === 429 || overloadedText.test(message)) return "rate_limited";
   // The node that answered is behind the one that named the block.
   if (outOfReachText.test(message)) return "unreachable";
-  if (isAboutLogs && (status === 413 || rangeText.test(message))) return "range_too_large";
+  if (isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message))) {
+    return "range_too_large";
+  }
   if (code === limitExceeded) return "rate_limited";
   if (status >= 500 || status === 408) return "unreachable";
   return "refused";

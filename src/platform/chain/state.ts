@@ -1,0 +1,67 @@
+import type { Instant } from "../../kernel/clock.ts";
+import { integer, json, table, text, time, type Reader, type RowOf } from "../database/index.ts";
+
+/** What Till has seen of a network. Everything that depends on the chain's progress is computed from this one row. */
+export interface NetworkState {
+  readonly network: string;
+  readonly chainId: number;
+  /** Everything up to here is scanned and final. */
+  readonly cursorHeight: number;
+  /** The newest block that is scanned; its time, not the clock's, decides deadlines. */
+  readonly tipHeight: number;
+  readonly tipHash: string;
+  readonly tipTime: Instant;
+  /** The newest block that the provider told of. It is ahead of the tip while the watcher catches up. */
+  readonly headHeight: number;
+  /** When the watcher last looked. */
+  readonly scannedAt: Instant;
+  /** Symbols of the tokens whose contract counts in other decimals than configured: nothing is credited in them. */
+  readonly disabledTokens: readonly string[];
+}
+
+export const stateTable = table(
+  "network_states",
+  {
+    network: text(),
+    chainId: integer(),
+    cursorHeight: integer(),
+    cursorHash: text(),
+    tipHeight: integer(),
+    tipHash: text(),
+    tipTime: time(),
+    headHeight: integer(),
+    scannedAt: time(),
+    disabledTokens: json<readonly string[]>(),
+    /** Counts every write, so that a watcher that was paused finds out that another went on. */
+    version: integer(),
+  },
+  { primaryKey: ["network"] },
+);
+
+/**
+ * Hashes of scanned blocks between the cursor and the tip, some distance apart. Below the window that is read again at
+ * each look, they tell whether the chain is still the one that was scanned, and from where on it is not.
+ */
+export const blockTable = table(
+  "network_blocks",
+  { network: text(), height: integer(), hash: text() },
+  { primaryKey: ["network", "height"] },
+);
+
+export type NetworkStateRow = RowOf<typeof stateTable>;
+
+/** Null: the network was never reached, so nothing can be issued on it. */
+export function networkState(reader: Reader, network: string): Promise<NetworkStateRow | null> {
+  return reader.findOne(stateTable, "WHERE network = $1", [network]);
+}
+
+/** The state of every network that was ever reached, by the network's id. */
+export async function networkStates(reader: Reader): Promise<Map<string, NetworkState>> {
+  const rows = await reader.find(stateTable, "ORDER BY network");
+  return new Map(rows.map((row) => [row.network, row]));
+}
+
+/** How many blocks a block and those after it are: 1 for the newest; 0 where the chain does not reach it any more. */
+export function confirmationsOf(tipHeight: number, blockHeight: number): number {
+  return Math.max(0, tipHeight - blockHeight + 1);
+}

@@ -1,0 +1,147 @@
+import { expect } from "chai";
+import { readFileSync } from "node:fs";
+import { formatAddress } from "../../../src/platform/chain/address.ts";
+import {
+  addressLink,
+  findToken,
+  findTokenByContract,
+  parseNetworks,
+  transactionLink,
+  type Network,
+} from "../../../src/platform/chain/networks.ts";
+
+const shipped = readFileSync(new URL("../../../config/networks.yaml", import.meta.url), "utf8");
+
+function problemsOf(text: string): string[] {
+  const parsed = parseNetworks(text);
+  return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe("the network table", () => {
+  const parsed = parseNetworks(shipped);
+  const networks = new Map<string, Network>(
+    parsed.ok ? parsed.networks.map((network) => [network.id, network]) : [],
+  );
+  const network = (id: string): Network => {
+    const found = networks.get(id);
+    if (found === undefined) throw new Error(`there is no ${id}`);
+    return found;
+  };
+
+  it("that is shipped is right", () => {
+    expect(problemsOf(shipped)).to.deep.equal([]);
+    expect([...networks.keys()]).to.deep.equal([
+      "tron",
+      "ethereum",
+      "bsc",
+      "polygon",
+      "base",
+      "arbitrum",
+      "sandbox",
+    ]);
+  });
+
+  it("names tokens by contract, with the decimals of their network", () => {
+    const decimals = [...networks.values()].flatMap(({ id, tokens }) =>
+      tokens.map((token) => `${id} ${token.symbol} ${String(token.decimals)}`),
+    );
+    expect(decimals).to.deep.equal([
+      "tron USDT 6",
+      "ethereum USDT 6",
+      "ethereum USDC 6",
+      "bsc USDT 18",
+      "bsc USDC 18",
+      "polygon USDT 6",
+      "polygon USDC 6",
+      "base USDT 6",
+      "base USDC 6",
+      "arbitrum USDT 6",
+      "arbitrum USDC 6",
+      "sandbox USDT 6",
+      "sandbox USDC 6",
+    ]);
+    const usdt = findToken(network("tron"), "USDT");
+    expect(usdt).to.deep.include({ pegs: ["USD"], dust: 10_000n });
+    expect(formatAddress("tron", usdt?.contract ?? "")).to.equal(
+      "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    );
+    expect(findTokenByContract(network("tron"), usdt?.contract ?? "")).to.equal(usdt);
+    expect(findToken(network("bsc"), "USDT")?.dust).to.equal(10n ** 16n);
+    expect(findToken(network("tron"), "USDC")).to.equal(null);
+    expect(findTokenByContract(network("bsc"), usdt?.contract ?? "")).to.equal(null);
+  });
+
+  it("shares no contract of the sandbox with a real network", () => {
+    const real = [...networks.values()].filter(({ isTest }) => !isTest);
+    for (const token of network("sandbox").tokens) {
+      for (const other of real) expect(findTokenByContract(other, token.contract)).to.equal(null);
+    }
+  });
+
+  it("links to explorers in the network's own form", () => {
+    const hash = "5c".repeat(32);
+    const address = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
+    expect(transactionLink(network("tron"), hash)).to.equal(
+      `https://tronscan.org/#/transaction/${hash}`,
+    );
+    expect(transactionLink(network("base"), hash)).to.equal(`https://basescan.org/tx/0x${hash}`);
+    expect(addressLink(network("tron"), address)).to.equal(
+      "https://tronscan.org/#/address/TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    );
+    expect(transactionLink(network("sandbox"), hash)).to.equal(null);
+    expect(addressLink(network("sandbox"), address)).to.equal(null);
+  });
+
+  it("tells every mistake at once, each by its place", () => {
+    const wrong = shipped
+      .replace("confirmations: 19", "confirmations: 0")
+      .replace("https://api.trongrid.io/jsonrpc", "ftp://user@api.trongrid.io")
+      .replace("etherscan.io/tx/{hash}", "etherscan.io/tx/")
+      .replace(
+        '"0x55d398326f99059fF775485246999027B3197955"',
+        "0x55d398326f99059fF775485246999027B3197955",
+      )
+      .replace("pegs: [USD]", "pegs: [usd]")
+      .replace("pollMs: 6000", "pollMS: 6000");
+    const problems = problemsOf(wrong);
+    for (const expected of [
+      /^networks\.tron\.confirmations: /,
+      /^networks\.tron\.providers\.0\.url: must be an http/,
+      /^networks\.tron\.tokens\.USDT\.pegs\.0: must be a currency's/,
+      /^networks\.ethereum\.explorer\.transaction: must be an https: URL that holds \{hash\} once/,
+      /^networks\.ethereum\.pollMs: /,
+      /^networks\.ethereum: .*pollMS/,
+      /^networks\.bsc\.tokens\.USDT\.contract: .*quotes/,
+    ]) {
+      expect(
+        problems.filter((problem) => expected.test(problem)),
+        String(expected),
+      ).to.have.length(1);
+    }
+    expect(problems).to.have.length(7);
+  });
+
+  it("tells what is wrong between entries", () => {
+    const wrong = shipped
+      .replace("chainId: 56", "chainId: 1")
+      .replace("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u")
+      .replace('dust: "0.01"', 'dust: "0.0000001"')
+      .replace(
+        "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+        "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+      );
+    const problems = problemsOf(wrong);
+    expect(problems).to.have.length(4);
+    expect(problems.join("\n"))
+      .to.contain("networks.tron.tokens.USDT.contract: The address has a mistyped letter")
+      .and.contain("networks.tron.tokens.USDT.dust: USDT has at most 6 decimals")
+      .and.contain("networks.ethereum.tokens.USDC.contract: is the contract of USDT already")
+      .and.contain("networks.bsc.chainId: is the chain id of ethereum already");
+  });
+
+  it("tells the line of what is no YAML, and of an entry that is there twice", () => {
+    expect(problemsOf("networks: [")[0]).to.match(/^line 1: /);
+    expect(problemsOf("networks:\n  a: 1\n  a: 2\n")[0]).to.match(/^line 3: .*unique/);
+    expect(problemsOf("")).to.have.length(1);
+  });
+});
