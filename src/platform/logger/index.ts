@@ -1,11 +1,9 @@
 import pino from "pino";
 import type { Clock } from "../../kernel/clock.ts";
 import { systemClock, toIso } from "../../kernel/clock.ts";
+import type { LogLevel } from "./levels.ts";
 import { fitLine } from "./line.ts";
 import { redactFields, redactText } from "./redact.ts";
-
-export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** Writes one line: a message alone, or fields and a message. An error goes under `err`. */
 interface Log {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { LogLevel } from "../../../src/platform/logger/index.ts";
 import { createLogger, silentLogger } from "../../../src/platform/logger/index.ts";
+import type { LogLevel } from "../../../src/platform/logger/levels.ts";
 import { lineBytesMax } from "../../../src/platform/logger/line.ts";
 
 /** A logger at a fixed time, and the lines that it wrote. */

@@ -1,0 +1,40 @@
+/** The known name that a mistyped one was probably meant to be; null where none is near. */
+export function didYouMean(typed: string, known: readonly string[]): string | null {
+  const wanted = bare(typed);
+  let nearest: string | null = null;
+  let least = Math.max(1, Math.floor(wanted.length / 4)) + 1;
+  for (const name of known) {
+    const distance = editDistance(wanted, bare(name));
+    if (distance < least) [nearest, least] = [name, distance];
+  }
+  return nearest;
+}
+
+/** The end of a sentence that says so, or nothing. */
+export function suggestion(typed: string, known: readonly string[]): string {
+  const meant = didYouMean(typed, known);
+  return meant === null ? "" : `; did you mean ${meant}?`;
+}
+
+/** Names are compared without what tells spellings apart: TILL_BASE_URL and base_url are baseUrl. */
+function bare(name: string): string {
+  const letters = name.replace(/[^a-z0-9]/gi, "").toLowerCase();
+  return letters.replace(/^till(?=.)/, "").slice(0, 64);
+}
+
+/** How many letters to insert, leave out, replace or swap with their neighbour to make one of the other. */
+function editDistance(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const isSwapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = i > 1 && j > 1 && isSwapped ? (before[j - 2] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    [before, row] = [row, next];
+  }
+  return row[other.length] ?? 0;
+}

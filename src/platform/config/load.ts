@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Network } from "../chain/networks.ts";
+import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
+import { ConfigError } from "./config.ts";
+import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files.ts";
+import { configureNetworks, loadNetworks } from "./load-networks.ts";
+import type { Reading } from "./reading.ts";
+import { makeReading } from "./reading.ts";
+import type { Mode, Setting } from "./setting.ts";
+import type { SettingValues } from "./settings.ts";
+import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
+import type { SettingsFile, Sources } from "./sources.ts";
+import { findGiven, nameOf } from "./sources.ts";
+import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./unknown.ts";
+import { InvalidValue } from "./value-type.ts";
+
+export interface LoadOptions {
+  readonly mode: Mode;
+  /** What the parser of arguments gave, by property; those that are no setting's are not looked at. */
+  readonly flags?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What relative paths of flags and variables start from. */
+  readonly cwd?: string;
+  /** Whether a folder can be written to. */
+  readonly isWritable?: (path: string) => Promise<boolean>;
+}
+
+/** The files that come with the program; dist/ lies as deep as src/. */
+const shipped = (name: string): string =>
+  fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
+
+/** Reads every setting. A ConfigError tells all that is wrong at once. */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
+  const reading = makeReading();
+  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
+  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
+
+  const values = readSettings(sources, reading);
+  const networksFile = values.networksFile ?? shipped("networks.yaml");
+  const plansFile = values.plansFile ?? shipped("plans.yaml");
+  const table = await loadNetworks(networksFile, reading);
+  const networks = await configureNetworks(values, table, sources, reading);
+  reading.problems.push(...findUnknown(sources, table));
+  const secret = await loadSecret(values, sources, reading);
+  if (values.plansFile !== null) {
+    await reading.attempt(nameOf(settings.plansFile, sources), () => readText(plansFile));
+  }
+  if (mode !== "cli" && values.databaseUrl === null) {
+    const fault = await findFolderFault(values.dataDir, options.isWritable);
+    if (fault !== null) {
+      reading.problems.push({
+        name: nameOf(settings.dataDir, sources),
+        message: `is no use: ${fault}`,
+      });
+    }
+  }
+
+  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  const configFile = sources.file?.path ?? null;
+  const knownNetworks = table ?? [];
+  const config: Config = {
+    ...values,
+    ...{ mode, configFile, secret, networks, knownNetworks, networksFile, plansFile },
+  };
+  return { config, settings: reading.settings };
+}
+
+/** The file that is named, or else the till.yaml of the data folder, where there is one. */
+async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFile | null> {
+  // What is wrong with these two is reported with all the others.
+  const named = quietly(settings.configFile, sources);
+  const dataDir = quietly(settings.dataDir, sources);
+  const path = named ?? (dataDir === null ? null : join(dataDir, "till.yaml"));
+  if (path === null) return null;
+  const name = named === null ? path : nameOf(settings.configFile, sources);
+  return await reading.attempt(name, async () => {
+    const text = named === null ? await readTextIfPresent(path) : await readText(path);
+    if (text === null) return null;
+    const file = await parseSettingsFile(path, text);
+    if (named !== null || !Object.hasOwn(file.entries, "dataDir")) return file;
+    const message = "cannot name the data folder, because it lies in it";
+    reading.problems.push({ name: `dataDir in ${path}`, message });
+    return { ...file, entries: { ...file.entries, dataDir: null } };
+  });
+}
+
+function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | null {
+  const given = findGiven(setting, sources);
+  try {
+    return given === null ? null : setting.type.read(given.value, given.folder);
+  } catch {
+    return null;
+  }
+}
+
+/** Every declared setting. One that is wrong has its default here, and its problem noted: nothing starts with it. */
+function readSettings(sources: Sources, reading: Reading): SettingValues {
+  const values = Object.values(settings).map((setting: Setting<unknown>) => {
+    const given = findGiven(setting, sources);
+    const key = setting.inFile ? setting.name : null;
+    const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
+    return [setting.name, value];
+  });
+  return Object.fromEntries(values) as SettingValues;
+}
+
+function fallback(setting: Setting<unknown>, { cwd }: Sources): unknown {
+  return setting.default === null ? null : setting.type.read(setting.default, cwd);
+}
+
+function findUnknown(sources: Sources, table: readonly Network[] | null): ConfigProblem[] {
+  const { env, file } = sources;
+  const variables = findUnknownVariables(env, table ?? []);
+  if (table !== null) return [...variables, ...findUnknownEntries(file, table)];
+  // Without the table nobody knows the networks, so what may belong to one is let pass: the table is told of already.
+  return variables.filter(({ name }) => !isNetworkVariable(name));
+}
+
+/** The secret that is given; null: one is kept in the data folder. */
+async function loadSecret(
+  values: SettingValues,
+  sources: Sources,
+  reading: Reading,
+): Promise<string | null> {
+  const { secret, secretFile, databaseUrl } = values;
+  const name = nameOf(settings.secretFile, sources);
+  if (secretFile === null) {
+    const isGiven = findGiven(settings.secret, sources) !== null;
+    if (databaseUrl !== null && !isGiven) {
+      const message =
+        "or TILL_SECRET_FILE must be set for a store on PostgreSQL, whose processes share it: " +
+        "openssl rand -base64 32 makes one";
+      reading.problems.push({ name: settings.secret.env, message });
+    }
+    return secret;
+  }
+  if (findGiven(settings.secret, sources) !== null) {
+    const message = `and ${nameOf(settings.secret, sources)} are both set: keep one of them`;
+    reading.problems.push({ name, message });
+    return null;
+  }
+  return await reading.attempt(name, async () => {
+    const text = (await readText(secretFile)).replace(/\r?\n$/, "");
+    if (isLongEnough(text)) return text;
+    throw new InvalidValue(
+      `names a file with less than the ${String(secretBytesMin)} bytes that a secret needs`,
+    );
+  });
+}

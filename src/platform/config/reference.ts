@@ -1,0 +1,86 @@
+import type { NetworkSetting } from "./network-settings.ts";
+import { networkSettings } from "./network-settings.ts";
+import type { Setting } from "./setting.ts";
+import { settings } from "./settings.ts";
+
+/** docs/settings.md: every setting, from its declaration. */
+export function settingsReference(): string {
+  const declared: readonly Setting<unknown>[] = Object.values(settings);
+  const groups = [...new Set(declared.map(({ group }) => group))];
+  const sections = groups.flatMap((group) => [
+    `## ${group}`,
+    ...declared.filter((setting) => setting.group === group).map(describe),
+    ...(group === "Networks" ? describeNetworkSettings() : []),
+  ]);
+  return `${[...introduction, ...sections].join("\n\n")}\n`;
+}
+
+const introduction = [
+  "# Settings",
+  "<!-- Made from src/platform/config by `npm run docs`; edit the declarations there. -->",
+  "A setting is given by a flag, by an environment variable, or in a file. Flags beat the environment, which beats the " +
+    "file, which beats the default. An empty variable counts as none. Secrets have no flag, because every user of a " +
+    "machine can read the arguments of its programs.",
+  "The file is `till.yaml` in the data folder, or what `--config` names:",
+  [
+    "```yaml",
+    "port: 8443",
+    "baseUrl: https://pay.example.com",
+    "networks: [tron, ethereum]",
+    "tron:",
+    "  rpcUrls: [https://api.trongrid.io/jsonrpc]",
+    "```",
+  ].join("\n"),
+  "Relative paths start from the folder that the program runs in, or, in the file, from the file's own folder.",
+  "`till config show --origin` prints each setting with where it came from, secrets masked. `till config check` tells " +
+    "everything that is wrong, as does every start: with a wrong or misspelt setting nothing starts, and the exit code " +
+    "is 78.",
+];
+
+function describe(setting: Setting<unknown>): string {
+  const { env, flag, name, inFile, type, description, demo, example } = setting;
+  const byDefault = setting.default === null ? "not set" : shown(setting.default);
+  const inDemo = demo === null ? "" : `; in the demo ${shown(demo)}`;
+  return entry(env, description, [
+    ["Takes", type.takes],
+    ["Default", byDefault + inDemo],
+    ["Flag", flag === null ? "none" : code(flag)],
+    ["In the file", inFile ? code(name) : "no"],
+    ["Example", example === null ? null : code(`${env}=${example}`)],
+  ]);
+}
+
+function describeNetworkSettings(): string[] {
+  const all = Object.values(networkSettings) as readonly NetworkSetting<unknown>[];
+  return [
+    "### Of each network",
+    "Each network of the table, on or off, has settings of its own. Their names hold its id in capitals: " +
+      "`TILL_TRON_CONFIRMATIONS`, `TILL_ETHEREUM_CONFIRMATIONS`. The sandbox needs no providers.",
+    ...all.map(({ name, envSuffix, type, description, example }) =>
+      entry(`TILL_<NETWORK>_${envSuffix}`, description, [
+        ["Takes", type.takes],
+        ["Default", name === "rpcHeaders" ? "not set" : "the network table's"],
+        ["Flag", "none"],
+        ["In the file", `\`${name}\` below the network's id`],
+        ["Example", code(`TILL_TRON_${envSuffix}=${example}`)],
+      ]),
+    ),
+  ];
+}
+
+function entry(
+  title: string,
+  description: string,
+  facts: readonly (readonly [string, string | null])[],
+): string {
+  const lines = facts.flatMap(([name, fact]) => (fact === null ? [] : [`- ${name}: ${fact}`]));
+  return `### \`${title}\`\n\n${description}\n\n${lines.join("\n")}`;
+}
+
+function shown(value: string): string {
+  return value === "" ? "none" : code(value);
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

@@ -1,0 +1,206 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { maskSecret, maskUrl } from "./mask.ts";
+
+/** Thrown where a setting's value is not one; the message continues the setting's name and holds no secret. */
+export class InvalidValue extends Error {
+  override readonly name = "InvalidValue";
+}
+
+/** A kind of value that settings have: how it is read from flag, variable or file, and how it is shown. */
+export interface ValueType<T> {
+  /** What it takes, in messages and in the reference: `a whole number from 0 to 65535`. */
+  readonly takes: string;
+  /** What stands for it behind a flag: `number`. */
+  readonly placeholder: string;
+  /** It is never shown whole, and no flag gives it: arguments are seen by every user of the machine. */
+  readonly isSecret: boolean;
+  /**
+   * Reads text, or what the file holds in its place. Paths are relative to the folder.
+   * @throws InvalidValue
+   */
+  read(given: unknown, folder: string): T;
+  /** The value as people are shown it. */
+  show(value: T): string;
+}
+
+function refuse(takes: string, given: unknown): InvalidValue {
+  const shown = typeof given === "string" ? given : (JSON.stringify(given) as string | undefined);
+  const cut = (shown ?? "").slice(0, 60);
+  return new InvalidValue(`must be ${takes}, not ${JSON.stringify(cut)}`);
+}
+
+/** Text, or the number or boolean that YAML made of it. */
+function asText(given: unknown): string | null {
+  if (typeof given === "string") return given.trim();
+  return typeof given === "number" || typeof given === "boolean" ? String(given) : null;
+}
+
+/** A value that is read from text alone; null from `parse` means that it is none. */
+function textual<T>(
+  takes: string,
+  placeholder: string,
+  parse: (text: string, folder: string) => T | null,
+  show: (value: T) => string = String,
+): ValueType<T> {
+  return {
+    takes,
+    placeholder,
+    isSecret: false,
+    read(given, folder) {
+      const text = asText(given);
+      const value = text === null ? null : parse(text, folder);
+      if (value === null) throw refuse(takes, given);
+      return value;
+    },
+    show,
+  };
+}
+
+export function wholeNumber(least: number, most: number, unit = ""): ValueType<number> {
+  const what = unit === "" ? "a whole number" : `a whole number of ${unit}`;
+  return textual(`${what} from ${String(least)} to ${String(most)}`, "number", (text) => {
+    const value = /^(0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : -1;
+    return value >= least && value <= most ? value : null;
+  });
+}
+
+export function decimalNumber(least: number, most: number): ValueType<number> {
+  return textual(`a number from ${String(least)} to ${String(most)}`, "number", (text) => {
+    const value = /^(0|[1-9][0-9]{0,5})(\.[0-9]{1,6})?$/.test(text) ? Number(text) : -1;
+    return value >= least && value <= most ? value : null;
+  });
+}
+
+export function choice<const T extends string>(...options: readonly T[]): ValueType<T> {
+  return textual(orList(options), options.join("|"), (text) => {
+    // Many say true and false for on and off.
+    const word = text === "true" ? "on" : text === "false" ? "off" : text;
+    return options.find((option) => option === word || option === text) ?? null;
+  });
+}
+
+function orList(options: readonly string[]): string {
+  return `${options.slice(0, -1).join(", ")} or ${options.at(-1) ?? ""}`;
+}
+
+/** Yes or no: 1 or 0. */
+export const yesNo: ValueType<boolean> = {
+  ...textual<boolean>("1 or 0", "", (text) => {
+    if (text === "1" || text === "true") return true;
+    return text === "0" || text === "false" ? false : null;
+  }),
+  show: (value) => (value ? "1" : "0"),
+};
+
+/** A file or folder; the value is absolute. */
+export const path: ValueType<string> = textual("a path", "path", (text, folder) =>
+  text === "" || text.includes("\0") ? null : resolve(folder, text),
+);
+
+/** What a server listens on. */
+export const hostName: ValueType<string> = textual(
+  "an address or a host's name, such as 127.0.0.1 or 0.0.0.0",
+  "host",
+  (text) =>
+    isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : null,
+);
+
+/** The URL that links are built from, without the slash at its end. */
+export const baseUrl: ValueType<string> = textual(
+  "a URL such as https://pay.example.com, with no more than a path behind the host",
+  "url",
+  (text) => {
+    if (!URL.canParse(text)) return null;
+    const { protocol, username, password, host, pathname, search, hash, origin } = new URL(text);
+    const extras = username + password + search + hash;
+    if (!/^https?:$/.test(protocol) || host === "" || extras !== "") return null;
+    return origin + pathname.replace(/\/+$/, "");
+  },
+);
+
+/** Several, separated by commas; a list in the file. The same one twice counts once. */
+export function list<T>(item: ValueType<T>, least = 0): ValueType<readonly T[]> {
+  const takes = `${item.takes}; several are separated by commas`;
+  return {
+    takes,
+    placeholder: "list",
+    isSecret: item.isSecret,
+    read(given, folder) {
+      const items: unknown[] = Array.isArray(given) ? given : splitList(given, takes);
+      const values = [...new Set(items.map((one) => item.read(one, folder)))];
+      if (values.length < least) throw new InvalidValue(`must name at least ${String(least)}`);
+      return values;
+    },
+    show: (values) => values.map((value) => item.show(value)).join(","),
+  };
+}
+
+function splitList(given: unknown, takes: string): string[] {
+  const text = asText(given);
+  if (text === null) throw refuse(takes, given);
+  return text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
+
+/** A network's id; whether it exists is for the network table to say. */
+export const networkId: ValueType<string> = textual(
+  "a network's id such as tron",
+  "network",
+  (text) => (/^[a-z][a-z0-9]*$/.test(text) ? text : null),
+);
+
+/** A range of addresses in CIDR notation; an address alone is a range of one. */
+export const addressRange: ValueType<string> = textual(
+  "an address or a range of addresses such as 10.0.0.0/8 or fd00::/8",
+  "cidr",
+  (text) => {
+    const [address = "", prefix, ...rest] = text.toLowerCase().split("/");
+    const family = isIP(address);
+    if (family === 0 || address.includes("%") || rest.length > 0) return null;
+    const bitsMax = family === 4 ? 32 : 128;
+    if (prefix === undefined) return `${address}/${String(bitsMax)}`;
+    return /^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bitsMax
+      ? `${address}/${prefix}`
+      : null;
+  },
+);
+
+/** Text that is never shown. */
+export function secretText(takes: string, isValid: (text: string) => boolean): ValueType<string> {
+  return {
+    takes,
+    placeholder: "secret",
+    isSecret: true,
+    read(given) {
+      if (typeof given !== "string" || !isValid(given)) throw new InvalidValue(`must be ${takes}`);
+      return given;
+    },
+    show: maskSecret,
+  };
+}
+
+/** A PostgreSQL store; shown without its password. */
+export const databaseUrl: ValueType<string> = {
+  ...secretText("a URL such as postgres://user:password@host:5432/till", (text) => {
+    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+  }),
+  placeholder: "url",
+  show: maskUrl,
+};
+
+/** A provider's URL; keys are often part of its path, so only what cannot be one is shown. */
+export const providerUrl: ValueType<string> = {
+  ...secretText(
+    "an http: or https: URL without a user name and password, which belong into the headers",
+    (text) => {
+      if (!URL.canParse(text)) return false;
+      const { protocol, username, password } = new URL(text);
+      return /^https?:$/.test(protocol) && username + password === "";
+    },
+  ),
+  placeholder: "url",
+  show: maskUrl,
+};

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import {
+  allOptions,
+  commonOptions,
+  settingsReference,
+} from "../../../src/platform/config/index.ts";
+import { flagProperty } from "../../../src/platform/config/setting.ts";
+import { settings } from "../../../src/platform/config/settings.ts";
+
+/** The settings that operators' scripts rely on: their names never change. */
+const relied =
+  `TILL_DATA_DIR DATABASE_URL TILL_HOST TILL_PORT TILL_BASE_URL TILL_NETWORKS TILL_SECRET TILL_SECRET_FILE
+  TILL_REGISTRATION TILL_VERIFICATION TILL_BILLING TILL_WEBHOOK_ALLOW_CIDRS TILL_RATE_LIMIT_SCALE TILL_TRUST_PROXY
+  TILL_LOG_LEVEL TILL_METRICS_TOKEN TILL_SANDBOX_BLOCK_MS TILL_SANDBOX_MIXED`.split(/\s+/);
+
+const declared = Object.values(settings);
+
+describe("the declarations of settings", () => {
+  it("hold every name that scripts rely on", () => {
+    expect(declared.map(({ env }) => env)).to.include.members(relied);
+  });
+
+  it("have names, variables and flags of their own", () => {
+    for (const names of [
+      declared.map(({ name }) => name),
+      declared.map(({ env }) => env),
+      declared.flatMap(({ flag }) => flag ?? []),
+    ]) {
+      expect(new Set(names).size).to.equal(names.length);
+    }
+  });
+
+  it("say something in sentences, and give examples and defaults that are taken", () => {
+    for (const setting of declared) {
+      expect(setting.description, setting.name).to.match(/^[A-Z].+\.$/s);
+      for (const text of [setting.default, setting.demo, setting.example]) {
+        // A secret's example is the command that makes one.
+        if (text === null || text.startsWith("$(")) continue;
+        expect(() => setting.type.read(text, "/"), setting.name).not.to.throw();
+      }
+    }
+  });
+
+  it("give no secret a flag", () => {
+    for (const { type, flag, name } of declared) {
+      expect(type.isSecret && flag !== null, name).to.equal(false);
+    }
+  });
+});
+
+describe("the flags of settings", () => {
+  it("are one a setting that is no secret", () => {
+    const options = allOptions().map(({ flags }) => flags);
+    expect(options).to.include.members(["--config <path>", "--port <number>", "--sandbox-mixed"]);
+    expect(options.some((flags) => flags.startsWith("--secret "))).to.equal(false);
+    expect(commonOptions().map(({ flags }) => flags)).to.deep.equal([
+      "--data-dir <path>",
+      "--config <path>",
+    ]);
+  });
+
+  it("are found under the property that a parser of arguments makes of them", () => {
+    expect(flagProperty("--base-url")).to.equal("baseUrl");
+    expect(flagProperty("--webhook-allow-cidrs")).to.equal("webhookAllowCidrs");
+  });
+});
+
+describe("the reference of settings", () => {
+  const reference = settingsReference();
+
+  it("has a section for every setting, with its default", () => {
+    for (const { env } of declared) expect(reference).to.include(`### \`${env}\`\n`);
+    for (const suffix of ["RPC_URLS", "RPC_HEADERS", "CONFIRMATIONS", "POLL_MS"]) {
+      expect(reference).to.include(`### \`TILL_<NETWORK>_${suffix}\`\n`);
+    }
+    expect(reference).to.include("- Default: `tron`; in the demo `sandbox`\n");
+  });
+
+  it("is the same each time, and ends with a line end", () => {
+    expect(settingsReference()).to.equal(reference);
+    expect(reference).to.match(/[^\n]\n$/);
+    expect(reference).not.to.match(/undefined|null|\[object/);
+  });
+});
