@@ -1,5 +1,6 @@
 import type { Migration } from "../migrate.ts";
 import { migration as platform } from "./0001-platform.ts";
+import { migration as chainPayments } from "./0005-chain-payments.ts";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [platform];
+export const migrations: readonly Migration[] = [platform, chainPayments];

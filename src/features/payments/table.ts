@@ -1,0 +1,131 @@
+import type { Id } from "../../kernel/id.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import {
+  amount,
+  flag,
+  integer,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../platform/database/index.ts";
+import type { MatchRule } from "./ports.ts";
+
+export type TransferStatus = "seen" | "orphaned";
+
+/** Facts of the chains: transfers of configured tokens to addresses that were watched. */
+export const transfers = table(
+  "transfers",
+  {
+    id: text<Id<"transfer">>(),
+    network: text(),
+    /** 64 lower-case hex digits. */
+    transactionHash: text(),
+    logIndex: integer(),
+    blockHeight: integer(),
+    blockHash: text(),
+    blockTime: time(),
+    contract: text<Address>(),
+    /** The token's symbol. */
+    token: text(),
+    fromAddress: text<Address>(),
+    toAddress: text<Address>(),
+    /** In the token's smallest unit. */
+    amount: amount(),
+    /** `orphaned`: a reorganisation took it off the chain. It is kept, and becomes `seen` again where it comes back. */
+    status: text<TransferStatus>(),
+    /** Its block is one that the network never takes back. */
+    isFinal: flag(),
+    /** Null until it is known whose it is. */
+    organizationId: text<Id<"organization">>().nullable(),
+    /** The invoice that it was matched to; null: nobody's yet. */
+    invoiceId: text<Id<"invoice">>().nullable(),
+    createdAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      {
+        name: "transfers_position",
+        columns: ["network", "transactionHash", "logIndex"],
+        unique: true,
+        where: "status = 'seen'",
+      },
+      { name: "transfers_transaction", columns: ["network", "transactionHash"] },
+      {
+        name: "transfers_revocable",
+        columns: ["network", "blockHeight"],
+        where: "is_final = 0 AND status = 'seen'",
+      },
+      {
+        name: "transfers_unmatched",
+        columns: ["toAddress", "id"],
+        where: "invoice_id IS NULL",
+      },
+    ],
+  },
+);
+
+export const paymentStatuses = [
+  "confirming",
+  "confirmed",
+  "reverted",
+  "review",
+  "rejected",
+] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export const paymentSources = ["detected", "submitted", "operator"] as const;
+export type PaymentSource = (typeof paymentSources)[number];
+
+/** Allocations of transfers to invoices. An invoice's paid sum is the sum of its payments. */
+export const payments = table(
+  "payments",
+  {
+    id: text<Id<"payment">>(),
+    organizationId: text<Id<"organization">>(),
+    invoiceId: text<Id<"invoice">>(),
+    transferId: text<Id<"transfer">>(),
+    network: text(),
+    token: text(),
+    /** Of the transfer, in the token's smallest unit. */
+    amount: amount(),
+    /** What it adds to the invoice's paid amount, in the smallest unit of the settlement currency. */
+    settlementAmount: amount(),
+    settlementCurrency: text(),
+    rule: text<MatchRule>(),
+    source: text<PaymentSource>(),
+    status: text<PaymentStatus>(),
+    /** While it is reverted: the status that it takes when its transfer comes back. */
+    statusWhenBack: text<"confirming" | "review">().nullable(),
+    // Where its transfer stands, so that what confirms is found without a join.
+    blockHeight: integer(),
+    blockHash: text(),
+    blockTime: time(),
+    version: integer(),
+    createdAt: time(),
+    confirmedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      {
+        name: "payments_transfer",
+        columns: ["transferId", "invoiceId"],
+        unique: true,
+        where: "status <> 'rejected'",
+      },
+      { name: "payments_organization", columns: ["organizationId", "id"] },
+      { name: "payments_status", columns: ["organizationId", "status", "id"] },
+      { name: "payments_invoice", columns: ["invoiceId", "id"] },
+      {
+        name: "payments_confirming",
+        columns: ["network", "blockHeight", "id"],
+        where: "status = 'confirming'",
+      },
+    ],
+  },
+);
+
+export type TransferRow = RowOf<typeof transfers>;
+export type PaymentRow = RowOf<typeof payments>;

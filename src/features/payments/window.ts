@@ -1,0 +1,130 @@
+import type { TransferLog } from "../../platform/chain/client.ts";
+import type { TransferRow } from "./table.ts";
+
+/** A range of blocks, both ends included. */
+export interface BlockRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A known transfer that the chain now has at another place. */
+export interface MovedTransfer {
+  readonly transfer: TransferRow;
+  readonly log: TransferLog;
+}
+
+/** What a look at the chain changes in what is stored. */
+export interface WindowDifference {
+  readonly fresh: readonly TransferLog[];
+  readonly moved: readonly MovedTransfer[];
+  readonly orphaned: readonly TransferRow[];
+  /** Logs above the cursor of transactions that are final below it: no honest chain has them. */
+  readonly contradicting: readonly TransferLog[];
+}
+
+/**
+ * Compares what is stored with every transfer that the chain has in a range. `stored` holds at least the transfers
+ * that are seen and not final, and every one, whatever its status, of the transactions found.
+ *
+ * A log's index counts within its block, so a reorganisation may give one transfer another index and another block.
+ * What has the same transaction, parties, token and amount is the same transfer: its history stays one line.
+ */
+export function compareWindow(
+  stored: readonly TransferRow[],
+  found: readonly TransferLog[],
+  range: BlockRange,
+): WindowDifference {
+  const rowsOf = group(stored, (row) => row.transactionHash);
+  const logsOf = group(found, (log) => log.transactionHash);
+  const fresh: TransferLog[] = [];
+  const moved: MovedTransfer[] = [];
+  const orphaned: TransferRow[] = [];
+  const contradicting: TransferLog[] = [];
+
+  for (const [transaction, logs] of logsOf) {
+    const rows = rowsOf.get(transaction) ?? [];
+    if (rows.some((row) => row.isFinal)) {
+      contradicting.push(...logs);
+      continue;
+    }
+    const pairing = pair(rows, logs);
+    fresh.push(...pairing.logs);
+    moved.push(...pairing.pairs.filter(hasMoved));
+    // A transaction is in one block: where it is found, its other transfers are found too or gone.
+    orphaned.push(...pairing.rows.filter((row) => row.status === "seen"));
+  }
+  for (const row of stored) {
+    const isRead = row.blockHeight >= range.from && row.blockHeight <= range.to;
+    const isRevocable = row.status === "seen" && !row.isFinal;
+    if (isRead && isRevocable && !logsOf.has(row.transactionHash)) orphaned.push(row);
+  }
+  return { fresh, moved, orphaned, contradicting };
+}
+
+/** True where storing it would change nothing. */
+export function isSame(difference: WindowDifference): boolean {
+  const { fresh, moved, orphaned } = difference;
+  return fresh.length === 0 && moved.length === 0 && orphaned.length === 0;
+}
+
+interface Pairing {
+  readonly pairs: readonly MovedTransfer[];
+  /** What found no partner. */
+  readonly rows: readonly TransferRow[];
+  readonly logs: readonly TransferLog[];
+}
+
+/** Pairs the rows and logs of one transaction: those at their old place first, then the others in their order. */
+function pair(rows: readonly TransferRow[], logs: readonly TransferLog[]): Pairing {
+  const free = new Set(
+    rows.toSorted((one, other) => rank(one) - rank(other) || one.logIndex - other.logIndex),
+  );
+  const pairs: MovedTransfer[] = [];
+  const take = (log: TransferLog, fits: (row: TransferRow) => boolean): boolean => {
+    for (const transfer of free) {
+      if (!isSameMoney(transfer, log) || !fits(transfer)) continue;
+      free.delete(transfer);
+      pairs.push({ transfer, log });
+      return true;
+    }
+    return false;
+  };
+  const inOrder = logs.toSorted((one, other) => one.logIndex - other.logIndex);
+  const displaced = inOrder.filter((log) => !take(log, (row) => row.logIndex === log.logIndex));
+  const unknown = displaced.filter((log) => !take(log, () => true));
+  return { pairs, rows: [...free], logs: unknown };
+}
+
+/** Those on the chain are taken before those that had left it. */
+function rank(row: TransferRow): number {
+  return row.status === "seen" ? 0 : 1;
+}
+
+function isSameMoney(row: TransferRow, log: TransferLog): boolean {
+  return (
+    row.contract === log.contract &&
+    row.toAddress === log.to &&
+    row.fromAddress === log.from &&
+    row.amount === log.amount
+  );
+}
+
+function hasMoved({ transfer, log }: MovedTransfer): boolean {
+  return (
+    transfer.status === "orphaned" ||
+    transfer.blockHash !== log.blockHash ||
+    transfer.blockHeight !== log.blockHeight ||
+    transfer.logIndex !== log.logIndex
+  );
+}
+
+function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [item]);
+    else members.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,77 @@
+import type { Migration } from "../migrate.ts";
+
+/** What the watcher has seen of each network, the transfers that it found, and what they pay for. */
+export const migration: Migration = {
+  version: 5,
+  name: "chain-payments",
+  up: (types) => [
+    `CREATE TABLE network_states (
+      network ${types.text} NOT NULL PRIMARY KEY,
+      chain_id ${types.integer} NOT NULL,
+      cursor_height ${types.integer} NOT NULL,
+      cursor_hash ${types.text} NOT NULL,
+      tip_height ${types.integer} NOT NULL,
+      tip_hash ${types.text} NOT NULL,
+      tip_time ${types.time} NOT NULL,
+      head_height ${types.integer} NOT NULL,
+      scanned_at ${types.time} NOT NULL,
+      disabled_tokens ${types.json} NOT NULL,
+      version ${types.integer} NOT NULL
+    )`,
+    `CREATE TABLE network_blocks (
+      network ${types.text} NOT NULL,
+      height ${types.integer} NOT NULL,
+      hash ${types.text} NOT NULL,
+      PRIMARY KEY (network, height)
+    )`,
+    `CREATE TABLE transfers (
+      id ${types.text} NOT NULL PRIMARY KEY,
+      network ${types.text} NOT NULL,
+      transaction_hash ${types.text} NOT NULL,
+      log_index ${types.integer} NOT NULL,
+      block_height ${types.integer} NOT NULL,
+      block_hash ${types.text} NOT NULL,
+      block_time ${types.time} NOT NULL,
+      contract ${types.text} NOT NULL,
+      token ${types.text} NOT NULL,
+      from_address ${types.text} NOT NULL,
+      to_address ${types.text} NOT NULL,
+      amount ${types.amount("amount")} NOT NULL,
+      status ${types.text} NOT NULL CHECK (status IN ('seen', 'orphaned')),
+      is_final ${types.flag} NOT NULL,
+      organization_id ${types.text},
+      invoice_id ${types.text},
+      created_at ${types.time} NOT NULL
+    )`,
+    `CREATE UNIQUE INDEX transfers_position ON transfers (network, transaction_hash, log_index) WHERE status = 'seen'`,
+    `CREATE INDEX transfers_transaction ON transfers (network, transaction_hash)`,
+    `CREATE INDEX transfers_revocable ON transfers (network, block_height) WHERE is_final = 0 AND status = 'seen'`,
+    `CREATE INDEX transfers_unmatched ON transfers (to_address, id) WHERE invoice_id IS NULL`,
+    `CREATE TABLE payments (
+      id ${types.text} NOT NULL PRIMARY KEY,
+      organization_id ${types.text} NOT NULL,
+      invoice_id ${types.text} NOT NULL,
+      transfer_id ${types.text} NOT NULL REFERENCES transfers (id),
+      network ${types.text} NOT NULL,
+      token ${types.text} NOT NULL,
+      amount ${types.amount("amount")} NOT NULL,
+      settlement_amount ${types.amount("settlement_amount")} NOT NULL,
+      settlement_currency ${types.text} NOT NULL,
+      rule ${types.text} NOT NULL,
+      source ${types.text} NOT NULL CHECK (source IN ('detected', 'submitted', 'operator')),
+      status ${types.text} NOT NULL CHECK (status IN ('confirming', 'confirmed', 'reverted', 'review', 'rejected')),
+      status_when_back ${types.text},
+      block_height ${types.integer} NOT NULL,
+      block_hash ${types.text} NOT NULL,
+      block_time ${types.time} NOT NULL,
+      version ${types.integer} NOT NULL,
+      created_at ${types.time} NOT NULL,
+      confirmed_at ${types.time}
+    )`,
+    `CREATE UNIQUE INDEX payments_transfer ON payments (transfer_id, invoice_id) WHERE status <> 'rejected'`,
+    `CREATE INDEX payments_organization ON payments (organization_id, id)`,
+    `CREATE INDEX payments_status ON payments (organization_id, status, id)`,
+    `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
+    `CREATE INDEX payments_confirming ON payments (network, block_height, id) WHERE status = 'confirming'`,
+  ],
+};
