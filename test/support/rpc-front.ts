@@ -1,0 +1,288 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Anvil } from "./anvil.ts";
+import { JsonRpcRefusal, type JsonRpcCall } from "./json-rpc.ts";
+
+/**
+ * How a provider fails, seen by its client:
+ * - `overloaded`: HTTP 200 whose body is no JSON-RPC, only `{"Error": …}`, as a java-tron node out of resources answers
+ * - `rate-limited`, `forbidden`, `unavailable`: HTTP 429 with Retry-After, 403, 503
+ * - `truncated`: half of the answer; `html`: a page with status 200; `wrong-id`: the answer to another request
+ * - `hang`: no answer while the fault lasts; `disconnect`: the connection is closed instead
+ */
+export type ProviderFault =
+  | "overloaded"
+  | "rate-limited"
+  | "forbidden"
+  | "unavailable"
+  | "truncated"
+  | "html"
+  | "wrong-id"
+  | "hang"
+  | "disconnect";
+
+export interface RequestCounts {
+  /** HTTP requests, failed ones too. */
+  readonly requests: number;
+  /** Calls in them, those of failed requests too. */
+  readonly calls: number;
+  readonly methods: Readonly<Record<string, number>>;
+}
+
+/** Changes a result on its way out, so that the provider lies. */
+export type Lie = (call: JsonRpcCall, result: unknown) => unknown;
+
+/** A provider's endpoint as clients see it, and the switches by which a test breaks it. */
+export interface RpcFront {
+  readonly url: string;
+  /** The next `times` requests fail so; `Infinity`: until `heal`. Faults queue in the order they are given. */
+  fail(fault: ProviderFault, times?: number): void;
+  /** Every result passes through this; null: the truth. */
+  lie(lie: Lie | null): void;
+  /** Answers truly again, and closes the connections that hang. */
+  heal(): void;
+  /** Since the start or the last `resetCounts`. */
+  counts(): RequestCounts;
+  resetCounts(): void;
+  /** The headers of the last request, lower-case names. */
+  lastHeaders(): Readonly<Record<string, string | string[] | undefined>>;
+  stop(): Promise<void>;
+}
+
+export type Answer = (call: JsonRpcCall) => Promise<unknown>;
+
+export interface RpcFrontOptions {
+  /** The only path that is served; everything else is 404. */
+  readonly path: string;
+  /** Called for each HTTP request: the answers within one batch agree about the chain. */
+  readonly open: () => Answer;
+  readonly batchLimit?: () => number;
+  readonly requestBytesLimit?: number;
+  readonly responseBytesLimit?: number;
+}
+
+interface Wire {
+  readonly id: unknown;
+  readonly call: JsonRpcCall | null;
+}
+
+const page =
+  "<!DOCTYPE html><html><title>Bad gateway</title><body><h1>502 Bad gateway</h1></body></html>";
+
+/** Serves JSON-RPC over HTTP on a free port of 127.0.0.1, with faults at run time. */
+export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront> {
+  const faults: { fault: ProviderFault; left: number }[] = [];
+  const hanging = new Set<ServerResponse>();
+  let lie: Lie | null = null;
+  let counts = { requests: 0, calls: 0, methods: {} as Record<string, number> };
+  let lastHeaders: IncomingMessage["headers"] = {};
+
+  function nextFault(): ProviderFault | null {
+    const first = faults[0];
+    if (first === undefined) return null;
+    first.left -= 1;
+    if (first.left <= 0) faults.shift();
+    return first.fault;
+  }
+
+  function count(wires: readonly Wire[]): void {
+    counts.requests += 1;
+    for (const { call } of wires) {
+      if (call === null) continue;
+      counts.calls += 1;
+      counts.methods[call.method] = (counts.methods[call.method] ?? 0) + 1;
+    }
+  }
+
+  async function answerAll(body: unknown, wires: readonly Wire[]): Promise<unknown> {
+    if (!Array.isArray(body)) return answerOne(options.open(), wires[0]);
+    const limit = options.batchLimit?.() ?? Infinity;
+    if (wires.length > limit) {
+      const message = `Batch size ${String(wires.length)} exceeds the limit of ${String(limit)}`;
+      return envelope(null, { error: { code: -32005, message } });
+    }
+    const answer = options.open();
+    return Promise.all(wires.map((wire) => answerOne(answer, wire)));
+  }
+
+  async function answerOne(answer: Answer, wire: Wire | undefined): Promise<unknown> {
+    if (wire?.call == null)
+      return envelope(null, { error: { code: -32600, message: "Invalid Request" } });
+    try {
+      const result = await answer(wire.call);
+      return envelope(wire.id, { result: lie === null ? result : lie(wire.call, result) });
+    } catch (error) {
+      return envelope(wire.id, { error: errorObject(error) });
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    lastHeaders = request.headers;
+    if (request.url !== options.path) {
+      send(response, 404, "text/html", "<h2>HTTP ERROR 404 Not Found</h2>");
+      return;
+    }
+    if (request.method !== "POST") {
+      send(response, 405, "text/html", "<h2>HTTP ERROR 405 Method Not Allowed</h2>");
+      return;
+    }
+    const text = await readAll(request);
+    if (text.length > (options.requestBytesLimit ?? Infinity)) {
+      send(response, 413, "text/html", "<h2>HTTP ERROR 413 Payload Too Large</h2>");
+      return;
+    }
+    const body = parse(text);
+    if (body === undefined) {
+      counts.requests += 1;
+      const refusal = envelope(null, { error: { code: -32700, message: "Parse json error" } });
+      send(response, 200, "application/json", JSON.stringify(refusal));
+      return;
+    }
+    const wires = (Array.isArray(body) ? body : [body]).map(readWire);
+    count(wires);
+    const fault = nextFault();
+    if (fault === "hang") {
+      hanging.add(response);
+      return;
+    }
+    if (fault !== null && !speaks(fault)) {
+      failAtOnce(response, fault);
+      return;
+    }
+    const answer = await answerAll(body, wires);
+    let sent = JSON.stringify(fault === "wrong-id" ? withOtherIds(answer) : answer);
+    const most = options.responseBytesLimit ?? Infinity;
+    if (sent.length > most) {
+      const message = `Response exceeds the limit of ${String(most)} bytes`;
+      const id = Array.isArray(body) ? null : (wires[0]?.id ?? null);
+      sent = JSON.stringify(envelope(id, { error: { code: -32003, message } }));
+    }
+    if (fault === "truncated") sent = sent.slice(0, sent.length / 2);
+    send(response, 200, "application/json; charset=utf-8", sent);
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => {
+      response.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  function heal(): void {
+    faults.length = 0;
+    lie = null;
+    for (const response of hanging) response.destroy();
+    hanging.clear();
+  }
+
+  return {
+    url: `http://127.0.0.1:${String(port)}${options.path}`,
+    fail(fault, times = 1) {
+      if (times > 0) faults.push({ fault, left: times });
+    },
+    lie(next) {
+      lie = next;
+    },
+    heal,
+    counts: () => ({ ...counts, methods: { ...counts.methods } }),
+    resetCounts() {
+      counts = { requests: 0, calls: 0, methods: {} };
+    },
+    lastHeaders: () => lastHeaders,
+    async stop() {
+      heal();
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/**
+ * A plain EVM provider in front of a node: what a hosted one offers, without the node's test methods, its accounts and
+ * its sending.
+ */
+export async function startEvmFront(anvil: Anvil): Promise<RpcFront> {
+  const closed = /^(?!eth_|net_|web3_)|^eth_(accounts|sign|sendTransaction|sendUnsigned)/;
+  return startRpcFront({
+    path: "/",
+    open: () => async (call) => {
+      if (closed.test(call.method)) {
+        throw new JsonRpcRefusal(
+          -32601,
+          `the method ${call.method} does not exist/is not available`,
+        );
+      }
+      return anvil.rpc(call.method, call.params);
+    },
+  });
+}
+
+function speaks(fault: ProviderFault): boolean {
+  return fault === "truncated" || fault === "wrong-id";
+}
+
+function failAtOnce(response: ServerResponse, fault: ProviderFault): void {
+  const said = (text: string) => JSON.stringify({ Error: text });
+  if (fault === "overloaded") {
+    const text = "class java.lang.IllegalAccessException : lack of computing resources";
+    send(response, 200, "application/json; charset=utf-8", `${said(text)}\n`);
+  } else if (fault === "rate-limited") {
+    response.setHeader("retry-after", "1");
+    send(response, 429, "application/json", said("request rate exceeded the allowed_rps"));
+  } else if (fault === "forbidden") {
+    send(response, 403, "application/json", said("Exceed the user daily usage"));
+  } else if (fault === "unavailable") {
+    send(response, 503, "text/html", page);
+  } else if (fault === "html") {
+    send(response, 200, "text/html", page);
+  } else {
+    response.destroy();
+  }
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readWire(item: unknown): Wire {
+  if (typeof item !== "object" || item === null) return { id: null, call: null };
+  const { id, method, params } = item as { id?: unknown; method?: unknown; params?: unknown };
+  if (typeof method !== "string") return { id: id ?? null, call: null };
+  return { id: id ?? null, call: { method, params: Array.isArray(params) ? params : [] } };
+}
+
+function envelope(id: unknown, outcome: object): object {
+  return { jsonrpc: "2.0", id, ...outcome };
+}
+
+function withOtherIds(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(withOtherIds);
+  return { ...(answer as object), id: 999_999_999 };
+}
+
+function errorObject(error: unknown): object {
+  if (!(error instanceof JsonRpcRefusal)) return { code: -32603, message: "Internal error" };
+  const { code, message, data } = error;
+  return data === undefined ? { code, message } : { code, message, data };
+}
