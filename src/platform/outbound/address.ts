@@ -57,7 +57,6 @@ const carriers: readonly { range: AddressRange; offset: number }[] = [
   { range: parseRange("64:ff9b::/96"), offset: 12 },
   { range: parseRange("64:ff9b:1::/48"), offset: 12 },
   { range: parseRange("2002::/16"), offset: 2 },
-  { range: parseRange("::/96"), offset: 12 },
   { range: parseRange("::ffff:0:0:0/96"), offset: 12 },
 ];
 

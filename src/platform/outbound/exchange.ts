@@ -93,6 +93,7 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       fail(describeFailure("exchange", new Error("closed")));
     });
     outgoing.end(parts.body);
+    if (ended.aborted) onEnded();
   });
 }
 

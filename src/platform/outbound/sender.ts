@@ -33,7 +33,7 @@ export interface OutboundError extends Failure {
 export type OutboundResult = OutboundResponse | OutboundError;
 
 export interface Sender {
-  /** Makes one POST. Never throws: whatever happens is a result, within the limit of `totalMs`. */
+  /** Makes one POST. Whatever the receiver does is a result, within the limit of `totalMs`; nothing is thrown. */
   send(request: OutboundRequest): Promise<OutboundResult>;
   /** Ends every connection; requests in flight end as `reset`. */
   close(): void;
@@ -96,9 +96,10 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
         const ms = String(limits.totalMs);
         ending.abort({ kind: "timeout", message: `No complete answer came within ${ms} ms.` });
       }, limits.totalMs);
-      const result = await attempt(request, ending.signal);
-      clearTimeout(timer);
-      inFlight.delete(ending);
+      const result = await attempt(request, ending.signal).finally(() => {
+        clearTimeout(timer);
+        inFlight.delete(ending);
+      });
       const now = clock.now();
       const durationMs = Math.max(0, now - startedAt);
       if (result.kind !== "answer") {

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { createGuard } from "../../../src/platform/outbound/guard.ts";
+import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
+import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
+import {
+  createSender,
+  type OutboundRequest,
+  type OutboundResult,
+  type Sender,
+} from "../../../src/platform/outbound/sender.ts";
+import { startPeer, startReceiver, type Receiver, type Respond } from "./receiver.ts";
+
+export const body = Buffer.from('{"type":"invoice.paid","data":{"memo":"✓ \\u0000"}}');
+
+export const toLoopback: Resolve = () => Promise.resolve(["127.0.0.1"]);
+
+export interface SendingParts {
+  /** All of loopback, unless told. */
+  readonly allowCidrs?: readonly string[];
+  /** Every name is 127.0.0.1, unless told. */
+  readonly resolve?: Resolve;
+  readonly limits?: Partial<SenderLimits>;
+  readonly ca?: string;
+  readonly dnsMs?: number;
+}
+
+export interface Sending {
+  readonly receiver: (respond?: Respond, certificate?: string) => Promise<Receiver>;
+  readonly peer: (...args: Parameters<typeof startPeer>) => Promise<Receiver>;
+  readonly senderOf: (parts?: SendingParts) => Sender;
+}
+
+/** Senders and receivers of one suite; what a test opened is closed after it. */
+export function useSending(): Sending {
+  const opened: { close(): unknown }[] = [];
+  function keep<T extends { close(): unknown }>(each: T): T {
+    opened.push(each);
+    return each;
+  }
+
+  afterEach(async () => {
+    for (const each of opened.splice(0).reverse()) await each.close();
+  });
+
+  return {
+    receiver: async (...args) => keep(await startReceiver(...args)),
+    peer: async (...args) => keep(await startPeer(...args)),
+    senderOf: ({ allowCidrs = ["127.0.0.0/8"], resolve = toLoopback, limits, ca, dnsMs } = {}) =>
+      keep(
+        createSender({
+          guard: createGuard({ allowCidrs, resolve, ...(dnsMs === undefined ? {} : { dnsMs }) }),
+          clock: systemClock,
+          ...(limits === undefined ? {} : { limits }),
+          ...(ca === undefined ? {} : { ca }),
+        }),
+      ),
+  };
+}
+
+export function post(url: string, headers: Record<string, string> = {}): OutboundRequest {
+  return { url, headers: { "content-type": "application/json", ...headers }, body };
+}
+
+/** An error of this kind, in words that name neither an address nor an error of the operating system's. */
+export function expectError(result: OutboundResult, kind: string): void {
+  expect(result).to.include({ outcome: "error", kind });
+  expect(result)
+    .to.have.property("message")
+    .that.does.not.match(/127\.0\.0\.1|::1|E[A-Z]{4,}/);
+  expect(result).to.have.property("durationMs").that.is.at.least(0);
+}

@@ -1,0 +1,132 @@
+import { parseOptions } from "@node-rs/argon2";
+import { expect } from "chai";
+import { readFile } from "node:fs/promises";
+import { createPasswords, PasswordsBusy } from "../../../src/platform/secrets/passwords.ts";
+
+const good = "a quite uncommon phrase";
+
+describe("passwords", () => {
+  const passwords = createPasswords();
+
+  it("are hashed with argon2id at the cost that OWASP names", async () => {
+    const hash = await passwords.hash(good);
+    expect(hash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(parseOptions(hash)).to.include({ memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+    expect(await passwords.hash(good)).to.not.equal(hash);
+  });
+
+  it("are verified whole", async () => {
+    const long = `${"x".repeat(72)}1${"y".repeat(20)}`;
+    const hash = await passwords.hash(long);
+    expect(await passwords.verify(long, hash)).to.equal(true);
+    expect(await passwords.verify(long.replace("1", "2"), hash)).to.equal(false);
+    expect(await passwords.verify("", hash)).to.equal(false);
+    expect(await passwords.verify(`${long} `, hash)).to.equal(false);
+  });
+
+  it("are the same however a keyboard composes them", async () => {
+    const hash = await passwords.hash("caf\u00e9 cr\u00e8me br\u00fbl\u00e9e");
+    expect(await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash)).to.equal(
+      true,
+    );
+  });
+
+  it("of an unknown user are never right, and take as long", async () => {
+    expect(await passwords.verify(good, null)).to.equal(false);
+    const hash = await passwords.hash(good);
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      known.push(await elapsed(() => passwords.verify("not the password", hash)));
+      unknown.push(await elapsed(() => passwords.verify("not the password", null)));
+    }
+    // Coarse, for a busy machine: without the hash it would be a thousandth.
+    expect(median(unknown) / median(known)).to.be.within(0.5, 2);
+  });
+
+  it("have 8 to 256 characters, counted as code points", async () => {
+    const cases: readonly [string, string | null][] = [
+      ["", "invalid_length"],
+      ["7 chars", "invalid_length"],
+      ["8 chars.", null],
+      ["😀".repeat(4), "invalid_length"],
+      ["😀🚀🎯🧭🔑🪙📦🧾", null],
+      ["ab ".repeat(85) + "c", null],
+      ["ab ".repeat(85) + "cd", "invalid_length"],
+      ["🚀".repeat(256), null],
+      ["🚀".repeat(257), "invalid_length"],
+    ];
+    for (const [password, code] of cases) {
+      const flaw = await passwords.check(password);
+      expect(flaw === null ? null : flaw.code, password.slice(0, 20)).to.equal(code);
+    }
+  });
+
+  it("are refused when they are among the commonest, in any case", async () => {
+    for (const password of [
+      "password",
+      "PassWord123",
+      "12345678",
+      "qwertyuiop",
+      "1Q2w3e4R",
+      "iloveyou",
+      "ｐａｓｓｗｏｒｄ",
+    ]) {
+      expect(await passwords.check(password), password).to.have.property("code", "too_common");
+    }
+    expect(await passwords.check(good)).to.equal(null);
+  });
+
+  it("that are refused stand in a list that is in order and of use", async () => {
+    const url = new URL("../../../src/platform/secrets/common-passwords.txt", import.meta.url);
+    const lines = (await readFile(url, "utf8")).trimEnd().split("\n");
+    expect(lines.length).to.be.above(300);
+    expect(new Set(lines).size).to.equal(lines.length);
+    for (const line of lines) {
+      expect(line, line).to.equal(line.normalize("NFKC").toLowerCase());
+      expect(Array.from(line).length, line).to.be.at.least(8);
+    }
+  });
+});
+
+describe("the line for hashing passwords", () => {
+  it("turns away who would wait too long, and says when to come back", async () => {
+    const passwords = createPasswords({ activeMax: 2, waitingMax: 3 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => passwords.hash(good)),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).to.have.length(15);
+    for (const { reason } of refused) {
+      expect(reason).to.be.instanceOf(PasswordsBusy);
+      expect(reason).to.include({ code: "busy", status: 503, retryAfterSeconds: 1 });
+    }
+  });
+
+  it("serves everybody who fits in it, and goes on after a failure", async () => {
+    const passwords = createPasswords({ activeMax: 1, waitingMax: 5 });
+    const outcomes = await Promise.allSettled([
+      passwords.verify(good, "not a hash"),
+      passwords.hash(good),
+      passwords.verify(good, "not a hash"),
+      passwords.hash(good),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).to.deep.equal([
+      "rejected",
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    expect(await passwords.verify(good, await passwords.hash(good))).to.equal(true);
+  });
+});
+
+async function elapsed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
