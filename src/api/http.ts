@@ -6,13 +6,13 @@ import type { Clock } from "../kernel/clock.ts";
 import { notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
+import type { AddressRange } from "../platform/outbound/address.ts";
 import type { RequestState } from "./mount.ts";
 import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./problems.ts";
 import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./rate-limits.ts";
 
-export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 type Handler = Middleware<RequestState>;
 
 /** What a client may send as its own request id. */
@@ -22,7 +22,7 @@ const requestIdPattern = /^[\w.-]{1,64}$/;
 export function identifyRequest(deps: {
   readonly ids: IdSource;
   readonly clock: Clock;
-  readonly trustedProxies: readonly Cidr[];
+  readonly trustedProxies: readonly AddressRange[];
 }): Handler {
   return async (ctx, next) => {
     const given = ctx.get("X-Request-Id");
@@ -46,7 +46,7 @@ export function identifyRequest(deps: {
 export function clientAddress(
   socketAddress: string,
   forwardedFor: string,
-  trustedProxies: readonly Cidr[],
+  trustedProxies: readonly AddressRange[],
 ): string {
   let address = plainAddress(socketAddress) ?? socketAddress;
   if (trustedProxies.length === 0) return address;
@@ -66,22 +66,25 @@ function plainAddress(text: string): string | null {
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
 }
 
-function isTrusted(address: string, trustedProxies: readonly Cidr[]): boolean {
+function isTrusted(address: string, trustedProxies: readonly AddressRange[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   return trustedProxies.some(
-    ([range, bits]) => range.kind() === parsed.kind() && parsed.match([range, bits] as never),
+    ({ start, bits }) => start.kind() === parsed.kind() && parsed.match([start, bits] as never),
   );
 }
 
 /** The one place where errors become answers. */
-export function answerProblems(deps: { readonly logger: Logger; readonly baseUrl: string }): Handler {
+export function answerProblems(deps: {
+  readonly logger: Logger;
+  readonly baseUrl: () => string;
+}): Handler {
   return async (ctx, next) => {
     try {
       await next();
       if (ctx.status === 404 && ctx.body == null) throw notFound();
     } catch (error) {
-      const problem = problemDocument(error, ctx.state.requestId, deps.baseUrl);
+      const problem = problemDocument(error, ctx.state.requestId, deps.baseUrl());
       if (error instanceof RateLimitExceeded) ctx.set(rateLimitHeaders(error.state));
       if (error instanceof Problem && error.retryAfterSeconds !== null) {
         ctx.set("Retry-After", String(error.retryAfterSeconds));
@@ -176,7 +179,13 @@ function formOf(fields: Record<string, unknown>): URLSearchParams {
 }
 
 function sendPage(
-  ctx: { status: number; type: string; body: unknown; set(name: string, value: string): void; redirect(url: string): void },
+  ctx: {
+    status: number;
+    type: string;
+    body: unknown;
+    set(name: string, value: string): void;
+    redirect(url: string): void;
+  },
   answer: PageAnswer,
 ): void {
   ctx.set("Content-Security-Policy", pageSecurityPolicy);

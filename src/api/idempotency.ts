@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../kernel/clock.ts";
+import { hour, type Clock, type Instant } from "../kernel/clock.ts";
 import { invalidField } from "../kernel/errors.ts";
 import {
   UniqueViolation,
@@ -13,6 +13,10 @@ import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./problems.ts";
 
 /** The longest Idempotency-Key, in characters. */
 const keyLengthMax = 255;
+/** How long an answer is kept. */
+const keptFor = 24 * hour;
+/** How many answers are forgotten in one transaction. */
+const pruneBatch = 1_000;
 /** How long a request waits for a twin that is in flight in this process, in milliseconds. */
 const twinWaitMs = 10_000;
 
@@ -126,6 +130,31 @@ export function createIdempotency(deps: { db: Database; clock: Clock }): Idempot
       }
     },
   };
+}
+
+/**
+ * Forgets a batch of answers that have been kept long enough; true where more is waiting.
+ */
+export async function pruneKeptAnswers(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const before = now - keptFor;
+  const due = await db.find(
+    idempotencyKeys,
+    `WHERE created_at < $1 ORDER BY created_at LIMIT ${String(pruneBatch)}`,
+    [before],
+  );
+  const last = due.at(-1);
+  if (last === undefined) return false;
+  await db.write(context, (tx) =>
+    tx.run("DELETE FROM idempotency_keys WHERE created_at <= $1 AND created_at < $2", [
+      last.createdAt,
+      before,
+    ]),
+  );
+  return due.length === pruneBatch;
 }
 
 function checkKey(key: string): void {

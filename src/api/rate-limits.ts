@@ -1,21 +1,24 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { RateLimited } from "./problems.ts";
 
-/** What a limit counts by: the credential's principal, or the client's address. */
+/** What a limit counts by, and over how long. Its quota is a setting. */
 interface Limit {
   readonly by: "credential" | "client";
-  readonly points: number;
   readonly seconds: number;
 }
 
-/** Counted in this process; docs/settings.md names the multiplier. */
+/** The limits that operations and pages name. Each process counts for itself. */
 export const rateLimits = {
-  credential: { by: "credential", points: 600, seconds: 60 },
-  checkout: { by: "client", points: 300, seconds: 60 },
-  submit: { by: "client", points: 10, seconds: 60 },
-  login: { by: "client", points: 20, seconds: 60 },
-  session: { by: "client", points: 120, seconds: 60 },
-  registration: { by: "client", points: 10, seconds: 3_600 },
+  /** Every operation with a credential. */
+  credential: { by: "credential", seconds: 60 },
+  /** Looking at a checkout. */
+  checkout: { by: "client", seconds: 60 },
+  /** Submitting a transaction hash. */
+  submit: { by: "client", seconds: 60 },
+  login: { by: "client", seconds: 60 },
+  /** Refreshing and ending sessions. */
+  session: { by: "client", seconds: 60 },
+  registration: { by: "client", seconds: 3_600 },
 } as const satisfies Record<string, Limit>;
 
 export type RateLimitName = keyof typeof rateLimits;
@@ -43,14 +46,15 @@ export class RateLimitExceeded extends RateLimited {
   }
 }
 
-/**
- * Limits per process. `scale` multiplies every quota; 0 switches them off.
- */
-export function createRateLimiter(scale: number): RateLimiter {
+/** Limits of this process. `scale` multiplies every quota; 0 switches them off. */
+export function createRateLimiter(
+  quotas: Readonly<Record<RateLimitName, number>>,
+  scale: number,
+): RateLimiter {
   if (scale === 0) return { count: () => Promise.resolve(null) };
   const limiters = Object.fromEntries(
     Object.entries(rateLimits).map(([name, limit]) => {
-      const quota = Math.max(1, Math.floor(limit.points * scale));
+      const quota = Math.max(1, Math.floor(quotas[name as RateLimitName] * scale));
       return [
         name,
         { quota, limiter: new RateLimiterMemory({ points: quota, duration: limit.seconds }) },

@@ -75,11 +75,9 @@ export const money = () =>
 export const moneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
 
 export const id = <K extends IdKind>(kind: K) =>
-  z
-    .string()
-    .regex(idPattern(kind), {
-      error: `must be an id that starts with ${kindPrefix(kind)}`,
-    }) as unknown as z.ZodType<Id<K>, string>;
+  z.string().regex(idPattern(kind), {
+    error: `must be an id that starts with ${kindPrefix(kind)}`,
+  }) as unknown as z.ZodType<Id<K>, string>;
 
 function kindPrefix(kind: IdKind): string {
   return idPattern(kind).source.slice(1, 5);

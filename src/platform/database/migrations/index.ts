@@ -1,6 +1,13 @@
 import type { Migration } from "../migrate.ts";
 import { migration as platform } from "./0001-platform.ts";
+import { migration as identity } from "./0002-identity.ts";
+import { migration as walletsInvoices } from "./0004-wallets-invoices.ts";
 import { migration as chainPayments } from "./0005-chain-payments.ts";
 
 /** Every migration, in order. */
-export const migrations: readonly Migration[] = [platform, chainPayments];
+export const migrations: readonly Migration[] = [
+  platform,
+  identity,
+  walletsInvoices,
+  chainPayments,
+];

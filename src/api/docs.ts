@@ -1,0 +1,116 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type Router from "@koa/router";
+import { notFound } from "../kernel/errors.ts";
+import type { RequestState } from "./mount.ts";
+import type { Operation } from "./operation.ts";
+import { openApiDocument, problemsOf } from "./openapi.ts";
+
+/** The files of Swagger UI that the page loads, from the package that ships them without calls to other hosts. */
+const assets: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+  "favicon-32x32.png": "image/png",
+};
+
+/** The UI sets styles on its elements; scripts are only the two files below, and nothing goes to another host. */
+const docsSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Till API</title>
+<link rel="icon" type="image/png" href="/docs/assets/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const start = `SwaggerUIBundle({
+  url: "/v1/openapi.json",
+  dom_id: "#docs",
+  deepLinking: true,
+  validatorUrl: null,
+  persistAuthorization: false,
+  presets: [SwaggerUIBundle.presets.apis],
+});
+`;
+
+/** Serves the OpenAPI document, a page that shows it, and a page that explains every problem. */
+export function mountDocs(
+  router: Router<RequestState>,
+  deps: { readonly operations: readonly Operation[]; readonly version: string },
+): void {
+  let document: string | undefined;
+  router.get("/v1/openapi.json", (ctx) => {
+    document ??= JSON.stringify(openApiDocument(deps.operations, deps.version));
+    ctx.type = "application/json";
+    ctx.body = document;
+  });
+
+  router.get("/docs", (ctx) => {
+    ctx.set("Content-Security-Policy", docsSecurityPolicy);
+    ctx.type = "text/html; charset=utf-8";
+    ctx.body = page;
+  });
+  router.get("/docs/start.js", (ctx) => {
+    ctx.type = "text/javascript; charset=utf-8";
+    ctx.body = start;
+  });
+  router.get("/docs/problems", (ctx) => {
+    ctx.set("Content-Security-Policy", docsSecurityPolicy);
+    ctx.type = "text/html; charset=utf-8";
+    ctx.body = problemsPage(deps.operations);
+  });
+
+  router.get("/docs/assets/:file", async (ctx) => {
+    const file = ctx.params["file"] ?? "";
+    const type = Object.hasOwn(assets, file) ? assets[file] : undefined;
+    if (type === undefined) throw notFound();
+    const path = join(assetFolder(), file);
+    ctx.length = (await stat(path)).size;
+    ctx.type = type;
+    ctx.set("Cache-Control", "public, max-age=86400");
+    ctx.body = createReadStream(path);
+  });
+}
+
+function assetFolder(): string {
+  const require = createRequire(import.meta.url);
+  return join(dirname(require.resolve("@fastify/swagger-ui/package.json")), "static");
+}
+
+/** Where a problem's `type` leads: its code, status and title, for every problem that an operation declares. */
+function problemsPage(operations: readonly Operation[]): string {
+  const definitions = new Map(
+    operations.flatMap((operation) =>
+      problemsOf(operation).map(({ definition }) => [definition.code, definition] as const),
+    ),
+  );
+  const entries = [...definitions.values()]
+    .sort((left, right) => (left.code < right.code ? -1 : 1))
+    .map(
+      ({ code, status, title }) =>
+        `<h2 id="${code}">${code}</h2>\n<p>${String(status)}: ${title}. The answer's <code>detail</code> says what to do next.</p>`,
+    );
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Till: problems</title></head>
+<body>
+<h1>Problems</h1>
+<p>Every error answer is a problem document (RFC 9457) with one of these codes.</p>
+${entries.join("\n")}
+</body>
+</html>
+`;
+}

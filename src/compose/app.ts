@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import type Router from "@koa/router";
+import type { Gatekeeper } from "../api/access.ts";
+import type { Readiness } from "../api/health.ts";
+import { createIdempotency } from "../api/idempotency.ts";
+import { mount, type RequestState } from "../api/mount.ts";
+import { createRateLimiter } from "../api/rate-limits.ts";
+import { features } from "../features/index.ts";
+import { systemActor } from "../kernel/actor.ts";
+import { second, systemClock, type Clock } from "../kernel/clock.ts";
+import { createIds, type RandomBytes } from "../kernel/id.ts";
+import type { Config } from "../platform/config/index.ts";
+import { pendingMigrations, type WriteContext } from "../platform/database/index.ts";
+import { createBackground, type Background } from "../platform/jobs/background.ts";
+import { createLogger, type Logger } from "../platform/logger/index.ts";
+import { parseRange } from "../platform/outbound/address.ts";
+import { systemRandom } from "../platform/secrets/random.ts";
+import { makeServices, type Services } from "./services.ts";
+import { openStore, type StoreMode } from "./store.ts";
+import { makeWorkers } from "./workers.ts";
+
+/** What lies outside the program: tests put their own in place of these, and of nothing else. */
+export interface Outside {
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly logger: Logger;
+  /** An answer that does not fit its record throws; else it is logged. */
+  readonly strictAnswers: boolean;
+}
+
+export interface App extends Services {
+  readonly config: Config;
+  readonly version: string;
+  readonly background: Background;
+  readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
+  /** What links begin with. */
+  readonly baseUrl: () => string;
+  /** Told by the server when it knows its port. */
+  listensAt(url: string): void;
+  /** Puts every operation and page on a router. */
+  mount(router: Router<RequestState>): void;
+  readiness(): Promise<Readiness>;
+  /** Ends the background work and lets the store go. */
+  close(): Promise<void>;
+}
+
+/** The scheduler wakes every second: silence longer than this means that it is stuck. */
+const schedulerSilenceMax = 15 * second;
+
+/**
+ * The one composition root: the server, the command line and the tests make the program here, from its settings and
+ * what lies outside it.
+ */
+export async function createApp(
+  config: Config,
+  storeMode: StoreMode,
+  outside: Partial<Outside> = {},
+): Promise<App> {
+  const clock = outside.clock ?? systemClock;
+  const randomBytes = outside.randomBytes ?? systemRandom;
+  const logger = outside.logger ?? createLogger({ level: config.logLevel, clock });
+  const ids = createIds(randomBytes);
+  const { db, secret } = await openStore(config, storeMode, { clock, logger, randomBytes });
+
+  let listening = `http://${config.host}:${String(config.port)}`;
+  const baseUrl = () => config.baseUrl ?? listening;
+  const nudges = { nudge: (_worker: string): void => undefined };
+  const parts = { config, db, secret, clock, ids, randomBytes, logger, baseUrl, nudges };
+  const services = makeServices(parts);
+  const background = createBackground({ workers: makeWorkers(parts, services), clock, logger });
+  nudges.nudge = (worker) => {
+    background.nudge(worker);
+  };
+
+  const rateLimiter = createRateLimiter(
+    {
+      credential: config.rateLimitCredentialPerMinute,
+      checkout: config.rateLimitCheckoutPerMinute,
+      submit: config.rateLimitSubmitPerMinute,
+      login: config.rateLimitLoginPerMinute,
+      session: config.rateLimitSessionPerMinute,
+      registration: config.rateLimitRegistrationPerHour,
+    },
+    config.rateLimitScale,
+  );
+
+  return {
+    ...services,
+    config,
+    version: programVersion(),
+    background,
+    trustedProxies: config.trustProxy.map(parseRange),
+    baseUrl,
+    listensAt(url) {
+      listening = url;
+    },
+
+    mount(router) {
+      const deps = {
+        gatekeeper: gatekeeperOf(services),
+        idempotency: createIdempotency({ db, clock }),
+        rateLimiter,
+        logger,
+        strictAnswers: outside.strictAnswers ?? false,
+      };
+      mount(router, features.organizations, services.organizationService, deps);
+      mount(router, features.auth, services.auth, deps);
+      mount(router, features.apiKeys, services.apiKeys, deps);
+      mount(router, features.admin, services.admin, deps);
+    },
+
+    async readiness() {
+      const store = await pendingMigrations(db).then(
+        (pending) => pending.length === 0,
+        () => false,
+      );
+      const lastTick = background.lastTickAt();
+      const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
+      return {
+        isReady: store && scheduler,
+        checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
+      };
+    },
+
+    async close() {
+      await background.stop();
+      await services.close();
+      await db.close();
+    },
+  };
+}
+
+function gatekeeperOf(services: Services): Gatekeeper {
+  return {
+    session: (accessToken) => services.sessions.principal(accessToken),
+    apiKey: (secret) => services.apiKeys.authenticate(secret),
+    membership: (userId, organizationId) => services.sessions.standing(userId, organizationId),
+  };
+}
+
+/** The context of what the program does by itself. */
+export function systemContext(label: string): WriteContext {
+  return { actor: systemActor(label), requestId: null, ip: null };
+}
+
+function programVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,29 @@
+import { hour, minute } from "../kernel/clock.ts";
+import { systemActor } from "../kernel/actor.ts";
+import type { Worker } from "../platform/jobs/background.ts";
+import { createRelay } from "../platform/events/relay.ts";
+import { pruneKeptAnswers } from "../api/idempotency.ts";
+import type { Parts, Services } from "./services.ts";
+
+/** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
+export function makeWorkers(parts: Parts, services: Services): Worker[] {
+  const { db, clock } = parts;
+  const { leases, apiKeys } = services;
+  const context = (label: string) => ({ actor: systemActor(label), requestId: null, ip: null });
+  return [
+    createRelay({ db, leases, subscribers: [], context: context("relay") }),
+    {
+      name: "api-key-use",
+      everyMs: minute,
+      async run() {
+        await apiKeys.flushLastUse(context("api-key-use"));
+        return false;
+      },
+    },
+    {
+      name: "idempotency-prune",
+      everyMs: hour,
+      run: () => pruneKeptAnswers(db, clock.now(), context("idempotency-prune")),
+    },
+  ];
+}

@@ -1,0 +1,19 @@
+import type { Operation } from "../api/operation.ts";
+import { adminOperations } from "./admin/index.ts";
+import { apiKeyOperations } from "./api-keys/index.ts";
+import { authOperations } from "./auth/index.ts";
+import { organizationOperations } from "./organizations/index.ts";
+
+/**
+ * The map of the house: every feature's operations, in the order in which features may know each other. What stands
+ * further down may import what stands above it, never the other way.
+ */
+export const features = {
+  organizations: organizationOperations,
+  auth: authOperations,
+  apiKeys: apiKeyOperations,
+  admin: adminOperations,
+} as const;
+
+/** Every operation, for the readers that need no service: the OpenAPI document, the reference, the contract tests. */
+export const allOperations: readonly Operation[] = Object.values(features).flat();

@@ -1,0 +1,65 @@
+import { second } from "../../kernel/clock.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../database/index.ts";
+import type { Worker } from "../jobs/background.ts";
+import type { Leases } from "../jobs/leases.ts";
+import { events } from "./table.ts";
+
+/** An event with its place in the one order of all events: dense, and given after the commit. */
+export type RelayedEvent = RowOf<typeof events> & { readonly position: number };
+
+/** Takes events on, in the transaction that gives them their positions: each event once. */
+export type Subscriber = (tx: Tx, relayed: readonly RelayedEvent[]) => Promise<void>;
+
+/** Events passed on in one transaction. */
+const batchMax = 256;
+const leaseLife = 30 * second;
+/** How often it looks without a nudge. */
+const everyMs = 2 * second;
+
+/**
+ * Passes events on. Readers never ask for what is newer than the last id they saw, because transactions commit out of
+ * order; under a lease the relay gives events without a position the next ones, and everybody pages by position.
+ */
+export function createRelay(deps: {
+  readonly db: Database;
+  readonly leases: Leases;
+  readonly subscribers: readonly Subscriber[];
+  readonly context: WriteContext;
+}): Worker {
+  const { db, leases, subscribers, context } = deps;
+  return {
+    name: "relay",
+    everyMs,
+    async run() {
+      const [waiting] = await db.all("SELECT 1 AS found FROM events WHERE position IS NULL LIMIT 1");
+      if (waiting === undefined) return false;
+      const lease = await leases.acquire("relay", leaseLife);
+      if (lease === null) return false;
+      return db.write(context, async (tx) => {
+        await leases.guard(tx, lease);
+        const last = await lastPosition(tx);
+        const count = await tx.run(
+          `UPDATE events SET position = $1 + numbered.place FROM (
+             SELECT waiting.id AS id, ROW_NUMBER() OVER (ORDER BY waiting.id) AS place FROM (
+               SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${String(batchMax)}
+             ) AS waiting
+           ) AS numbered WHERE events.id = numbered.id`,
+          [last],
+        );
+        if (count === 0) return false;
+        const relayed = await tx.find(events, "WHERE position > $1 ORDER BY position", [last]);
+        for (const subscriber of subscribers) {
+          await subscriber(tx, relayed as readonly RelayedEvent[]);
+        }
+        return count === batchMax;
+      });
+    },
+  };
+}
+
+async function lastPosition(tx: Tx): Promise<number> {
+  const [last] = await tx.all<{ position: number | null }>(
+    'SELECT MAX(position) AS "position" FROM events WHERE position IS NOT NULL',
+  );
+  return last?.position ?? 0;
+}

@@ -1,0 +1,49 @@
+import { createServer, type Server } from "node:http";
+import Router from "@koa/router";
+import Koa from "koa";
+import { mountDocs } from "./api/docs.ts";
+import { mountHealth } from "./api/health.ts";
+import {
+  answerProblems,
+  identifyRequest,
+  logRequests,
+  refuseMethods,
+  secureHeaders,
+} from "./api/http.ts";
+import type { RequestState } from "./api/mount.ts";
+import { allOperations } from "./features/index.ts";
+import type { App } from "./compose/index.ts";
+
+/** Headers larger than this are refused with 431; requests slower than these are ended. */
+const headerBytesMax = 16 * 1_024;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+const connectionCheckMs = 1_000;
+const keepAliveMs = 65_000;
+
+/** The HTTP server of an app, not listening yet. The order of the lines is the way of a request. */
+export function createHttpServer(app: App): Server {
+  const koa = new Koa<RequestState>();
+  koa.silent = true;
+
+  const router = new Router<RequestState>();
+  mountHealth(router, app);
+  mountDocs(router, { operations: allOperations, version: app.version });
+  app.mount(router);
+
+  koa.use(identifyRequest(app));
+  koa.use(logRequests(app));
+  koa.use(secureHeaders());
+  koa.use(answerProblems(app));
+  koa.use(router.routes());
+  koa.use(refuseMethods(router));
+
+  const server = createServer(
+    { maxHeaderSize: headerBytesMax, connectionsCheckingInterval: connectionCheckMs },
+    koa.callback(),
+  );
+  server.headersTimeout = headersTimeoutMs;
+  server.requestTimeout = requestTimeoutMs;
+  server.keepAliveTimeout = keepAliveMs;
+  return server;
+}
