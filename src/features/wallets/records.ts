@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { datetime, id, line, listRecord, requestRecord, responseRecord } from "../../api/record.ts";
+
+const labelLengthMax = 120;
+/** Longer than any address or key, so that what is pasted by mistake is looked at and answered plainly. */
+const pastedLengthMax = 2_000;
+
+export const walletStatuses = ["active", "archived"] as const;
+
+export const WalletRecord = responseRecord("Wallet", {
+  id: id("wallet"),
+  label: z.string(),
+  network: z.string(),
+  kind: z.enum(["address", "xpub"]),
+  address: z.string(),
+  status: z.enum(walletStatuses),
+  nextIndex: z.int().nullable().meta({
+    description:
+      "Of an extended key: the index of the address that the next invoice gets. An index is never used twice.",
+  }),
+  highestPaidIndex: z.int().nullable().meta({
+    description: "Of an extended key: the highest index whose address was paid.",
+  }),
+  gapWarning: z.boolean().meta({
+    description:
+      "More addresses in a row are unpaid than ordinary wallets look through: raise the gap limit of the wallet, or it may not show what comes in.",
+  }),
+  createdAt: datetime(),
+  archivedAt: datetime().nullable(),
+});
+
+export const WalletListRecord = listRecord("WalletList", WalletRecord);
+
+const pasted = () =>
+  z
+    .string()
+    .max(pastedLengthMax, { error: `must have at most ${String(pastedLengthMax)} characters` });
+
+export const CreateWalletRequest = requestRecord("CreateWalletRequest", {
+  label: line(labelLengthMax),
+  network: z.string().min(1).max(40),
+  address: pasted().optional().meta({
+    description: "A public address of the network. Give this or `xpub`, not both.",
+  }),
+  xpub: pasted().optional().meta({
+    description:
+      "An account's extended public key, from which every invoice gets an address of its own.",
+  }),
+});

@@ -1,0 +1,169 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import { claim, releaseIfUnused, unavailable } from "./claims.ts";
+import { NetworkNotEnabled } from "./errors.ts";
+import { presentWallet } from "./present.ts";
+import { readReceiver } from "./rules.ts";
+import {
+  findWallet,
+  listWallets,
+  type WalletFilters,
+  type WalletRow,
+  type WalletView,
+} from "./store.ts";
+import { wallets } from "./table.ts";
+
+export interface WalletInput {
+  readonly label: string;
+  readonly network: string;
+  /** One of the two. */
+  readonly address?: string | undefined;
+  readonly xpub?: string | undefined;
+}
+
+export interface WalletService {
+  list(
+    organizationId: Id<"organization">,
+    query: WalletFilters & PageQuery,
+  ): Promise<Page<WalletView>>;
+  /** Registers a wallet. An address or key that is active on the network, or another's in its family, is a 409. */
+  create(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: WalletInput,
+  ): Promise<WalletView>;
+  /** Takes a wallet out of use; what invoices ask payers to pay there stays watched. Again changes nothing. */
+  archive(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    walletId: Id<"wallet">,
+  ): Promise<WalletView>;
+  /** The operator's archiving, whosever the wallet is: it frees a disputed address for its owner. */
+  release(context: WriteContext, walletId: Id<"wallet">): Promise<WalletView>;
+}
+
+export interface WalletDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  /** The enabled networks by id. */
+  readonly networks: ReadonlyMap<string, Network>;
+}
+
+export function makeWalletService(deps: WalletDependencies): WalletService {
+  const { db, clock, ids, auditor, networks } = deps;
+
+  async function archive(tx: Tx, wallet: WalletView, action: string): Promise<WalletView> {
+    if (wallet.status === "archived") return wallet;
+    const at = clock.now();
+    const archived = { ...wallet, status: "archived" as const, archivedAt: at };
+    await tx.update(wallets, { status: "archived", archivedAt: at }, "WHERE id = $1", [wallet.id]);
+    await releaseIfUnused(tx, archived);
+    auditor.record(tx, at, {
+      action,
+      organizationId: wallet.organizationId,
+      targetType: "wallet",
+      targetId: wallet.id,
+      changes: { status: { from: wallet.status, to: archived.status } },
+    });
+    announce(deps.outbox, tx, at, "wallet.archived", archived, 2);
+    return archived;
+  }
+
+  return {
+    async list(organizationId, { limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "wallets", { organizationId, ...filters });
+      return toPage(await listWallets(db, organizationId, filters, page), page);
+    },
+
+    async create(context, organizationId, input) {
+      const network = networks.get(input.network);
+      if (network === undefined) {
+        throw new NetworkNotEnabled(
+          `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
+        );
+      }
+      const receiver = readReceiver(network, networks.values(), input);
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const { addressFamily: family } = network;
+        const { nextIndex, highestPaidIndex } = await claim(tx, organizationId, family, receiver);
+        const row: WalletRow = {
+          id: ids.next("wallet", at),
+          organizationId,
+          label: input.label,
+          network: network.id,
+          family,
+          ...receiver,
+          status: "active",
+          createdAt: at,
+          archivedAt: null,
+        };
+        if (!(await tx.insertIfAbsent(wallets, row))) throw unavailable();
+        const wallet: WalletView = { ...row, nextIndex, highestPaidIndex };
+        auditor.record(tx, at, {
+          action: "wallet.created",
+          organizationId,
+          targetType: "wallet",
+          targetId: wallet.id,
+          changes: {
+            label: row.label,
+            network: row.network,
+            kind: row.kind,
+            address: row.shownAddress,
+          },
+        });
+        announce(deps.outbox, tx, at, "wallet.created", wallet, 1);
+        return wallet;
+      });
+    },
+
+    archive(context, organizationId, walletId) {
+      return db.write(context, async (tx) => {
+        await lockWallet(tx, walletId);
+        const wallet = await findWallet(tx, organizationId, walletId);
+        if (wallet === null) throw notFound();
+        return archive(tx, wallet, "wallet.archived");
+      });
+    },
+
+    release(context, walletId) {
+      return db.write(context, async (tx) => {
+        const row = await lockWallet(tx, walletId);
+        const wallet = row === null ? null : await findWallet(tx, row.organizationId, walletId);
+        if (wallet === null) throw notFound();
+        return archive(tx, wallet, "wallet.released");
+      });
+    },
+  };
+}
+
+function lockWallet(tx: Tx, walletId: Id<"wallet">): Promise<WalletRow | null> {
+  return tx.lockOne(wallets, "WHERE id = $1", [walletId]);
+}
+
+function announce(
+  outbox: Outbox,
+  tx: Tx,
+  at: Instant,
+  type: string,
+  wallet: WalletView,
+  objectVersion: number,
+): void {
+  outbox.emit(tx, at, {
+    type,
+    organizationId: wallet.organizationId,
+    objectType: "wallet",
+    objectId: wallet.id,
+    objectVersion,
+    data: presentWallet(wallet),
+  });
+}

@@ -1,0 +1,144 @@
+import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import {
+  columns,
+  decodeRows,
+  type RawRow,
+  type Reader,
+  type RowOf,
+  type SqlValue,
+  type Tx,
+} from "../../platform/database/index.ts";
+import { walletClaims, wallets } from "./table.ts";
+
+export type WalletRow = RowOf<typeof wallets>;
+export type ClaimRow = RowOf<typeof walletClaims>;
+
+/** A wallet with what its claim counts. */
+export interface WalletView extends WalletRow {
+  readonly nextIndex: number;
+  readonly highestPaidIndex: number | null;
+}
+
+const selectViews = `SELECT ${columns(wallets, "w")}, c.next_index AS "nextIndex", c.highest_paid_index AS "highestPaidIndex"
+  FROM wallets w JOIN wallet_claims c ON c.family = w.family AND c.identity = w.identity`;
+
+async function findViews(
+  reader: Reader,
+  rest: string,
+  values: readonly SqlValue[],
+): Promise<WalletView[]> {
+  const stored = await reader.all(`${selectViews} ${rest}`, values);
+  return decodeRows(wallets, stored) as readonly WalletRow[] as WalletView[];
+}
+
+export async function findWallet(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  walletId: Id<"wallet">,
+): Promise<WalletView | null> {
+  const [view] = await findViews(reader, "WHERE w.organization_id = $1 AND w.id = $2", [
+    organizationId,
+    walletId,
+  ]);
+  return view ?? null;
+}
+
+export interface WalletFilters {
+  readonly network?: string | undefined;
+  readonly status?: "active" | "archived" | undefined;
+}
+
+/** A page of wallets, newest first. */
+export function listWallets(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: WalletFilters,
+  page: PageRequest,
+): Promise<WalletView[]> {
+  const values: SqlValue[] = [organizationId];
+  const conditions = ["w.organization_id = $1"];
+  const where = (condition: string, value: SqlValue | undefined) => {
+    if (value === undefined || value === null) return;
+    values.push(value);
+    conditions.push(`${condition} $${String(values.length)}`);
+  };
+  where("w.network =", filters.network);
+  where("w.status =", filters.status);
+  where("w.id <", page.after ?? undefined);
+  values.push(page.fetch);
+  return findViews(
+    reader,
+    `WHERE ${conditions.join(" AND ")} ORDER BY w.id DESC LIMIT $${String(values.length)}`,
+    values,
+  );
+}
+
+/** How many of an organization's wallets its reviewers are shown. */
+const shownWalletsMax = 100;
+
+/** An organization's newest wallets, archived ones too. */
+export function walletsOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<WalletView[]> {
+  return findViews(
+    reader,
+    `WHERE w.organization_id = $1 ORDER BY w.id DESC LIMIT ${String(shownWalletsMax)}`,
+    [organizationId],
+  );
+}
+
+/** How many wallets of one network an invoice is offered. */
+const receivingWalletsMax = 50;
+
+/** The organization's active wallets of a network, newest first. */
+export function receivingWallets(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  network: string,
+): Promise<WalletRow[]> {
+  return reader.find(
+    wallets,
+    `WHERE organization_id = $1 AND network = $2 AND status = 'active'
+     ORDER BY id DESC LIMIT ${String(receivingWalletsMax)}`,
+    [organizationId, network],
+  );
+}
+
+export function lockClaim(tx: Tx, family: string, identity: string): Promise<ClaimRow | null> {
+  return tx.lockOne(walletClaims, "WHERE family = $1 AND identity = $2", [family, identity]);
+}
+
+/** Counts an extended key's index up and gives the one that nobody else gets; null without such a key. */
+export async function advanceIndex(
+  tx: Tx,
+  family: string,
+  identity: string,
+): Promise<number | null> {
+  const [counted] = await tx.all<{ nextIndex: number }>(
+    `UPDATE wallet_claims SET next_index = next_index + 1
+     WHERE family = $1 AND identity = $2 AND kind = 'xpub' RETURNING next_index AS "nextIndex"`,
+    [family, identity],
+  );
+  return counted === undefined ? null : counted.nextIndex - 1;
+}
+
+/** Notes the highest index of a wallet's key that was paid. */
+export async function raisePaidIndex(tx: Tx, walletId: Id<"wallet">, index: number): Promise<void> {
+  await tx.run(
+    `UPDATE wallet_claims SET highest_paid_index = $2
+     WHERE (family, identity) = (SELECT family, identity FROM wallets WHERE id = $1)
+       AND (highest_paid_index IS NULL OR highest_paid_index < $2)`,
+    [walletId, index],
+  );
+}
+
+/** Whether an active wallet still receives at the claim's address or key. */
+export async function isClaimInUse(tx: Tx, family: string, identity: string): Promise<boolean> {
+  const found = await tx.all(
+    `SELECT 1 AS found FROM wallets WHERE family = $1 AND identity = $2 AND status = 'active' LIMIT 1`,
+    [family, identity],
+  );
+  return found.length > 0;
+}

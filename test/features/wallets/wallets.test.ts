@@ -1,0 +1,315 @@
+import { expect } from "chai";
+import type { Network } from "../../../src/platform/chain/networks.ts";
+import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { UniqueViolation, type Database } from "../../../src/platform/database/index.ts";
+import { createOutbox } from "../../../src/platform/events/index.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
+import { Problem } from "../../../src/kernel/errors.ts";
+import {
+  findWallet,
+  makeWalletService,
+  presentWallet,
+  raisePaidIndex,
+  receivingWallets,
+  takeAddress,
+  type WalletInput,
+  type WalletService,
+} from "../../../src/features/wallets/index.ts";
+import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
+import { deriveAddress } from "../../../src/platform/chain/xpub.ts";
+import { formatAddress } from "../../../src/platform/chain/address.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { addOrganization, testNetworks, xpubs } from "../../support/merchants.ts";
+
+const evmAddress = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const seed = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+
+async function refusal(work: Promise<unknown>): Promise<Problem> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+eachStore("wallets", (store) => {
+  let db: Database;
+  let service: WalletService;
+  let shop: Id<"organization">;
+  let other: Id<"organization">;
+  const networks: ReadonlyMap<string, Network> = testNetworks("tron", "ethereum", "polygon");
+  const ids = createIds(systemRandom);
+  let now = 1_800_000_000_000;
+
+  beforeEach(async () => {
+    db = await store.open();
+    const clock = { now: () => now };
+    service = makeWalletService({
+      db,
+      clock,
+      ids,
+      auditor: createAuditor(ids),
+      outbox: createOutbox({ ids, nudge: () => undefined }),
+      networks,
+    });
+    shop = await addOrganization(db, ids, now);
+    other = await addOrganization(db, ids, now);
+    now += 1_000;
+  });
+
+  const create = (
+    organizationId: Id<"organization">,
+    input: Partial<WalletInput> & { network: string },
+  ) => service.create(testContext, organizationId, { label: "Till", ...input });
+
+  it("keeps an address canonical and shows it as its network writes it", async () => {
+    const wallet = await create(shop, { network: "ethereum", address: evmAddress.toLowerCase() });
+    expect(wallet.address).to.equal(evmAddress.slice(2).toLowerCase());
+    expect(presentWallet(wallet)).to.include({
+      address: evmAddress,
+      kind: "address",
+      status: "active",
+      nextIndex: null,
+      highestPaidIndex: null,
+      gapWarning: false,
+    });
+  });
+
+  it("writes down who registered what, and tells of it", async () => {
+    const wallet = await create(shop, { network: "ethereum", address: evmAddress });
+    const [entry] = await db.find(auditLogs, "WHERE target_id = $1", [wallet.id]);
+    expect(entry?.action).to.equal("wallet.created");
+    expect(entry?.changes).to.deep.include({ network: "ethereum", address: evmAddress });
+    const [event] = await db.find(events, "WHERE object_id = $1", [wallet.id]);
+    expect(event?.type).to.equal("wallet.created");
+    expect(event?.payload).to.deep.equal(presentWallet(wallet));
+  });
+
+  it("refuses a network that is not enabled", async () => {
+    const problem = await refusal(create(shop, { network: "bsc", address: evmAddress }));
+    expect(problem).to.include({ status: 422, code: "network_not_enabled" });
+  });
+
+  it("refuses malformed, mistyped, foreign and missing addresses and names the field", async () => {
+    const wrong = [
+      { address: evmAddress.replace("5aA", "5aa") },
+      { address: "0x123" },
+      { address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" },
+      {},
+      { address: evmAddress, xpub: xpubs.first },
+    ];
+    for (const input of wrong) {
+      const problem = await refusal(create(shop, { network: "ethereum", ...input }));
+      expect(problem.status).to.equal(400);
+      expect(problem.errors[0]?.pointer).to.equal("/address");
+    }
+  });
+
+  it("refuses a secret plainly and neither repeats nor keeps it", async () => {
+    const secrets = [
+      { address: "0x" + "4c".repeat(32) },
+      { address: seed },
+      { xpub: seed },
+      { xpub: xpubs.privateKey },
+    ];
+    for (const input of secrets) {
+      const problem = await refusal(create(shop, { network: "ethereum", ...input }));
+      const pasted = Object.values(input)[0] ?? "";
+      expect(problem.status).to.equal(400);
+      expect(problem.errors[0]?.code).to.equal("secret");
+      expect(JSON.stringify([problem.message, problem.errors])).not.to.include(pasted);
+    }
+    expect(await db.find(wallets, "")).to.deep.equal([]);
+    expect(await db.find(walletClaims, "")).to.deep.equal([]);
+  });
+
+  it("refuses addresses at which money would be lost", async () => {
+    const lost = [
+      { network: "ethereum", address: "0x" + "0".repeat(40) },
+      { network: "ethereum", address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" },
+      // USDC of Ethereum, registered on another network of the same family.
+      { network: "polygon", address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48" },
+      { network: "tron", address: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t" },
+    ];
+    for (const input of lost) {
+      const problem = await refusal(create(shop, input));
+      expect(problem).to.include({ status: 422, code: "wallet_address_refused" });
+    }
+  });
+
+  it("lets an address be active once on a network, in the same words for own and foreign", async () => {
+    await create(shop, { network: "ethereum", address: evmAddress });
+    const own = await refusal(create(shop, { network: "ethereum", address: evmAddress }));
+    const foreign = await refusal(create(other, { network: "ethereum", address: evmAddress }));
+    const elsewhere = await refusal(create(other, { network: "polygon", address: evmAddress }));
+    expect(own).to.include({ status: 409, code: "wallet_address_unavailable" });
+    expect(foreign.message).to.equal(own.message);
+    expect(elsewhere.message).to.equal(own.message);
+    // Its own second network of the family, and the same bytes in another family.
+    await create(shop, { network: "polygon", address: evmAddress });
+    const onTron = formatAddress("tron", evmAddress.slice(2).toLowerCase());
+    await create(other, { network: "tron", address: onTron });
+  });
+
+  it("gives one of many that register an address at once", async () => {
+    const tries = Array.from({ length: 12 }, (_, place) =>
+      create(place % 2 === 0 ? shop : other, {
+        network: place % 3 === 0 ? "polygon" : "ethereum",
+        address: evmAddress,
+      }),
+    );
+    const settled = await Promise.allSettled(tries);
+    const won = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    expect(new Set(won.map(({ organizationId }) => organizationId))).to.have.property("size", 1);
+    expect(new Set(won.map(({ network }) => network))).to.have.property("size", won.length);
+    for (const one of settled) {
+      if (one.status === "rejected") expect(one.reason).to.have.property("status", 409);
+    }
+  });
+
+  it("frees an address with its last active wallet, and only then", async () => {
+    const first = await create(shop, { network: "ethereum", address: evmAddress });
+    const second = await create(shop, { network: "polygon", address: evmAddress });
+    await service.archive(testContext, shop, first.id);
+    expect(
+      await refusal(create(other, { network: "ethereum", address: evmAddress })),
+    ).to.have.property("status", 409);
+    const released = await service.release(testContext, second.id);
+    expect(released).to.include({ status: "archived", archivedAt: now });
+    await create(other, { network: "ethereum", address: evmAddress });
+  });
+
+  it("archives once and changes nothing the second time; another's wallet is not there", async () => {
+    const wallet = await create(shop, { network: "ethereum", address: evmAddress });
+    expect(await refusal(service.archive(testContext, other, wallet.id))).to.have.property(
+      "status",
+      404,
+    );
+    const archived = await service.archive(testContext, shop, wallet.id);
+    now += 1_000;
+    expect(await service.archive(testContext, shop, wallet.id)).to.deep.equal(archived);
+    const told = await db.find(events, "WHERE object_id = $1 ORDER BY id", [wallet.id]);
+    expect(told.map(({ type, objectVersion }) => [type, objectVersion])).to.deep.equal([
+      ["wallet.created", 1],
+      ["wallet.archived", 2],
+    ]);
+  });
+
+  it("lists the newest first, by network and status, page by page", async () => {
+    const made = [];
+    for (const place of [1, 2, 3, 4]) {
+      const address = "0x" + String(place).repeat(40);
+      now += 1_000;
+      made.push(await create(shop, { network: place === 2 ? "polygon" : "ethereum", address }));
+    }
+    await service.archive(testContext, shop, made[0]?.id ?? "wal_");
+    const newestFirst = made.map(({ id }) => id).reverse();
+    const first = await service.list(shop, { limit: "3" });
+    expect(first.data.map(({ id }) => id)).to.deep.equal(newestFirst.slice(0, 3));
+    const rest = await service.list(shop, { limit: "3", cursor: first.nextCursor ?? "" });
+    expect(rest.data.map(({ id }) => id)).to.deep.equal(newestFirst.slice(3));
+    expect(rest.nextCursor).to.equal(null);
+    const active = await service.list(shop, { network: "ethereum", status: "active" });
+    expect(active.data.map(({ id }) => id)).to.deep.equal([made[3]?.id, made[2]?.id]);
+    expect((await service.list(other, {})).data).to.deep.equal([]);
+    const receiving = await receivingWallets(db, shop, "ethereum");
+    expect(receiving.map(({ id }) => id)).to.deep.equal([made[3]?.id, made[2]?.id]);
+  });
+
+  describe("of an extended key", () => {
+    const take = (walletId: Id<"wallet">) =>
+      db.write(testContext, async (tx) => {
+        const wallet = await findWallet(tx, shop, walletId);
+        if (wallet?.xpub == null) throw new Error("no such key");
+        return takeAddress(tx, { ...wallet, xpub: wallet.xpub });
+      });
+
+    it("shows the key's fingerprint, never the key", async () => {
+      const wallet = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      const shown = presentWallet(wallet);
+      expect(shown).to.include({ kind: "xpub", nextIndex: 0, highestPaidIndex: null });
+      expect(shown.address).to.match(/^xpub:[0-9a-f]{8}…/);
+      expect(JSON.stringify(shown)).not.to.include(xpubs.first);
+    });
+
+    it("gives no index twice, however many take one at once", async () => {
+      const wallet = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      const taken = await Promise.all(Array.from({ length: 30 }, () => take(wallet.id)));
+      const indexes = taken.map((one) => one?.index).sort((a, b) => (a ?? 0) - (b ?? 0));
+      expect(indexes).to.deep.equal(Array.from({ length: 30 }, (_, place) => place));
+      for (const one of taken)
+        expect(one?.address).to.equal(deriveAddress(xpubs.first, one?.index ?? 0));
+    });
+
+    it("counts on where the key stood, on another network and after archiving", async () => {
+      const first = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await take(first.id)).to.include({ index: 0 });
+      const second = await create(shop, { network: "polygon", xpub: xpubs.first });
+      expect(second.nextIndex).to.equal(1);
+      expect(await take(second.id)).to.include({ index: 1 });
+      await service.archive(testContext, shop, first.id);
+      await service.archive(testContext, shop, second.id);
+      expect(await take(first.id)).to.equal(null);
+      const again = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await take(again.id)).to.include({ index: 2 });
+    });
+
+    it("passes over an address that is or was a wallet of its own", async () => {
+      const own = formatAddress("evm", deriveAddress(xpubs.first, 1));
+      const wallet = await create(shop, { network: "polygon", address: own });
+      await service.archive(testContext, shop, wallet.id);
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await take(key.id)).to.include({ index: 0 });
+      expect(await take(key.id)).to.include({ index: 2 });
+    });
+
+    it("keeps a derived address from being registered by anybody", async () => {
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      const taken = await take(key.id);
+      const address = formatAddress("evm", taken?.address ?? "");
+      for (const who of [shop, other]) {
+        const problem = await refusal(create(who, { network: "polygon", address }));
+        expect(problem).to.have.property("code", "wallet_address_unavailable");
+      }
+    });
+
+    it("is one key for its family, whoever spells it", async () => {
+      await create(shop, { network: "ethereum", xpub: xpubs.first });
+      const problem = await refusal(
+        create(other, { network: "polygon", xpub: ` ${xpubs.first} ` }),
+      );
+      expect(problem).to.have.property("code", "wallet_address_unavailable");
+      await create(other, { network: "polygon", xpub: xpubs.second });
+    });
+
+    it("warns when more addresses in a row are unpaid than ordinary wallets look through", async () => {
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      const shown = async () => {
+        const found = await findWallet(db, shop, key.id);
+        return found === null ? null : presentWallet(found);
+      };
+      for (let count = 0; count < 20; count += 1) await take(key.id);
+      expect(await shown()).to.include({ nextIndex: 20, highestPaidIndex: null, gapWarning: true });
+      const paid = (index: number) =>
+        db.write(testContext, (tx) => raisePaidIndex(tx, key.id, index));
+      await paid(7);
+      await paid(3);
+      expect(await shown()).to.include({ highestPaidIndex: 7, gapWarning: false });
+    });
+  });
+
+  it("is held to its rules by the store itself", async () => {
+    const wallet = await create(shop, { network: "ethereum", address: evmAddress });
+    const [row] = await db.find(wallets, "WHERE id = $1", [wallet.id]);
+    if (row === undefined) throw new Error("the wallet is not stored");
+    const twin = db.write(testContext, (tx) => tx.insert(wallets, { ...row, id: "wal_twin" }));
+    const error: unknown = await twin.catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(UniqueViolation);
+    expect(error).to.have.property("index", "wallets_active");
+  });
+});

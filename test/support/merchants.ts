@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { HDKey } from "@scure/bip32";
+import { makeOrganizations } from "../../src/features/organizations/index.ts";
+import type { Instant } from "../../src/kernel/clock.ts";
+import type { Id, IdSource } from "../../src/kernel/id.ts";
+import { createAuditor } from "../../src/platform/audit/index.ts";
+import { parseNetworks, type Network } from "../../src/platform/chain/networks.ts";
+import type { Database } from "../../src/platform/database/index.ts";
+import { createOutbox } from "../../src/platform/events/index.ts";
+import { testContext } from "./stores.ts";
+
+/** Networks of the product's own table, as if they were enabled. */
+export function testNetworks(...enabled: readonly string[]): Map<string, Network> {
+  const file = new URL("../../config/networks.yaml", import.meta.url);
+  const parsed = parseNetworks(readFileSync(file, "utf8"));
+  if (!parsed.ok) throw new Error("config/networks.yaml is wrong");
+  const networks = new Map(parsed.networks.map((network) => [network.id, network]));
+  return new Map(
+    enabled.map((id) => {
+      const network = networks.get(id);
+      if (network === undefined) throw new Error(`there is no network ${id}`);
+      return [id, network];
+    }),
+  );
+}
+
+/** An organization without members, made through its own feature. */
+export function addOrganization(
+  db: Database,
+  ids: IdSource,
+  at: Instant,
+): Promise<Id<"organization">> {
+  const organizations = makeOrganizations({
+    db,
+    clock: { now: () => at },
+    ids,
+    auditor: createAuditor(ids),
+    outbox: createOutbox({ ids, nudge: () => undefined }),
+    members: {
+      addMembership: () => Promise.reject(new Error("these organizations have no members")),
+    } as never,
+  });
+  return db.write(testContext, async (tx) => {
+    const row = await organizations.add(tx, at, { name: "Shop", ownerId: null });
+    return row.id;
+  });
+}
+
+const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
+
+/** Extended keys of accounts that nobody uses. */
+export const xpubs = {
+  first: account.derive("m/44'/60'/0'").publicExtendedKey,
+  second: account.derive("m/44'/60'/1'").publicExtendedKey,
+  privateKey: account.derive("m/44'/60'/0'").privateExtendedKey,
+} as const;
