@@ -1,6 +1,7 @@
 import type { Migration } from "../migrate.ts";
 import { migration as platform } from "./0001-platform.ts";
 import { migration as identity } from "./0002-identity.ts";
+import { migration as sandbox } from "./0003-sandbox.ts";
 import { migration as walletsInvoices } from "./0004-wallets-invoices.ts";
 import { migration as chainPayments } from "./0005-chain-payments.ts";
 
@@ -8,6 +9,7 @@ import { migration as chainPayments } from "./0005-chain-payments.ts";
 export const migrations: readonly Migration[] = [
   platform,
   identity,
+  sandbox,
   walletsInvoices,
   chainPayments,
 ];

@@ -1,0 +1,165 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Reader } from "../../database/index.ts";
+import type { ChainClient, Head, TransferLog } from "../client.ts";
+import { findTokenByContract, type Network } from "../networks.ts";
+import { ProviderError } from "../provider-error.ts";
+import * as store from "./store.ts";
+import type { ForkRow, SandboxTransferRow, SegmentRow } from "./table.ts";
+import { blockAt, tipAt } from "./timeline.ts";
+
+export interface SandboxClientOptions {
+  readonly reader: Reader;
+  readonly network: Network;
+  readonly clock: Clock;
+  /** The sandbox has two providers: only the first tells lies. */
+  readonly provider?: "sandbox" | "sandbox-witness";
+}
+
+/**
+ * A block is not final before a write that began before it must have ended: however fast blocks come, a transaction
+ * committed late is in a block that can still be read again.
+ */
+const settleMs = 3_000;
+/** A reorganisation is a command of a person or a test: twice in a row is unlikely, more never happens. */
+const attemptsMax = 5;
+
+/** The sandbox as a provider, read from the store: every process sees the same chain. */
+export function createSandboxClient(options: SandboxClientOptions): ChainClient {
+  const { reader, network, clock, provider = "sandbox" } = options;
+  const isShown = ({ isLie }: SandboxTransferRow) => !isLie || provider === "sandbox";
+
+  function unreachable(message: string): ProviderError {
+    return new ProviderError(message, { kind: "unreachable", provider });
+  }
+
+  async function generation(): Promise<number> {
+    const chain = await store.readChain(reader);
+    if (chain === null) throw unreachable("the sandbox has no chain yet");
+    if (clock.now() < chain.stalledUntil) throw unreachable("the sandbox is stalled");
+    return chain.generation;
+  }
+
+  /** Runs `read` again where a reorganisation came between its statements: every answer is of one chain. */
+  async function ofOneChain<T>(read: (tip: Tip) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const before = await generation();
+      const newest = await store.newestSegment(reader);
+      if (newest === null) throw unreachable("the sandbox has no chain yet");
+      const answer = await read({ newest, height: tipAt(newest, clock.now()) });
+      if ((await generation()) === before) return answer;
+    }
+    throw unreachable("the sandbox is being reorganised");
+  }
+
+  async function view(lowest: number): Promise<View> {
+    const height = Math.max(0, lowest);
+    return {
+      segments: await store.segmentsFrom(reader, height),
+      forks: await store.forksFrom(reader, height),
+    };
+  }
+
+  async function logsBetween(from: number, to: number): Promise<TransferLog[]> {
+    const rows = await store.transfersBetween(reader, from, to);
+    const { segments, forks } = await view(from);
+    const blocks = new Map<number, Head>();
+    const logs: TransferLog[] = [];
+    for (const row of rows) {
+      if (!isShown(row) || row.isFailed || row.amount === 0n) continue;
+      const block = blocks.get(row.blockHeight) ?? blockAt(segments, forks, row.blockHeight);
+      blocks.set(row.blockHeight, block);
+      logs.push(logOf(row, block));
+    }
+    return logs;
+  }
+
+  return {
+    network: network.id,
+    provider,
+    chainId: () => ofOneChain(() => Promise.resolve(network.chainId)),
+
+    heads: () =>
+      ofOneChain(async ({ newest, height }) => {
+        const settled = tipAt(newest, clock.now() - settleMs);
+        const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
+        const { segments, forks } = await view(final);
+        return {
+          latest: blockAt(segments, forks, height),
+          finalized: blockAt(segments, forks, final),
+        };
+      }),
+
+    transfers: ({ from, to, contracts, recipients }) =>
+      ofOneChain(async ({ height }) => {
+        const wanted = recipients === null ? null : new Set(recipients);
+        const logs = await logsBetween(from, Math.min(to, height));
+        const { segments, forks } = await view(height);
+        return {
+          logs: logs.filter(
+            (log) => contracts.includes(log.contract) && (wanted === null || wanted.has(log.to)),
+          ),
+          latest: blockAt(segments, forks, height),
+        };
+      }),
+
+    blockTransfers: (height, contracts) =>
+      ofOneChain(async (tip) => {
+        if (height > tip.height) throw unreachable(`block ${String(height)} does not exist yet`);
+        const logs = await logsBetween(height, height);
+        return logs.filter(({ contract }) => contracts.includes(contract));
+      }),
+
+    blocks: (heights) =>
+      ofOneChain(async (tip) => {
+        const isThere = (height: number) => height >= 0 && height <= tip.height;
+        const { segments, forks } = await view(Math.min(tip.height, ...heights.filter(isThere)));
+        return heights.map((height) => (isThere(height) ? blockAt(segments, forks, height) : null));
+      }),
+
+    receipt: (transactionHash) =>
+      ofOneChain(async (tip) => {
+        const row = await store.findTransfer(reader, transactionHash);
+        if (row === null || row.blockHeight > tip.height || !isShown(row)) return null;
+        const { segments, forks } = await view(row.blockHeight);
+        const block = blockAt(segments, forks, row.blockHeight);
+        return {
+          transactionHash,
+          succeeded: !row.isFailed,
+          blockHeight: block.height,
+          blockHash: block.hash,
+          transfers: row.isFailed || row.amount === 0n ? [] : [logOf(row, block)],
+        };
+      }),
+
+    decimals: (contract) =>
+      ofOneChain(() => {
+        const token = findTokenByContract(network, contract);
+        if (token !== null) return Promise.resolve(token.decimals);
+        throw new ProviderError("there is no such contract", { kind: "refused", provider });
+      }),
+  };
+}
+
+interface Tip {
+  readonly newest: SegmentRow;
+  readonly height: number;
+}
+
+interface View {
+  readonly segments: readonly SegmentRow[];
+  readonly forks: readonly ForkRow[];
+}
+
+function logOf(row: SandboxTransferRow, block: Head): TransferLog {
+  return {
+    transactionHash: row.transactionHash,
+    logIndex: row.logIndex,
+    blockHeight: block.height,
+    blockHash: block.hash,
+    blockTime: block.time,
+    contract: row.contract,
+    from: row.sender,
+    to: row.recipient,
+    amount: row.amount,
+  };
+}

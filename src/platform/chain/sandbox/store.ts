@@ -1,0 +1,120 @@
+import type { Reader, Tx } from "../../database/index.ts";
+import {
+  sandboxChain,
+  sandboxForks,
+  sandboxSegments,
+  sandboxTransfers,
+  type ForkRow,
+  type SandboxChainRow,
+  type SandboxTransferRow,
+  type SegmentRow,
+} from "./table.ts";
+
+export function readChain(reader: Reader): Promise<SandboxChainRow | null> {
+  return reader.findOne(sandboxChain, "WHERE id = 1");
+}
+
+/** The chain's row, locked until the transaction ends; null where there is no chain yet. */
+export function lockChain(tx: Tx): Promise<SandboxChainRow | null> {
+  return tx.lockOne(sandboxChain, "WHERE id = 1");
+}
+
+/** False where somebody else was first. */
+export function insertChain(tx: Tx, row: SandboxChainRow): Promise<boolean> {
+  return tx.insertIfAbsent(sandboxChain, row);
+}
+
+export async function updateChain(
+  tx: Tx,
+  set: Partial<Omit<SandboxChainRow, "id">>,
+): Promise<void> {
+  await tx.update(sandboxChain, set, "WHERE id = 1");
+}
+
+export function newestSegment(reader: Reader): Promise<SegmentRow | null> {
+  return reader.findOne(sandboxSegments, "ORDER BY from_height DESC LIMIT 1");
+}
+
+/** The segments that hold a height and all above it, in rising order. */
+export function segmentsFrom(reader: Reader, height: number): Promise<SegmentRow[]> {
+  return reader.find(
+    sandboxSegments,
+    `WHERE from_height >= (SELECT MAX(from_height) FROM sandbox_segments WHERE from_height <= $1)
+     ORDER BY from_height`,
+    [height],
+  );
+}
+
+export function insertSegment(tx: Tx, row: SegmentRow): Promise<void> {
+  return tx.insert(sandboxSegments, row);
+}
+
+/** Ends a segment at a height; where it has no block up to there, it goes. */
+export async function endSegment(tx: Tx, segment: SegmentRow, lastHeight: number): Promise<void> {
+  const where = "WHERE from_height = $1";
+  if (segment.fromHeight > lastHeight) {
+    await tx.run(`DELETE FROM sandbox_segments ${where}`, [segment.fromHeight]);
+  } else {
+    await tx.update(sandboxSegments, { lastHeight }, where, [segment.fromHeight]);
+  }
+}
+
+/** The forks that hold a height and all above it, in rising order. */
+export function forksFrom(reader: Reader, height: number): Promise<ForkRow[]> {
+  return reader.find(
+    sandboxForks,
+    `WHERE from_height >= (SELECT MAX(from_height) FROM sandbox_forks WHERE from_height <= $1)
+     ORDER BY from_height`,
+    [height],
+  );
+}
+
+/** Forks begun at this height or above are forgotten. */
+export async function replaceForks(tx: Tx, row: ForkRow): Promise<void> {
+  await tx.run("DELETE FROM sandbox_forks WHERE from_height >= $1", [row.fromHeight]);
+  await tx.insert(sandboxForks, row);
+}
+
+export function insertTransfer(tx: Tx, row: SandboxTransferRow): Promise<void> {
+  return tx.insert(sandboxTransfers, row);
+}
+
+/** In the order of the chain, failed ones too. */
+export function transfersBetween(
+  reader: Reader,
+  from: number,
+  to: number,
+): Promise<SandboxTransferRow[]> {
+  return reader.find(
+    sandboxTransfers,
+    "WHERE block_height >= $1 AND block_height <= $2 ORDER BY block_height, log_index",
+    [from, to],
+  );
+}
+
+export function findTransfer(
+  reader: Reader,
+  transactionHash: string,
+): Promise<SandboxTransferRow | null> {
+  return reader.findOne(sandboxTransfers, "WHERE transaction_hash = $1", [transactionHash]);
+}
+
+export async function deleteTransfersBetween(tx: Tx, from: number, to: number): Promise<void> {
+  await tx.run("DELETE FROM sandbox_transfers WHERE block_height >= $1 AND block_height <= $2", [
+    from,
+    to,
+  ]);
+}
+
+export async function moveTransfer(
+  tx: Tx,
+  transactionHash: string,
+  to: Pick<SandboxTransferRow, "blockHeight" | "logIndex">,
+): Promise<void> {
+  await tx.update(sandboxTransfers, to, "WHERE transaction_hash = $1", [transactionHash]);
+}
+
+/** What waits for a block comes in this one. */
+export async function moveWaitingTransfers(tx: Tx, blockHeight: number): Promise<void> {
+  await tx.update(sandboxTransfers, { blockHeight }, "WHERE block_height > $1", [blockHeight]);
+}

@@ -1,0 +1,401 @@
+import { expect } from "chai";
+import { readFileSync } from "node:fs";
+import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
+import { findToken, parseNetworks, type Network } from "../../../../src/platform/chain/networks.ts";
+import { ProviderError } from "../../../../src/platform/chain/provider-error.ts";
+import {
+  fakeContract,
+  makeSandbox,
+  SandboxRefused,
+  type Sandbox,
+  type SandboxPayment,
+} from "../../../../src/platform/chain/sandbox/chain.ts";
+import { createSandboxClient } from "../../../../src/platform/chain/sandbox/client.ts";
+import type { Database, Tx } from "../../../../src/platform/database/index.ts";
+import { eachStore, testContext } from "../../../support/stores.ts";
+
+function sandboxNetwork(): Network {
+  const file = new URL("../../../../config/networks.yaml", import.meta.url);
+  const networks = parseNetworks(readFileSync(file, "utf8"));
+  const found = networks.ok ? networks.networks.find(({ id }) => id === "sandbox") : undefined;
+  if (found === undefined) throw new Error("there is no sandbox");
+  return found;
+}
+
+const network = sandboxNetwork();
+const usdt = findToken(network, "USDT")?.contract ?? "";
+const wallet = "1111111111111111111111111111111111111111";
+const other = "2222222222222222222222222222222222222222";
+const start = 1_750_000_000_000;
+const depth = network.finality.lagBlocks;
+
+async function kindOf(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof ProviderError) return error.kind;
+    throw error;
+  }
+  return "answered";
+}
+
+async function refusal(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof SandboxRefused) return error.message;
+    throw error;
+  }
+  throw new Error("it was done");
+}
+
+eachStore("the sandbox chain", (store) => {
+  let db: Database;
+  let now: number;
+  let client: ChainClient;
+  let witness: ChainClient;
+  let sandbox: Sandbox;
+  let seed = 0;
+
+  const clock = { now: () => now };
+  const randomBytes = (length: number) => {
+    seed += 1;
+    return Uint8Array.from({ length }, (_, place) => (seed * 31 + place * 7) % 256);
+  };
+  const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
+  const open = (blockMs: number) => write((tx) => sandbox.open(tx, blockMs));
+  const mine = (count = 1) => write((tx) => sandbox.mine(tx, count));
+  const pay = (payment: Partial<SandboxPayment> = {}) =>
+    write((tx) => sandbox.pay(tx, { to: wallet, token: "USDT", amount: 25_000_000n, ...payment }));
+  const reorganise = (blocks: number, drop: boolean) =>
+    write((tx) => sandbox.reorganise(tx, blocks, { drop }));
+
+  async function find(
+    asked = client,
+    recipients: string[] | null = [wallet],
+  ): Promise<TransferLog[]> {
+    const { latest } = await asked.heads();
+    const range = { from: 0, to: latest.height + 10, contracts: [usdt] };
+    return (await asked.transfers({ ...range, recipients })).logs;
+  }
+
+  beforeEach(async () => {
+    db = await store.open();
+    now = start;
+    const options = { network, clock, randomBytes };
+    sandbox = makeSandbox(options);
+    client = createSandboxClient({ reader: db, network, clock });
+    witness = createSandboxClient({ reader: db, network, clock, provider: "sandbox-witness" });
+  });
+
+  it("answers as a provider that cannot be reached before there is a chain", async () => {
+    expect(await kindOf(client.heads())).to.equal("unreachable");
+    await open(1_000);
+    expect(await client.chainId()).to.equal(network.chainId);
+    expect(await client.decimals(usdt)).to.equal(6);
+    expect(await kindOf(client.decimals(fakeContract))).to.equal("refused");
+  });
+
+  it("has a block a second, without a row being written", async () => {
+    await open(1_000);
+    const rows = () =>
+      db.all(
+        "SELECT (SELECT COUNT(*) FROM sandbox_segments) + (SELECT COUNT(*) FROM sandbox_forks) AS n",
+      );
+    const before = await rows();
+    now += 3_600_500;
+    const { latest, finalized } = await client.heads();
+    expect(latest).to.deep.include({ height: 3_600, time: start + 3_600_000 });
+    expect(finalized).to.deep.include({
+      height: 3_600 - depth,
+      time: start + (3_600 - depth) * 1_000,
+    });
+    expect(await client.blocks([3_600, 3_601, 3_600 - depth])).to.deep.equal([
+      latest,
+      null,
+      finalized,
+    ]);
+    expect(await rows()).to.deep.equal(before);
+  });
+
+  it("is the same chain for whoever opens it, and open to a change of its pace", async () => {
+    await open(1_000);
+    now += 5_000;
+    await open(1_000);
+    const { latest } = await client.heads();
+    expect(latest.height).to.equal(5);
+    await open(0);
+    now += 60_000;
+    expect((await client.heads()).latest).to.deep.equal(latest);
+    await open(10);
+    now += 100;
+    const later = await createSandboxClient({ reader: db, network, clock }).heads();
+    expect(later.latest).to.deep.include({ height: 15, time: now });
+    expect((await client.blocks([5]))[0]).to.deep.equal(latest);
+    // A pace that never made a block leaves no trace.
+    await open(500);
+    await open(0);
+    expect((await client.heads()).latest).to.deep.equal(later.latest);
+  });
+
+  it("shows a payment in its block, in logs and receipt alike", async () => {
+    await open(1_000);
+    now += 2_500;
+    const paid = await pay({ from: other });
+    expect(paid.blockHeight).to.equal(3);
+    expect(await find()).to.deep.equal([]);
+    expect(await client.receipt(paid.transactionHash)).to.equal(null);
+    now += 500;
+    const { latest } = await client.heads();
+    const [log] = await find();
+    expect(log).to.deep.equal({
+      transactionHash: paid.transactionHash,
+      logIndex: 0,
+      blockHeight: 3,
+      blockHash: latest.hash,
+      blockTime: start + 3_000,
+      contract: usdt,
+      from: other,
+      to: wallet,
+      amount: 25_000_000n,
+    });
+    expect(await client.receipt(paid.transactionHash)).to.deep.equal({
+      transactionHash: paid.transactionHash,
+      succeeded: true,
+      blockHeight: 3,
+      blockHash: latest.hash,
+      transfers: [log],
+    });
+    expect(await client.blockTransfers(3, [usdt])).to.deep.equal([log]);
+    expect(await client.blockTransfers(3, [])).to.deep.equal([]);
+    expect(await find(client, [other])).to.deep.equal([]);
+    expect(await find(client, null)).to.deep.equal([log]);
+  });
+
+  it("puts nothing into a block that is made before the write may have ended", async () => {
+    await open(1_000);
+    now += 1_950;
+    expect((await pay()).blockHeight).to.equal(3);
+    expect((await client.heads()).latest.height).to.equal(1);
+  });
+
+  it("calls no block final that a slow write may still get into, however fast blocks come", async () => {
+    await open(1);
+    now += 10_000;
+    const { latest, finalized } = await client.heads();
+    expect(latest.time - finalized.time).to.equal(3_000);
+  });
+
+  it("makes blocks on command alone, the first with all that waits", async () => {
+    await open(0);
+    const paid = [await pay({ amount: 1n }), await pay({ amount: 2n })];
+    now += 90_000;
+    expect(await find()).to.deep.equal([]);
+    const tip = await mine(3);
+    expect(tip).to.deep.include({ height: 3, time: now });
+    const logs = await find();
+    expect(
+      logs.map(({ blockHeight, logIndex, amount }) => [blockHeight, logIndex, amount]),
+    ).to.deep.equal([
+      [1, 0, 1n],
+      [1, 1, 2n],
+    ]);
+    expect(logs.map(({ transactionHash }) => transactionHash)).to.deep.equal(
+      paid.map(({ transactionHash }) => transactionHash),
+    );
+    const times = (await client.blocks([0, 1, 2, 3])).map((block) => (block?.time ?? 0) - start);
+    expect(times).to.deep.equal([0, 30_000, 60_000, 90_000]);
+    await mine();
+    expect((await client.heads()).latest).to.deep.include({ height: 4, time: now });
+  });
+
+  it("makes blocks on command between those that come by themselves", async () => {
+    await open(1_000);
+    now += 1_950;
+    expect((await pay()).blockHeight).to.equal(3);
+    await mine(2);
+    expect((await find()).map(({ blockHeight }) => blockHeight)).to.deep.equal([2]);
+    expect((await client.heads()).latest).to.deep.include({ height: 3, time: now });
+    now += 999;
+    expect((await client.heads()).latest.height).to.equal(3);
+    now += 1;
+    expect((await client.heads()).latest).to.deep.include({ height: 4, time: now });
+    for (const count of [0, -1, 1.5, 1e9]) await refusal(mine(count));
+  });
+
+  it("reports failed, empty, fake and untrue transfers as a node would", async () => {
+    await open(0);
+    const failed = await pay({ failed: true });
+    const empty = await pay({ amount: 0n });
+    const fake = await pay({ fakeToken: true });
+    const lie = await pay({ lie: true });
+    await mine();
+    expect((await find()).map(({ transactionHash }) => transactionHash)).to.deep.equal([
+      lie.transactionHash,
+    ]);
+    expect(await find(witness)).to.deep.equal([]);
+    expect(await client.receipt(failed.transactionHash)).to.deep.include({
+      succeeded: false,
+      transfers: [],
+    });
+    expect(await client.receipt(empty.transactionHash)).to.deep.include({
+      succeeded: true,
+      transfers: [],
+    });
+    const [transfer] = (await client.receipt(fake.transactionHash))?.transfers ?? [];
+    expect(transfer).to.deep.include({ contract: fakeContract, to: wallet, amount: 25_000_000n });
+    expect(await client.receipt(lie.transactionHash)).to.not.equal(null);
+    expect(await witness.receipt(lie.transactionHash)).to.equal(null);
+    expect(await refusal(pay({ token: "DAI" }))).to.contain("USDT, USDC");
+  });
+
+  it("reorganises: every replaced hash is another, and what was paid there is gone", async () => {
+    await open(1_000);
+    now += 1_000;
+    const kept = await pay({ amount: 1n });
+    now += 2_000;
+    const dropped = await pay({ amount: 2n });
+    now += 3_000;
+    const before = await client.heads();
+    const blocks = await client.blocks([1, 2, 3, 4]);
+    const { fromHeight, tip, transactions } = await reorganise(4, true);
+    expect(transactions).to.deep.equal([dropped.transactionHash]);
+    expect(fromHeight).to.equal(3);
+    const after = await client.heads();
+    expect(after.latest).to.deep.equal(tip);
+    expect(after.latest.height).to.equal(before.latest.height);
+    expect(after.latest.time).to.equal(before.latest.time);
+    const replaced = await client.blocks([1, 2, 3, 4]);
+    expect(replaced.map((block, place) => block?.hash === blocks[place]?.hash)).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect((await find()).map(({ transactionHash }) => transactionHash)).to.deep.equal([
+      kept.transactionHash,
+    ]);
+    expect(await client.receipt(dropped.transactionHash)).to.equal(null);
+    now += 60_000;
+    expect(await find()).to.have.length(1);
+  });
+
+  it("reorganises: the same transactions come back in a later block", async () => {
+    await open(0);
+    const paid = [await pay({ amount: 1n })];
+    await mine();
+    paid.push(await pay({ amount: 2n }));
+    await mine(2);
+    const before = await find();
+    await reorganise(3, false);
+    expect(await find()).to.deep.equal([]);
+    await pay({ amount: 3n });
+    await mine();
+    const after = await find();
+    expect(after.map(({ amount, blockHeight }) => [amount, blockHeight])).to.deep.equal([
+      [1n, 4],
+      [2n, 4],
+      [3n, 4],
+    ]);
+    expect(after.slice(0, 2).map(({ transactionHash }) => transactionHash)).to.deep.equal(
+      paid.map(({ transactionHash }) => transactionHash),
+    );
+    // The place of a log is another in another block.
+    expect(after.map(({ logIndex }) => logIndex)).not.to.include.members(
+      before.map(({ logIndex }) => logIndex),
+    );
+  });
+
+  it("reorganises again, deeper, higher, and never a final block", async () => {
+    await open(0);
+    now += 1_000;
+    await mine(depth + 10);
+    const tips = new Set<string>();
+    for (const blocks of [2, 5, 1, depth]) {
+      await reorganise(blocks, true);
+      tips.add((await client.heads()).latest.hash);
+    }
+    expect(tips.size).to.equal(4);
+    now += 10_000;
+    const { finalized } = await client.heads();
+    expect(await refusal(reorganise(depth + 1, true))).to.contain(String(depth));
+    expect((await client.heads()).finalized).to.deep.equal(finalized);
+    for (const blocks of [0, -1, 0.5]) await refusal(reorganise(blocks, true));
+  });
+
+  it("stalls: nothing answers until the time is over, or it is told to go on", async () => {
+    await open(1_000);
+    await write((tx) => sandbox.stall(tx, 30_000));
+    now += 29_999;
+    expect(await kindOf(client.heads())).to.equal("unreachable");
+    expect(await kindOf(witness.receipt("0".repeat(64)))).to.equal("unreachable");
+    now += 1;
+    expect((await client.heads()).latest.height).to.equal(30);
+    await write((tx) => sandbox.stall(tx, 30_000));
+    await write((tx) => sandbox.stall(tx, 0));
+    expect(await kindOf(client.heads())).to.equal("answered");
+  });
+
+  it("obeys commands that come at once, one after the other", async () => {
+    await open(0);
+    const paid = await Promise.all(Array.from({ length: 20 }, () => pay()));
+    await Promise.all([mine(2), mine(3), mine(1)]);
+    expect((await client.heads()).latest.height).to.equal(6);
+    const logs = await find();
+    expect(new Set(logs.map(({ transactionHash }) => transactionHash)).size).to.equal(paid.length);
+    expect(logs.map(({ logIndex }) => logIndex)).to.deep.equal(logs.map((_, place) => place));
+    await Promise.all([reorganise(2, false), reorganise(3, false), mine(1)]);
+    expect((await client.heads()).latest.height).to.equal(7);
+  });
+
+  it("answers of one chain while it is reorganised", async () => {
+    await open(0);
+    await mine(10);
+    // Each payment is dropped by the fork after its block, so there is one block hash that it was ever seen in.
+    const trueHashes = new Map<string, string>();
+    const seen: TransferLog[] = [];
+    const progress = { isOver: false };
+    const reorganising = (async () => {
+      for (let round = 0; round < 15; round += 1) {
+        const { transactionHash } = await pay({ amount: BigInt(round + 1) });
+        await mine(2);
+        trueHashes.set(transactionHash, (await client.receipt(transactionHash))?.blockHash ?? "");
+        await reorganise(2, true);
+      }
+      progress.isOver = true;
+    })();
+    const range = { from: 0, to: 1_000, contracts: [usdt], recipients: null };
+    while (!progress.isOver) {
+      // With one reorganisation on the heels of another it may also say that it cannot answer now.
+      const answer = await client.transfers(range).catch((error: unknown) => {
+        if (error instanceof ProviderError) return { logs: [] };
+        throw error;
+      });
+      seen.push(...answer.logs);
+    }
+    await reorganising;
+    expect(
+      seen.filter((log) => trueHashes.get(log.transactionHash) !== log.blockHash),
+    ).to.deep.equal([]);
+    expect(await find()).to.deep.equal([]);
+  });
+
+  it("makes the chain on a command where nobody opened it", async () => {
+    const paid = await pay();
+    expect(paid.blockHeight).to.equal(1);
+    now += network.blockTimeMs;
+    expect(await find()).to.have.length(1);
+  });
+
+  it("goes on where a clock that went back left off", async () => {
+    await open(0);
+    now += 5_000;
+    const before = await mine();
+    now -= 60_000;
+    const after = await mine(3);
+    expect(after).to.deep.include({ height: before.height + 3, time: before.time });
+    await open(1_000);
+    now = before.time + 1_000;
+    expect((await client.heads()).latest).to.deep.include({ height: after.height + 1, time: now });
+  });
+});
