@@ -14,14 +14,20 @@ try {
 } catch {
   // An install without development packages runs what was compiled before.
   if (existsSync(join(root, "dist"))) process.exit(0);
-  console.error("TypeScript is not installed and dist/ is missing: run npm ci with development packages.");
+  console.error(
+    "TypeScript is not installed and dist/ is missing: run npm ci with development packages.",
+  );
   process.exit(1);
 }
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
-const compiled = spawnSync(process.execPath, [compiler, "-p", join(root, ".config/tsconfig.build.json")], {
-  stdio: "inherit",
-});
+const compiled = spawnSync(
+  process.execPath,
+  [compiler, "-p", join(root, ".config/tsconfig.build.json")],
+  {
+    stdio: "inherit",
+  },
+);
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 cpSync(join(root, "src"), join(root, "dist"), {
   recursive: true,

@@ -68,7 +68,10 @@ module.exports = {
       comment: "Another feature is reached through its index.ts only",
       severity: "error",
       from: { path: "^src/features/([^/]+)/" },
-      to: { path: "^src/features/([^/]+)/", pathNot: ["^src/features/$1/", "^src/features/[^/]+/index\\.ts$"] },
+      to: {
+        path: "^src/features/([^/]+)/",
+        pathNot: ["^src/features/$1/", "^src/features/[^/]+/index\\.ts$"],
+      },
     },
     {
       name: "one-door-from-above",
@@ -111,7 +114,10 @@ module.exports = {
       comment: "What src/ imports belongs to dependencies",
       severity: "error",
       from: { path: "^src/" },
-      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+        dependencyTypesNot: ["type-only"],
+      },
     },
     {
       name: "src-never-imports-test",
@@ -125,6 +131,9 @@ module.exports = {
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "types", "default"],
+    },
   },
 };

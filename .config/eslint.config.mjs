@@ -42,13 +42,28 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: root } },
     rules: {
-      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       "@typescript-eslint/strict-boolean-expressions": "error",
       "@typescript-eslint/consistent-type-imports": "error",
-      "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unnecessary-condition": [
+        "error",
+        { allowConstantLoopConditions: "only-allowed-literals" },
+      ],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_" },
+      ],
       "no-console": "error",
-      "no-restricted-syntax": ["error", ...clockOnly, ...randomOnly, ...environmentOnly, ...moneyOnly],
+      "no-restricted-syntax": [
+        "error",
+        ...clockOnly,
+        ...randomOnly,
+        ...environmentOnly,
+        ...moneyOnly,
+      ],
     },
   },
   {
@@ -71,7 +86,7 @@ export default tseslint.config(
   {
     files: ["**/*.mjs"],
     languageOptions: {
-      globals: { process: "readonly", console: "readonly", URL: "readonly", fetch: "readonly", setTimeout: "readonly", clearTimeout: "readonly", Buffer: "readonly", performance: "readonly" },
+      globals: { process: "readonly", console: "readonly", URL: "readonly" },
     },
   },
 );

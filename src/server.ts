@@ -29,7 +29,7 @@ export function createHttpServer(app: App): Server {
   const router = new Router<RequestState>();
   mountHealth(router, app);
   mountDocs(router, { operations: allOperations, version: app.version });
-  app.mount(router);
+  for (const mount of app.mountables) mount(router);
 
   koa.use(identifyRequest(app));
   koa.use(logRequests(app));
@@ -38,9 +38,10 @@ export function createHttpServer(app: App): Server {
   koa.use(router.routes());
   koa.use(refuseMethods(router));
 
+  const handle = koa.callback();
   const server = createServer(
     { maxHeaderSize: headerBytesMax, connectionsCheckingInterval: connectionCheckMs },
-    koa.callback(),
+    (request, response) => void handle(request, response),
   );
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;

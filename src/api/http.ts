@@ -7,7 +7,7 @@ import { notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
-import type { RequestState } from "./mount.ts";
+import type { Mountable, RequestState } from "./mount.ts";
 import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./problems.ts";
@@ -143,31 +143,32 @@ export function refuseMethods(router: Router<RequestState>): Handler {
 
 const readForm = koaBody({ formLimit: "16kb", json: false, text: false, multipart: false });
 
-/** Puts pages for people on the router. */
+/** Pages for people with the service that they show, ready for a router. */
 export function mountPages<Service>(
-  router: Router<RequestState>,
   pages: readonly Page<Service>[],
   service: Service,
   rateLimiter: RateLimiter,
-): void {
-  for (const page of pages) {
-    const path = page.path.replaceAll("{", ":").replaceAll("}", "");
-    router.register(path, [page.method], async (ctx) => {
-      const state = await rateLimiter.count(page.limit, ctx.state.clientAddress);
-      if (state !== null) ctx.set(rateLimitHeaders(state));
-      if (page.method === "POST") await readForm(ctx as never, () => Promise.resolve());
-      const fields = page.method === "POST" ? (ctx.request.body as Record<string, unknown>) : {};
-      const answer = await page.handle(service, {
-        params: ctx.params as Record<string, string>,
-        query: ctx.URL.searchParams,
-        form: formOf(fields),
-        requestId: ctx.state.requestId,
-        clientAddress: ctx.state.clientAddress,
-        acceptLanguage: ctx.get("Accept-Language").slice(0, 200),
+): Mountable {
+  return (router) => {
+    for (const page of pages) {
+      const path = page.path.replaceAll("{", ":").replaceAll("}", "");
+      router.register(path, [page.method], async (ctx) => {
+        const state = await rateLimiter.count(page.limit, ctx.state.clientAddress);
+        if (state !== null) ctx.set(rateLimitHeaders(state));
+        if (page.method === "POST") await readForm(ctx, () => Promise.resolve());
+        const fields = page.method === "POST" ? (ctx.request.body as Record<string, unknown>) : {};
+        const answer = await page.handle(service, {
+          params: ctx.params,
+          query: ctx.URL.searchParams,
+          form: formOf(fields),
+          requestId: ctx.state.requestId,
+          clientAddress: ctx.state.clientAddress,
+          acceptLanguage: ctx.get("Accept-Language").slice(0, 200),
+        });
+        sendPage(ctx, answer);
       });
-      sendPage(ctx, answer);
-    });
-  }
+    }
+  };
 }
 
 function formOf(fields: Record<string, unknown>): URLSearchParams {

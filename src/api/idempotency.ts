@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { hour, type Clock, type Instant } from "../kernel/clock.ts";
 import { invalidField } from "../kernel/errors.ts";
 import {
@@ -51,7 +51,15 @@ export interface Idempotency {
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
 }
 
-export function createIdempotency(deps: { db: Database; clock: Clock }): Idempotency {
+/**
+ * `key` is 32 bytes made for this purpose alone: the store names a claim by an HMAC, so that a stolen store does not
+ * let anybody guess the Idempotency-Keys that sealed answers open with.
+ */
+export function createIdempotency(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly key: Uint8Array;
+}): Idempotency {
   const { db, clock } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
 
@@ -113,7 +121,9 @@ export function createIdempotency(deps: { db: Database; clock: Clock }): Idempot
         return { answer: present(await effect(context)), isReplayed: false };
       }
       checkKey(request.key);
-      const claim = digest(`${request.scope}\n${request.key}`);
+      const claim = createHmac("sha256", deps.key)
+        .update(`${request.scope}\n${request.key}`)
+        .digest("hex");
       const twin = inFlight.get(claim);
       if (twin !== undefined && !(await endsInTime(twin))) {
         throw new IdempotencyKeyInFlight(

@@ -39,24 +39,28 @@ export interface RequestState {
   clientAddress: string;
 }
 
+/** Puts something on the router; how, it knows itself. */
+export type Mountable = (router: Router<RequestState>) => void;
+
 /**
- * Puts operations on the router. The order is the same for each: limits, authenticate, authorise, parse,
- * handle once per Idempotency-Key, check the answer, send.
+ * Operations with the service that they call, ready for a router. The order is the same for each: limits,
+ * authenticate, authorise, parse, handle once per Idempotency-Key, check the answer, send.
  */
-export function mount<Service>(
-  router: Router<RequestState>,
+export function mountOperations<Service>(
   operations: readonly Operation<Service>[],
   service: Service,
   deps: MountDependencies,
-): void {
-  for (const operation of operations) {
-    const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
-    router.register(path, [operation.method], async (ctx) => {
-      const caller = await admit(ctx as Context & { state: RequestState }, operation, deps);
-      const call = await parse(ctx as Context & { state: RequestState }, operation, caller);
-      await answer(ctx as Context & { state: RequestState }, operation, service, call, deps);
-    });
-  }
+): Mountable {
+  return (router) => {
+    for (const operation of operations) {
+      const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
+      router.register(path, [operation.method], async (ctx) => {
+        const caller = await admit(ctx, operation, deps);
+        const call = await parse(ctx, operation, caller);
+        await answer(ctx, operation, service, call, deps);
+      });
+    }
+  };
 }
 
 type Exchange = Context & { state: RequestState; params?: Record<string, string> };
@@ -70,7 +74,7 @@ interface Caller {
 
 async function admit(
   ctx: Exchange,
-  operation: Operation<never>,
+  operation: Operation,
   deps: MountDependencies,
 ): Promise<Caller> {
   const byClient = rateLimits[operation.limit].by === "client";
@@ -109,12 +113,7 @@ async function admit(
   }
 }
 
-async function count(
-  ctx: Exchange,
-  operation: Operation<never>,
-  key: string,
-  deps: MountDependencies,
-) {
+async function count(ctx: Exchange, operation: Operation, key: string, deps: MountDependencies) {
   const state = await deps.rateLimiter.count(operation.limit, key);
   if (state !== null) ctx.set(rateLimitHeaders(state));
 }
@@ -199,7 +198,7 @@ const readJson = koaBody({
   parsedMethods: ["POST", "PUT", "PATCH"] as never,
 });
 
-async function parse(ctx: Exchange, operation: Operation<never>, caller: Caller): Promise<AnyCall> {
+async function parse(ctx: Exchange, operation: Operation, caller: Caller): Promise<AnyCall> {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(
     (match) => match[1] as keyof typeof pathParameters,
   );
@@ -219,7 +218,7 @@ async function parse(ctx: Exchange, operation: Operation<never>, caller: Caller)
   };
 }
 
-async function bodyOf(ctx: Exchange, operation: Operation<never>): Promise<unknown> {
+async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
   const hasBody =
     ctx.request.length !== undefined ? ctx.request.length > 0 : ctx.get("Transfer-Encoding") !== "";
   if (operation.body === null) {
@@ -228,7 +227,7 @@ async function bodyOf(ctx: Exchange, operation: Operation<never>): Promise<unkno
     return undefined;
   }
   if (!hasBody) throw new InvalidRequest("This operation needs a JSON body.");
-  if (ctx.is("application/json") === false) {
+  if (ctx.is("application/json") !== "application/json") {
     throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
   }
   await readBody(ctx);
@@ -261,7 +260,7 @@ function tagsOf(header: string): readonly string[] {
   return header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 }
 
-function expectation(ifMatch: string, operation: Operation<never>): (current: unknown) => void {
+function expectation(ifMatch: string, operation: Operation): (current: unknown) => void {
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
   const tags = tagsOf(ifMatch);
   return (current) => {
@@ -307,10 +306,7 @@ async function answer<Service>(
   send(ctx, operation, kept);
 }
 
-function serialize(
-  operation: Operation<never>,
-  result: unknown,
-): { body: unknown; fault: string | null } {
+function serialize(operation: Operation, result: unknown): { body: unknown; fault: string | null } {
   const presented = operation.present(result);
   if (operation.record === null) return { body: null, fault: null };
   const parsed = operation.record.safeParse(presented);
@@ -320,7 +316,7 @@ function serialize(
   return { body: parsed.data, fault };
 }
 
-function checked(operation: Operation<never>, result: unknown, deps: MountDependencies): unknown {
+function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
   const { body, fault } = serialize(operation, result);
   if (fault === null) return body;
   if (deps.strictAnswers) throw new Defect(`${operation.id} answers outside its record: ${fault}`);
@@ -334,7 +330,7 @@ function fieldCount(value: unknown): number {
   return Object.values(value).reduce<number>((sum, item) => sum + 1 + fieldCount(item), 0);
 }
 
-function send(ctx: Exchange, operation: Operation<never>, kept: KeptAnswer): void {
+function send(ctx: Exchange, operation: Operation, kept: KeptAnswer): void {
   if (operation.record === null) {
     ctx.status = kept.status;
     ctx.body = null;

@@ -72,6 +72,7 @@ export type Call<A extends Access, Path extends string, Query, Body, Result> = {
       : unknown));
 
 type QueryShape = Readonly<Record<string, z.ZodType>>;
+type NoQuery = Readonly<Record<string, never>>;
 type QueryOf<Q extends QueryShape> = { readonly [K in keyof Q]: z.output<Q[K]> };
 
 interface Declaration<
@@ -151,7 +152,7 @@ export function operationsOf<Service>() {
     const A extends Access,
     const Path extends string,
     Result,
-    Q extends QueryShape = Record<never, z.ZodType>,
+    Q extends QueryShape = NoQuery,
     B extends z.ZodType = z.ZodUndefined,
     R extends z.ZodType = z.ZodType,
   >(declared: Declaration<Service, A, Path, Q, B, R, Result>): Operation<Service> {

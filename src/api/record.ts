@@ -42,6 +42,7 @@ export function recordName(schema: z.ZodType): string {
 export function recordSchemas(): Record<string, Record<string, unknown>> {
   const { schemas } = z.toJSONSchema(named, {
     uri: (id) => `#/components/schemas/${id}`,
+    io: "input",
     override: ({ jsonSchema }) => {
       // zod writes a pattern of several hundred letters beside these formats; the format says it.
       if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
@@ -85,39 +86,26 @@ function kindPrefix(kind: IdKind): string {
 
 /** Text of one line, trimmed at both ends: names, labels, titles. */
 export const line = (maxLength: number) =>
-  z
-    .string()
-    .transform((value) => value.trim())
-    .pipe(
-      z
-        .string()
-        .min(1, { error: "must not be empty" })
-        .max(maxLength, { error: `must have at most ${String(maxLength)} characters` })
-        // eslint-disable-next-line no-control-regex -- control characters are what it refuses
-        .regex(/^[^\u0000-\u001f\u007f\u2028\u2029]*$/, {
-          error: "must be one line without control characters",
-        }),
-    );
+  paragraph(maxLength).regex(
+    // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+    /^[^\u0000-\u001f\u007f\u2028\u2029]*$/,
+    { error: "must be one line without control characters" },
+  );
 
-/** Text of several lines. */
+/** Text of several lines, trimmed at both ends. */
 export const paragraph = (maxLength: number) =>
   z
     .string()
-    .transform((value) => value.trim())
-    .pipe(
-      z
-        .string()
-        .min(1, { error: "must not be empty" })
-        .max(maxLength, { error: `must have at most ${String(maxLength)} characters` }),
-    );
+    .trim()
+    .min(1, { error: "must not be empty" })
+    .max(maxLength, { error: `must have at most ${String(maxLength)} characters` });
 
 /** An e-mail address, at most 254 characters (RFC 5321), compared in lower case. */
 export const email = () =>
   z
-    .string()
+    .email({ error: "must be an e-mail address" })
     .max(254, { error: "must have at most 254 characters" })
-    .pipe(z.email({ error: "must be an e-mail address" }))
-    .transform((value) => value.toLowerCase());
+    .toLowerCase();
 
 /** An http or https address without credentials, such as a shop's page that a payer returns to. */
 export const webAddress = () =>

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import type Router from "@koa/router";
 import type { Gatekeeper } from "../api/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/idempotency.ts";
-import { mount, type RequestState } from "../api/mount.ts";
+import { mountOperations, type Mountable } from "../api/mount.ts";
 import { createRateLimiter } from "../api/rate-limits.ts";
 import { features } from "../features/index.ts";
 import { systemActor } from "../kernel/actor.ts";
@@ -15,6 +14,7 @@ import { createBackground, type Background } from "../platform/jobs/background.t
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { parseRange } from "../platform/outbound/address.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
+import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
@@ -37,8 +37,8 @@ export interface App extends Services {
   readonly baseUrl: () => string;
   /** Told by the server when it knows its port. */
   listensAt(url: string): void;
-  /** Puts every operation and page on a router. */
-  mount(router: Router<RequestState>): void;
+  /** Every operation and page, each ready to be put on a router. */
+  readonly mountables: readonly Mountable[];
   readiness(): Promise<Readiness>;
   /** Ends the background work and lets the store go. */
   close(): Promise<void>;
@@ -84,6 +84,14 @@ export async function createApp(
     config.rateLimitScale,
   );
 
+  const api = {
+    gatekeeper: gatekeeperOf(services),
+    idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
+    rateLimiter,
+    logger,
+    strictAnswers: outside.strictAnswers ?? false,
+  };
+
   return {
     ...services,
     config,
@@ -95,19 +103,12 @@ export async function createApp(
       listening = url;
     },
 
-    mount(router) {
-      const deps = {
-        gatekeeper: gatekeeperOf(services),
-        idempotency: createIdempotency({ db, clock }),
-        rateLimiter,
-        logger,
-        strictAnswers: outside.strictAnswers ?? false,
-      };
-      mount(router, features.organizations, services.organizationService, deps);
-      mount(router, features.auth, services.auth, deps);
-      mount(router, features.apiKeys, services.apiKeys, deps);
-      mount(router, features.admin, services.admin, deps);
-    },
+    mountables: [
+      mountOperations(features.organizations, services.organizationService, api),
+      mountOperations(features.auth, services.auth, api),
+      mountOperations(features.apiKeys, services.apiKeys, api),
+      mountOperations(features.admin, services.admin, api),
+    ],
 
     async readiness() {
       const store = await pendingMigrations(db).then(

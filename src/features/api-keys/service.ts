@@ -157,9 +157,13 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
 
     async flushLastUse(context) {
       if (uses.size === 0) return;
-      const flushed = [...uses].slice(0, flushedMax).sort(([left], [right]) => (left < right ? -1 : 1));
+      const flushed = [...uses]
+        .slice(0, flushedMax)
+        .sort(([left], [right]) => (left < right ? -1 : 1));
       for (const [id] of flushed) uses.delete(id);
-      const whens = flushed.map((_use, place) => `WHEN $${String(place * 2 + 1)} THEN $${String(place * 2 + 2)}`);
+      const whens = flushed.map(
+        (_use, place) => `WHEN $${String(place * 2 + 1)} THEN $${String(place * 2 + 2)}`,
+      );
       const places = flushed.map((_use, place) => `$${String(place * 2 + 1)}`);
       await db.write(context, (tx) =>
         tx.run(

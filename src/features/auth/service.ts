@@ -178,7 +178,9 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
         rotate(tx, clock.now(), input.refreshToken, { tokens, auditor, keepToken }),
       );
       if (outcome === null) {
-        throw new InvalidRefreshToken("Log in again: this refresh token is unknown, used, revoked or over.");
+        throw new InvalidRefreshToken(
+          "Log in again: this refresh token is unknown, used, revoked or over.",
+        );
       }
       return answer(db, outcome.userId, outcome);
     },
@@ -211,12 +213,7 @@ async function rotate(
   deps: {
     tokens: RefreshTokenSource;
     auditor: Auditor;
-    keepToken: (
-      tx: Tx,
-      at: Instant,
-      sessionId: Id<"session">,
-      token: string,
-    ) => Promise<Instant>;
+    keepToken: (tx: Tx, at: Instant, sessionId: Id<"session">, token: string) => Promise<Instant>;
   },
 ): Promise<{
   userId: Id<"user">;

@@ -8,10 +8,7 @@ import { liveSession, membership } from "./store.ts";
 /** What authorization asks at each request, so that logout, removal and demotion hold at once. */
 export interface Sessions {
   principal(accessToken: string): Promise<UserActor | null>;
-  standing(
-    userId: Id<"user">,
-    organizationId: Id<"organization">,
-  ): Promise<Standing | null>;
+  standing(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
 }
 
 export function makeSessions(deps: { db: Database; accessTokens: AccessTokens }): Sessions {

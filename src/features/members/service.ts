@@ -33,7 +33,9 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
     async addUser(tx, at, user) {
       const row = { id: ids.next("user", at), ...user, createdAt: at };
       if (!(await tx.insertIfAbsent(users, row))) {
-        throw new EmailUnavailable("This e-mail address has an account. Log in, or use another address.");
+        throw new EmailUnavailable(
+          "This e-mail address has an account. Log in, or use another address.",
+        );
       }
       auditor.record(tx, at, {
         action: "user.created",
@@ -58,4 +60,3 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
     },
   };
 }
-

@@ -10,8 +10,7 @@ export {
   platformOrganization,
   reviewHistory,
   type DecisionInput,
-  type OrganizationRow,
   type Organizations,
   type OrganizationService,
-  type ReviewRow,
 } from "./service.ts";
+export type { OrganizationRow, ReviewRow } from "./table.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import type { OrganizationRecord } from "./records.ts";
-import type { OrganizationRow } from "./service.ts";
+import type { OrganizationRow } from "./table.ts";
 
 export function presentOrganization(row: OrganizationRow): z.input<typeof OrganizationRecord> {
   return {

@@ -3,7 +3,7 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
-import type { Database, Reader, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Members } from "../members/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
@@ -16,10 +16,12 @@ import {
   type Decision,
   type VerificationStatus,
 } from "./rules.ts";
-import { organizationReviews, organizations } from "./table.ts";
-
-export type OrganizationRow = RowOf<typeof organizations>;
-export type ReviewRow = RowOf<typeof organizationReviews>;
+import {
+  organizationReviews,
+  organizations,
+  type OrganizationRow,
+  type ReviewRow,
+} from "./table.ts";
 
 /** What an update may set: absent leaves, null clears. */
 export interface OrganizationChanges {
@@ -206,7 +208,9 @@ export function makeOrganizationService(
         if (Object.keys(changed).length === 0) return current;
         const touchesReview = changesLegalFields(current, changes);
         if (touchesReview && current.verificationStatus === "pending_review") {
-          throw new InReview("Legal fields cannot change during the review. Wait for its decision.");
+          throw new InReview(
+            "Legal fields cannot change during the review. Wait for its decision.",
+          );
         }
         const losesApproval = touchesReview && current.verificationStatus === "approved";
         const next = await save(tx, at, current, {
@@ -263,7 +267,9 @@ export function makeOrganizationService(
           organizationId,
           targetType: "organization",
           targetId: organizationId,
-          changes: { verificationStatus: { from: current.verificationStatus, to: "pending_review" } },
+          changes: {
+            verificationStatus: { from: current.verificationStatus, to: "pending_review" },
+          },
         });
         announce(
           outbox,

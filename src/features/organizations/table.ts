@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { flag, integer, table, text, time } from "../../platform/database/index.ts";
+import { flag, integer, table, text, time, type RowOf } from "../../platform/database/index.ts";
 import type { Decision, VerificationStatus } from "./rules.ts";
 
 export const organizations = table(
@@ -58,3 +58,6 @@ export const organizationReviews = table(
     indexes: [{ name: "organization_reviews_organization", columns: ["organizationId", "id"] }],
   },
 );
+
+export type OrganizationRow = RowOf<typeof organizations>;
+export type ReviewRow = RowOf<typeof organizationReviews>;

@@ -98,7 +98,7 @@ export function createBackground(deps: {
     async stop() {
       stopping.abort();
       await task?.destroy();
-      await Promise.all([...slots.values()].map((slot) => slot.running));
+      for (const slot of slots.values()) await slot.running;
     },
     lastTickAt: () => lastTick,
   };

@@ -1,0 +1,35 @@
+// Writes the pages under docs/ that are made from declarations; with --check it compares instead, and fails on drift.
+import { readFileSync, writeFileSync } from "node:fs";
+import { permissionsReference } from "../../src/api/permissions.ts";
+import { openApiDocument } from "../../src/api/openapi.ts";
+import { apiReference } from "../../src/api/reference.ts";
+import { allOperations } from "../../src/features/index.ts";
+import { settingsReference } from "../../src/platform/config/index.ts";
+
+const root = new URL("../../", import.meta.url);
+const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
+  version: string;
+};
+
+const pages: Readonly<Record<string, string>> = {
+  "docs/openapi.json": `${JSON.stringify(openApiDocument(allOperations, version), null, 2)}\n`,
+  "docs/api.md": apiReference(allOperations),
+  "docs/permissions.md": permissionsReference(),
+  "docs/settings.md": settingsReference(),
+};
+
+function current(path: string): string | null {
+  try {
+    return readFileSync(new URL(path, root), "utf8");
+  } catch {
+    return null;
+  }
+}
+
+if (process.argv.includes("--check")) {
+  const stale = Object.entries(pages).filter(([path, text]) => current(path) !== text);
+  for (const [path] of stale) console.error(`${path} is stale: run npm run docs and commit it`);
+  process.exitCode = stale.length === 0 ? 0 : 1;
+} else {
+  for (const [path, text] of Object.entries(pages)) writeFileSync(new URL(path, root), text);
+}

@@ -1,0 +1,213 @@
+import type { AddressInfo } from "node:net";
+import type { Server } from "node:http";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createApp, type App, type Outside } from "../../src/compose/index.ts";
+import { systemActor } from "../../src/kernel/actor.ts";
+import type { Clock, Instant } from "../../src/kernel/clock.ts";
+import { loadConfig } from "../../src/platform/config/index.ts";
+import type { StoreOptions } from "../../src/platform/database/index.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
+import { createHttpServer } from "../../src/server.ts";
+
+/** The machine's time, and what a test adds to it. */
+export interface MovingClock extends Clock {
+  advance(milliseconds: number): void;
+}
+
+export function movingClock(start?: Instant): MovingClock {
+  let added = start === undefined ? 0 : start - Date.now();
+  return {
+    now: () => Date.now() + added,
+    advance(milliseconds) {
+      added += milliseconds;
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON; null where there is none. */
+  readonly body: Record<string, unknown>;
+  readonly text: string;
+}
+
+export interface RequestOptions {
+  readonly key?: string;
+  readonly token?: string;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestApp {
+  readonly app: App;
+  readonly clock: MovingClock;
+  readonly server: Server;
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** `path` from the root. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface AppOptions {
+  /** Where the store lies; a fresh SQLite file without one. */
+  readonly place?: StoreOptions;
+  /** Settings by their variables. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly clock?: MovingClock;
+  readonly outside?: Partial<Outside>;
+  /** Whether the background work runs; tests that want to see a state in between leave it out. */
+  readonly background?: boolean;
+}
+
+const secret = "a secret of the tests, longer than thirty-two bytes";
+
+/** The whole program on a port of its own, as `till serve` makes it. */
+export async function startApp(options: AppOptions = {}): Promise<TestApp> {
+  const clock = options.clock ?? movingClock();
+  const ownFolder = options.place === undefined ? await mkdtemp(join(tmpdir(), "till app ")) : null;
+  const place = options.place ?? { sqliteFile: join(ownFolder ?? "", "till.db") };
+  const store: Record<string, string> =
+    "url" in place
+      ? { DATABASE_URL: place.url, TILL_SECRET: secret }
+      : { TILL_DATA_DIR: dirname(place.sqliteFile), TILL_SECRET: secret };
+  const { config } = await loadConfig({
+    mode: "serve",
+    env: {
+      TILL_REGISTRATION: "open",
+      TILL_NETWORKS: "sandbox",
+      TILL_RATE_LIMIT_SCALE: "0",
+      TILL_PORT: "0",
+      ...store,
+      ...options.settings,
+    },
+  });
+  const app = await createApp(config, "create", {
+    clock,
+    logger: silentLogger,
+    strictAnswers: true,
+    ...options.outside,
+  });
+  const server = createHttpServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  app.listensAt(url);
+  if (options.background !== false) app.background.start();
+  return {
+    app,
+    clock,
+    server,
+    url,
+    request: (method, path, request) => send(url, method, path, request),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await app.close();
+      if (ownFolder !== null) await rm(ownFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function send(
+  url: string,
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  const body = options.raw ?? (options.body === undefined ? null : JSON.stringify(options.body));
+  const response = await fetch(url + path, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(options.key === undefined ? {} : { "X-Service-Key": options.key }),
+      ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
+      ...(body === null ? {} : { "Content-Type": "application/json" }),
+      ...options.headers,
+    },
+    ...(body === null ? {} : { body }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.includes("json") === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+    text,
+  };
+}
+
+export interface Person {
+  readonly token: string;
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly email: string;
+}
+
+export const password = "a long password of the tests 7";
+let people = 0;
+
+/** Registers a user with an organization through the API. */
+export async function register(app: TestApp, name = "Ada"): Promise<Person> {
+  people += 1;
+  const email = `person${String(people)}@example.com`;
+  const answer = await app.request("POST", "/v1/auth/register", {
+    body: { email, password, name, organizationName: `${name}'s shop` },
+  });
+  if (answer.status !== 201) throw new Error(`register answered ${answer.text}`);
+  const session = answer.body as {
+    accessToken: string;
+    user: { id: string };
+    memberships: { organizationId: string }[];
+  };
+  return {
+    token: session.accessToken,
+    userId: session.user.id,
+    organizationId: session.memberships[0]?.organizationId ?? "",
+    email,
+  };
+}
+
+export const legalFields = {
+  legalName: "Ada's Shop Ltd",
+  registrationNumber: "HRB 1",
+  country: "DE",
+  address: "1 Main Street",
+  contactEmail: "ada@example.com",
+  businessDescription: "Books",
+} as const;
+
+/** Registers a user whose organization is approved, and makes a key for it. */
+export async function approvedMerchant(app: TestApp): Promise<Person & { readonly key: string }> {
+  const person = await register(app);
+  const path = `/v1/organizations/${person.organizationId}`;
+  await expectStatus(app.request("PATCH", path, { token: person.token, body: legalFields }), 200);
+  await expectStatus(app.request("POST", `${path}/kyb/submit`, { token: person.token }), 200);
+  const { db, organizations, clock } = app.app;
+  const operator = { actor: systemActor("tests"), requestId: null, ip: null };
+  await db.write(operator, (tx) =>
+    organizations.decide(tx, clock.now(), person.organizationId as `org_${string}`, {
+      decision: "approve",
+    }),
+  );
+  const made = await expectStatus(
+    app.request("POST", `${path}/api-keys`, {
+      token: person.token,
+      body: { name: "shop", scopes: ["read", "write"] },
+    }),
+    201,
+  );
+  return { ...person, key: made.body["secret"] as string };
+}
+
+export async function expectStatus(answering: Promise<Answer>, status: number): Promise<Answer> {
+  const answer = await answering;
+  if (answer.status !== status) {
+    throw new Error(`expected ${String(status)}, was ${String(answer.status)}: ${answer.text}`);
+  }
+  return answer;
+}
