@@ -219,8 +219,8 @@ async function parse(ctx: Exchange, operation: Operation, caller: Caller): Promi
 }
 
 async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
-  const hasBody =
-    ctx.request.length !== undefined ? ctx.request.length > 0 : ctx.get("Transfer-Encoding") !== "";
+  const length = ctx.get("Content-Length");
+  const hasBody = ctx.get("Transfer-Encoding") !== "" || (length !== "" && length !== "0");
   if (operation.body === null) {
     if (hasBody)
       throw new InvalidRequest("This operation takes no body: send the request without one.");

@@ -1,0 +1,31 @@
+# syntax=docker/dockerfile:1
+# The build has the compilers that sqlite3 needs; the image that runs has neither them nor development packages.
+FROM node:24-bookworm AS build
+WORKDIR /till
+COPY package.json package-lock.json tsconfig.json ./
+COPY .config ./.config
+COPY bin ./bin
+COPY config ./config
+COPY src ./src
+RUN npm ci --no-audit --no-fund && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production \
+    TILL_DATA_DIR=/data \
+    TILL_HOST=0.0.0.0 \
+    TILL_PORT=8080
+WORKDIR /till
+COPY --from=build --chown=root:root /till/package.json ./
+COPY --from=build --chown=root:root /till/node_modules ./node_modules
+COPY --from=build --chown=root:root /till/dist ./dist
+COPY --from=build --chown=root:root /till/bin ./bin
+COPY --from=build --chown=root:root /till/config ./config
+RUN mkdir -m 0700 /data && chown node:node /data && ln -s /till/bin/till /usr/local/bin/till
+USER node
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.TILL_PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/till/bin/till"]
+CMD ["serve"]
