@@ -100,6 +100,7 @@ export function postgresUnavailableReason(): string | null {
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const programs = findPrograms();
   if ("reason" in programs) throw new Error(programs.reason);
+  const { folder } = programs;
   const root = mkdtempSync(join(tmpdir(), "till-postgres-"));
   const data = join(root, "data");
   mkdirSync(data);
@@ -108,7 +109,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const log = openSync(join(root, "server.log"), "a", 0o666);
 
   const made = spawnSync(
-    join(programs.folder, "initdb"),
+    join(folder, "initdb"),
     ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
     { cwd: root, ...user, encoding: "utf8", timeout: patienceMs },
   );
@@ -134,7 +135,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   let child: ChildProcess | null = null;
 
   async function start(): Promise<void> {
-    child = spawn(join(programs.folder, "postgres"), ["-D", data, ...flags], {
+    child = spawn(join(folder, "postgres"), ["-D", data, ...flags], {
       cwd: root,
       ...user,
       // Ctrl-C ends the tests first; the guard ends the server.

@@ -30,14 +30,18 @@ const patienceMs = 60_000;
 export function eachStore(title: string, body: (store: TestStore) => void): void {
   for (const dialect of ["sqlite", "postgres"] as const) {
     const reason = dialect === "postgres" ? postgresUnavailableReason() : null;
-    if (reason === null) describe(`${title} on ${dialect}`, () => suite(dialect, body));
+    if (reason === null) describe(`${title} on ${dialect}`, () => {
+        suite(dialect, body);
+      });
     else if (process.env["TILL_TEST_NO_SKIP"] === "1") {
       describe(`${title} on ${dialect}`, () => {
         it("finds the database", () => {
           throw new Error(reason);
         });
       });
-    } else describe.skip(`${title} on ${dialect} (${reason})`, () => suite(dialect, body));
+    } else describe.skip(`${title} on ${dialect} (${reason})`, () => {
+        suite(dialect, body);
+      });
   }
 }
 

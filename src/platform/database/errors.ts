@@ -15,7 +15,27 @@ export const StoreTooNew = defineProblem({
 });
 
 /** How long a caller waits before it tries again. */
-export const retryAfterSeconds = 2;
+const retryAfterSeconds = 2;
+
+export function unavailable(reason: string, cause: unknown): Error {
+  return new StoreUnavailable(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
+}
+
+export function outcomeUnknown(cause: unknown): Error {
+  return new StoreUnavailable(
+    "The connection was lost while the change was being kept, and it may have happened: " +
+      "repeat it with the same Idempotency-Key, or look before you repeat it.",
+    { retryAfterSeconds, cause },
+  );
+}
+
+export function storeClosed(): Error {
+  return unavailable("The program is closing its store", null);
+}
+
+export function tooManyWaiting(): Error {
+  return unavailable("Too many requests wait for the store", null);
+}
 
 /** A unique index or primary key refused a row. A service turns it into the conflict that it means. */
 export class UniqueViolation extends Error {

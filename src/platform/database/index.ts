@@ -18,6 +18,7 @@ export { currentVersion, type Migration } from "./migrate.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./shape.ts";
+export { decodeSum, sumOfAmounts } from "./sum.ts";
 export {
   amount,
   columnName,

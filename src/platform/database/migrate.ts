@@ -13,7 +13,8 @@ export interface Migration {
   readonly up: (types: ColumnTypes) => readonly string[];
 }
 
-const schemaVersions = table(
+/** One row for each migration that the store has. */
+export const schemaVersions = table(
   "schema_versions",
   { version: integer(), name: text(), appliedAt: time() },
   { primaryKey: ["version"] },

@@ -1,4 +1,5 @@
 import type { Database, StoreLogger } from "./database.ts";
+import { pendingMigrations } from "./schema.ts";
 
 export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: string }) & {
   /** Where failures that no caller learns of are told; nowhere when absent. */
@@ -8,11 +9,22 @@ export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: st
 const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
 
 /**
- * Opens the store: `url` is `postgres://…`, `sqliteFile` a path whose folder exists. The drivers are loaded here and
- * only the one that is needed. The caller migrates it, or refuses to work on one that is behind.
+ * Opens the store: `url` is `postgres://…`, `sqliteFile` a path whose folder exists. The drivers are loaded here, and
+ * only the one that is needed. Throws StoreTooNew for a store of a newer program. One that is behind is the caller's
+ * to migrate.
  */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
-  const logger = options.logger ?? silent;
+  const db = await connect(options, options.logger ?? silent);
+  try {
+    await pendingMigrations(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+async function connect(options: StoreOptions, logger: StoreLogger): Promise<Database> {
   if ("url" in options) {
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres(options.url, logger);

@@ -24,7 +24,8 @@ interface Shape {
   readonly select: string;
   readonly insert: string;
   readonly insertIfAbsent: string;
-  readonly bulkInsert: Readonly<Record<Dialect, string>>;
+  /** By the number of rows on SQLite; by 0 on PostgreSQL, where one statement takes any number. */
+  readonly bulkInserts: Map<number, string>;
   readonly updates: Map<string, string>;
 }
 
@@ -45,25 +46,14 @@ function makeShape(table: Table): Shape {
     name: columnName(property),
     declared,
   }));
-  const names = columns.map((column) => column.name).join(", ");
-  const places = columns.map((_, index) => `$${String(index + 1)}`).join(", ");
-  const insert = `INSERT INTO ${table.name} (${names}) VALUES (${places})`;
+  const insert = insertOf(table, columns, 1);
   return {
     columns,
     decoded: columns.filter(({ declared }) => ["amount", "flag", "json"].includes(declared.kind)),
     select: `SELECT ${selectList(columns, "")} FROM ${table.name}`,
     insert,
     insertIfAbsent: `${insert} ON CONFLICT DO NOTHING`,
-    bulkInsert: {
-      sqlite: `INSERT INTO ${table.name} (${names}) SELECT ${columns
-        .map((_, index) => `value ->> ${String(index)}`)
-        .join(", ")} FROM json_each($1)`,
-      postgres: `INSERT INTO ${table.name} (${names}) SELECT ${columns
-        .map(
-          ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
-        )
-        .join(", ")} FROM json_array_elements(CAST($1 AS json))`,
-    },
+    bulkInserts: new Map(),
     updates: new Map(),
   };
 }
@@ -130,9 +120,72 @@ export function insertIfAbsentStatement(table: Table): string {
   return shapeOf(table).insertIfAbsent;
 }
 
-/** One statement for any number of rows, which are bound as one JSON array of arrays. */
-export function bulkInsertStatement(table: Table, dialect: Dialect): string {
-  return shapeOf(table).bulkInsert[dialect];
+/** Rows of one statement on SQLite, at most. A text for every number of rows would be too many texts to prepare. */
+const bulkRows = [64, 16, 4, 1];
+/** Rows of one statement on PostgreSQL, at most: keeps its one parameter small. */
+const jsonRows = 1_000;
+
+/** The statements that insert many rows, which were encoded by `encodeRow`. */
+export function bulkInsertStatements(
+  table: Table,
+  dialect: Dialect,
+  rows: readonly (readonly SqlValue[])[],
+): { sql: string; values: readonly SqlValue[] }[] {
+  if (rows.length === 0) return [];
+  const shape = shapeOf(table);
+  if (dialect === "postgres") {
+    const sql = cached(shape.bulkInserts, 0, () => insertFromJson(table, shape.columns));
+    return chunks(rows).map((chunk) => ({ sql, values: [JSON.stringify(chunk)] }));
+  }
+  const statements = [];
+  let start = 0;
+  for (const count of bulkRows) {
+    while (rows.length - start >= count) {
+      const sql = cached(shape.bulkInserts, count, () => insertOf(table, shape.columns, count));
+      statements.push({ sql, values: rows.slice(start, start + count).flat() });
+      start += count;
+    }
+  }
+  return statements;
+}
+
+function chunks<T>(rows: readonly T[]): (readonly T[])[] {
+  const count = Math.ceil(rows.length / jsonRows);
+  return Array.from({ length: count }, (_, index) =>
+    rows.slice(index * jsonRows, (index + 1) * jsonRows),
+  );
+}
+
+function cached(texts: Map<number, string>, key: number, make: () => string): string {
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = make();
+    texts.set(key, text);
+  }
+  return text;
+}
+
+function insertOf(table: Table, columns: readonly ShapeColumn[], rows: number): string {
+  const places = Array.from({ length: rows }, (_row, row) => {
+    const numbers = columns.map((_column, index) => `$${String(row * columns.length + index + 1)}`);
+    return `(${numbers.join(", ")})`;
+  });
+  return `INSERT INTO ${table.name} (${namesOf(columns)}) VALUES ${places.join(", ")}`;
+}
+
+/** The rows are one parameter, a JSON array of arrays. */
+function insertFromJson(table: Table, columns: readonly ShapeColumn[]): string {
+  const values = columns.map(
+    ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
+  );
+  return (
+    `INSERT INTO ${table.name} (${namesOf(columns)}) ` +
+    `SELECT ${values.join(", ")} FROM json_array_elements(CAST($1 AS json))`
+  );
+}
+
+function namesOf(columns: readonly ShapeColumn[]): string {
+  return columns.map(({ name }) => name).join(", ");
 }
 
 /** `UPDATE` of some columns; the values of `where` come first, so that its text stays as it is. */

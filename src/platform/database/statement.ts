@@ -4,8 +4,7 @@ import type { SqlValue } from "./table.ts";
 
 /** What a text says about itself, found once. */
 export interface Statement {
-  readonly sql: string;
-  /** The same for SQLite, which numbers its values `?1`. */
+  /** The text for SQLite, which numbers its values `?1`. */
   readonly sqliteSql: string;
   /** How many values it binds. */
   readonly parameters: number;
@@ -48,7 +47,6 @@ function describe(sql: string): Statement {
     return `?${number}`;
   });
   return {
-    sql,
     sqliteSql,
     parameters,
     isSelect: /^\s*SELECT\b/i.test(sql),

@@ -117,9 +117,10 @@ export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue
       return value as string;
     case "integer":
     case "time":
-      if (!Number.isSafeInteger(value))
-        throw new Defect(`${String(value)} is not a whole number below 2^53`);
-      return value as number;
+      if (typeof value !== "number" || !Number.isSafeInteger(value)) {
+        throw new Defect("what was given is not a whole number below 2^53");
+      }
+      return value;
   }
 }
 

@@ -1,8 +1,8 @@
 import { Defect } from "../../kernel/errors.ts";
-import type { Dialect, RawRow, Tx, WriteContext } from "./database.ts";
+import type { Dialect, Tx, WriteContext } from "./database.ts";
 import { makeReader } from "./reader.ts";
 import {
-  bulkInsertStatement,
+  bulkInsertStatements,
   decodeRows,
   encodeRow,
   insertIfAbsentStatement,
@@ -11,7 +11,7 @@ import {
   updateStatement,
 } from "./shape.ts";
 import type { Session } from "./statement.ts";
-import type { SqlValue, Table } from "./table.ts";
+import type { RowOf, SqlValue, Table } from "./table.ts";
 
 /** Rows in the order of their table's columns, ready to be bound. */
 export type EncodedRows = SqlValue[][];
@@ -25,8 +25,8 @@ export interface Outcome<T> {
 
 const none: readonly SqlValue[] = [];
 
-/** Rows bound in one statement: keeps one parameter below a few megabytes. */
-const bulkLimit = 1_000;
+/** A write that takes longer than this has hung; its rows are locked, and on SQLite the lane stands still. */
+const writeMilliseconds = 30_000;
 
 export async function insertEncoded(
   dialect: Dialect,
@@ -34,9 +34,8 @@ export async function insertEncoded(
   table: Table,
   rows: EncodedRows,
 ): Promise<void> {
-  const sql = bulkInsertStatement(table, dialect);
-  for (let start = 0; start < rows.length; start += bulkLimit) {
-    await session.run(sql, [JSON.stringify(rows.slice(start, start + bulkLimit))]);
+  for (const { sql, values } of bulkInsertStatements(table, dialect, rows)) {
+    await session.run(sql, values);
   }
 }
 
@@ -50,88 +49,136 @@ export async function runWrite<T>(
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const appended = new Map<Table, EncodedRows>();
-  const afterCommit: (() => void)[] = [];
+  const open = openSession(session);
+  const leftovers = { appended: new Map<Table, EncodedRows>(), afterCommit: [] };
+  const tx = makeTx(dialect, open, context, leftovers);
+  try {
+    const result = await inTime(async () => {
+      const given = await fn(tx);
+      await context.finish?.(tx, given);
+      return given;
+    });
+    await open.end();
+    open.throwFailure();
+    return { result, ...leftovers };
+  } finally {
+    await open.end();
+  }
+}
+
+async function inTime<T>(fn: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Defect(`a write took longer than ${String(writeMilliseconds)} ms`));
+    }, writeMilliseconds);
+  });
+  try {
+    return await Promise.race([fn(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface OpenSession extends Session {
+  mustBeOpen(): void;
+  /** Refuses every further statement, and waits for those that were started and not awaited. */
+  end(): Promise<void>;
+  /** Throws the error of the first statement that failed. */
+  throwFailure(): void;
+}
+
+function openSession(session: Session): OpenSession {
   let isOpen = true;
   let pending = 0;
-  let allSettled: (() => void) | null = null;
-  let failure: { readonly error: unknown } | null = null;
+  let settled: (() => void) | undefined;
+  const failures: unknown[] = [];
 
   function mustBeOpen(): void {
     if (!isOpen) throw new Defect("a tx was used after its write had ended");
   }
 
-  async function guarded<R>(statement: () => Promise<R>): Promise<R> {
+  async function watched<R>(statement: () => Promise<R>): Promise<R> {
     mustBeOpen();
     pending += 1;
     try {
       return await statement();
     } catch (error) {
-      failure ??= { error };
+      failures.push(error);
       throw error;
     } finally {
       pending -= 1;
-      if (pending === 0) allSettled?.();
+      if (pending === 0) settled?.();
     }
   }
 
-  /** Statements that were started and not awaited end before the next write starts on this connection. */
-  async function end(): Promise<void> {
-    isOpen = false;
-    if (pending > 0) await new Promise<void>((resolve) => (allSettled = resolve));
+  return {
+    mustBeOpen,
+    all: (sql, values) => watched(() => session.all(sql, values)),
+    run: (sql, values) => watched(() => session.run(sql, values)),
+    async end() {
+      isOpen = false;
+      if (pending > 0) await new Promise<void>((resolve) => (settled = resolve));
+    },
+    throwFailure() {
+      if (failures.length > 0) throw failures[0] as Error;
+    },
+  };
+}
+
+interface Leftovers {
+  readonly appended: Map<Table, EncodedRows>;
+  readonly afterCommit: (() => void)[];
+}
+
+function makeTx(
+  dialect: Dialect,
+  session: OpenSession,
+  context: WriteContext,
+  { appended, afterCommit }: Leftovers,
+): Tx {
+  const locking = dialect === "postgres" ? " FOR UPDATE" : "";
+
+  async function lock<T extends Table>(
+    table: T,
+    rest: string,
+    values: readonly SqlValue[] = none,
+  ): Promise<RowOf<T>[]> {
+    const sql = selectStatement(table, rest) + locking;
+    return decodeRows(table, await session.all(sql, values));
   }
 
-  const all = (sql: string, values: readonly SqlValue[]): Promise<RawRow[]> =>
-    guarded(() => session.all(sql, values));
-  const run = (sql: string, values: readonly SqlValue[]): Promise<number> =>
-    guarded(() => session.run(sql, values));
-  const locked = (rest: string) => (dialect === "postgres" ? `${rest} FOR UPDATE` : rest);
-
-  const tx: Tx = {
-    ...makeReader(dialect, all),
+  return {
+    ...makeReader(dialect, (sql, values) => session.all(sql, values)),
     context,
-    run: (sql, values = none) => run(sql, values),
-    lock: async (table, rest, values = none) =>
-      decodeRows(table, await all(selectStatement(table, locked(rest)), values)),
-    lockOne: async (table, rest, values = none) =>
-      decodeRows(table, await all(selectStatement(table, locked(rest)), values))[0] ?? null,
-    insert: async (table, row) => {
-      await run(insertStatement(table), encodeRow(table, row));
+    lock,
+    lockOne: async (table, rest, values) => (await lock(table, rest, values))[0] ?? null,
+    run: (sql, values = none) => session.run(sql, values),
+    async insert(table, row) {
+      await session.run(insertStatement(table), encodeRow(table, row));
     },
-    insertMany: (table, rows) =>
-      guarded(() =>
-        insertEncoded(
-          dialect,
-          session,
-          table,
-          rows.map((row) => encodeRow(table, row)),
-        ),
-      ),
-    insertIfAbsent: async (table, row) =>
-      (await run(insertIfAbsentStatement(table), encodeRow(table, row))) === 1,
-    update: async (table, set, where, values = none) => {
+    async insertMany(table, rows) {
+      const encoded = rows.map((row) => encodeRow(table, row));
+      await insertEncoded(dialect, session, table, encoded);
+    },
+    async insertIfAbsent(table, row) {
+      const added = await session.run(insertIfAbsentStatement(table), encodeRow(table, row));
+      return added === 1;
+    },
+    async update(table, set, where, values = none) {
       const statement = updateStatement(table, set, where, values);
-      return run(statement.sql, statement.values);
+      return session.run(statement.sql, statement.values);
     },
-    append: (table, row) => {
-      mustBeOpen();
+    append(table, row) {
+      session.mustBeOpen();
+      const encoded = encodeRow(table, row);
       const rows = appended.get(table);
-      if (rows === undefined) appended.set(table, [encodeRow(table, row)]);
-      else rows.push(encodeRow(table, row));
+      if (rows === undefined) appended.set(table, [encoded]);
+      else rows.push(encoded);
     },
-    afterCommit: (action) => {
-      mustBeOpen();
+    afterCommit(action) {
+      session.mustBeOpen();
       afterCommit.push(action);
     },
   };
-
-  try {
-    const result = await fn(tx);
-    await context.finish?.(tx, result);
-    await end();
-    if (failure !== null) throw (failure as { readonly error: unknown }).error;
-    return { result, appended, afterCommit };
-  } finally {
-    await end();
-  }
 }

@@ -1,9 +1,8 @@
 import { Defect } from "../../../kernel/errors.ts";
 import {
   StatementFailed,
-  StoreUnavailable,
   UniqueViolation,
-  retryAfterSeconds,
+  unavailable,
   writeOutsideTransaction,
 } from "../errors.ts";
 
@@ -25,30 +24,24 @@ export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-/** The server undid the transaction because of another one: the same write may run again. */
-export function isRetried(error: unknown): boolean {
-  return error instanceof RolledBackByServer;
-}
-
-/** A serialization failure or a deadlock. */
+/** The server undid the transaction on account of another (a deadlock, say): the same write may run again. */
 export class RolledBackByServer extends Error {
   override readonly name = "RolledBackByServer";
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+  }
 }
 
 /** The driver's error as one of ours. */
 export function translate(error: unknown, sql: string): unknown {
   if (error instanceof Defect) return error;
-  if (!isServerError(error))
-    return storeUnavailable("The connection to the database was lost", error);
+  if (!isServerError(error)) return unavailable("The connection to the database was lost", error);
   if (error.code === "23505") return new UniqueViolation(error.table ?? "", error.constraint ?? "");
-  if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, { cause: error });
+  if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, error);
   if (error.code === "25006") return writeOutsideTransaction(sql);
   if (unavailableClasses.has(error.code.slice(0, 2)) || unavailableCodes.has(error.code)) {
-    return storeUnavailable(`The database answered: ${error.message}`, error);
+    return unavailable(`The database answered: ${error.message}`, error);
   }
   return new StatementFailed(error.code, error.message, sql);
-}
-
-export function storeUnavailable(reason: string, cause: unknown): Error {
-  return new StoreUnavailable(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
 }

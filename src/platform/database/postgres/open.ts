@@ -2,13 +2,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Defect } from "../../../kernel/errors.ts";
 import { runAfterCommit } from "../after-commit.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
+import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from "../errors.ts";
 import { makeNesting } from "../nesting.ts";
 import { makeReader } from "../reader.ts";
 import { insertEncoded, runWrite, type Outcome } from "../transaction.ts";
-import { isRetried, isServerError, storeUnavailable } from "./errors.ts";
-import { makePool, type Lent } from "./pool.ts";
+import { once } from "../usage.ts";
+import type { Lent } from "./client.ts";
+import { RolledBackByServer } from "./errors.ts";
+import { makePool } from "./pool.ts";
 
-/** Writes at the same time; PostgreSQL shares their flushes to disk among them. */
+/** Writes at the same time; PostgreSQL shares its flushes to disk among them. */
 const writerConnections = 10;
 /** Reads have connections of their own, so that they never queue behind writes. */
 const readerConnections = 6;
@@ -37,66 +40,73 @@ export async function openPostgres(url: string, logger: StoreLogger): Promise<Da
   });
   const nesting = makeNesting();
 
-  async function attempt<T>(
-    context: WriteContext,
-    fn: (tx: Tx) => Promise<T>,
-  ): Promise<Outcome<T>> {
-    return writers.use(async (connection) => {
-      await connection.exec("BEGIN");
-      let outcome: Outcome<T>;
-      try {
-        outcome = await runWrite("postgres", connection, context, fn);
-        for (const [table, rows] of outcome.appended)
-          await insertEncoded("postgres", connection, table, rows);
-      } catch (error) {
-        await connection.exec("ROLLBACK").catch(() => undefined);
-        throw error;
-      }
-      await commit(connection);
-      return outcome;
-    });
-  }
-
   return {
-    ...makeReader("postgres", (sql, values) =>
-      readers.use((connection) => connection.all(sql, values)),
-    ),
+    ...makeReader("postgres", (sql, values) => readers.use((lent) => lent.all(sql, values))),
     async write(context, fn) {
       nesting.refuse();
       const bound = nesting.bind(fn);
-      for (let count = 1; ; count += 1) {
-        try {
-          const outcome = await attempt(context, bound);
-          runAfterCommit(outcome.afterCommit, logger);
-          return outcome.result;
-        } catch (error) {
-          if (!isRetried(error)) throw error;
-          if (count >= attemptLimit)
-            throw storeUnavailable("Too many writes met on the same rows", error);
-          await delay(retryMilliseconds * count);
-        }
-      }
+      const outcome = await repeated(() => writers.use((lent) => attempt(lent, context, bound)));
+      runAfterCommit(outcome.afterCommit, logger);
+      return outcome.result;
     },
-    async close() {
+    close: once(async () => {
       await Promise.all([writers.close(), readers.close()]);
-    },
+    }),
   };
 }
 
+async function repeated<T>(run: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof RolledBackByServer)) throw error;
+      if (count >= attemptLimit) throw unavailable("Too many writes met on the same rows", error);
+      await delay(retryMilliseconds * count);
+    }
+  }
+}
+
+async function attempt<T>(
+  lent: Lent,
+  context: WriteContext,
+  fn: (tx: Tx) => Promise<T>,
+): Promise<Outcome<T>> {
+  let outcome: Outcome<T>;
+  await begin(lent);
+  try {
+    outcome = await runWrite("postgres", lent, context, fn);
+    for (const [table, rows] of outcome.appended) {
+      await insertEncoded("postgres", lent, table, rows);
+    }
+  } catch (error) {
+    if (lent.isUsable()) await lent.exec("ROLLBACK").catch(() => undefined);
+    // `fn` may have made something else of the error.
+    throw lent.wasRolledBack() ? new RolledBackByServer("the server rolled back", error) : error;
+  }
+  await commit(lent);
+  return outcome;
+}
+
+/** A connection that died while it lay in the pool is found here, where nothing has happened yet. */
+async function begin(lent: Lent): Promise<void> {
+  try {
+    await lent.exec("BEGIN");
+  } catch (error) {
+    throw lent.isUsable() ? error : new RolledBackByServer("the connection was lost", error);
+  }
+}
+
 /** A COMMIT that was not answered may have happened: it is never taken for done, and never run again by itself. */
-async function commit(connection: Lent): Promise<void> {
+async function commit(lent: Lent): Promise<void> {
   let command: string;
   try {
-    command = await connection.exec("COMMIT");
+    command = await lent.exec("COMMIT");
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (isRetried(error) || (isServerError(cause) && !/^(08|57P)/.test(cause.code))) throw error;
-    throw storeUnavailable(
-      "The connection was lost while the change was being kept, so it may or may not have happened: " +
-        "repeat it with the same Idempotency-Key, or look before you repeat it",
-      error,
-    );
+    // A deferred constraint or another transaction stood against it, and the server has said so.
+    const wasRefused = error instanceof UniqueViolation || error instanceof StatementFailed;
+    if (wasRefused || error instanceof RolledBackByServer) throw error;
+    throw outcomeUnknown(error);
   }
-  if (command !== "COMMIT")
-    throw new Defect("PostgreSQL rolled back a transaction that had been taken for good");
+  if (command !== "COMMIT") throw new Defect("the server rolled back instead of committing");
 }

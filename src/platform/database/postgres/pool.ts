@@ -1,27 +1,22 @@
-import { createHash } from "node:crypto";
 import type { Client } from "pg";
-import type { RawRow } from "../database.ts";
-import { makeSerial } from "../serial.ts";
-import { statementOf, type Session } from "../statement.ts";
-import type { SqlValue } from "../table.ts";
-import { isServerError, storeUnavailable, translate } from "./errors.ts";
+import { Defect } from "../../../kernel/errors.ts";
+import { tooManyWaiting, unavailable } from "../errors.ts";
+import { makeUsage } from "../usage.ts";
+import { answerMilliseconds, makeLent, type Lent } from "./client.ts";
 
 export interface PoolOptions {
   readonly url: string;
+  /** What the server calls the connections. */
   readonly name: string;
   readonly connections: number;
   /** Statements that every new connection runs first. */
   readonly settings: readonly string[];
 }
 
-/** A connection lent by the pool. Its errors are ours. */
-export interface Lent extends Session {
-  /** A statement without values, such as COMMIT; gives the server's word for what it did. */
-  exec(sql: string): Promise<string>;
-}
-
 export interface Pool {
+  /** Lends a connection while `fn` runs; callers take turns. */
   use<T>(fn: (connection: Lent) => Promise<T>): Promise<T>;
+  /** Waits for those who have a connection, and lends no more. */
   close(): Promise<void>;
 }
 
@@ -29,12 +24,8 @@ export interface Pool {
 const connectMilliseconds = 4_000;
 /** How long an unused connection is kept. */
 const idleMilliseconds = 60_000;
-/** A server that does not answer at all is given up after this; its own statement timeout is shorter. */
-const answerMilliseconds = 40_000;
-/** Callers waiting for a connection, at most; more than this is refused at once. */
+/** Callers that may wait for a connection; more are refused at once. */
 const waitingLimit = 20_000;
-
-const integerTypes = { int8: 20, bool: 16 };
 
 /** The part of Sequelize's connection manager that hands out pg's clients. */
 interface ConnectionManager {
@@ -54,7 +45,7 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
       max: options.connections,
       min: 0,
       idle: idleMilliseconds,
-      acquire: 2 * connectMilliseconds,
+      acquire: connectMilliseconds + 1_000,
     },
     dialectOptions: {
       application_name: options.name,
@@ -65,31 +56,38 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   });
   sequelize.addHook("afterConnect", async (connection) => {
     const client = connection as Client;
-    client.setTypeParser(integerTypes.int8, parseInteger);
+    const { builtins } = driver.types;
+    client.setTypeParser(builtins.INT8, parseInteger);
     // As SQLite answers, so that a condition that is selected reads the same on both.
-    client.setTypeParser(integerTypes.bool, (text: string) => (text === "t" ? 1 : 0));
+    client.setTypeParser(builtins.BOOL, (text) => (text === "t" ? 1 : 0));
     await client.query(options.settings.join("; "));
   });
   const manager = sequelize.connectionManager as unknown as ConnectionManager;
   const gate = makeGate(options.connections);
+  const usage = makeUsage();
+
+  async function lend<T>(fn: (connection: Lent) => Promise<T>): Promise<T> {
+    await gate.enter();
+    try {
+      const client = await acquire(manager);
+      const lent = makeLent(client);
+      try {
+        return await fn(lent);
+      } finally {
+        if (lent.isUsable()) manager.releaseConnection(client);
+        else await manager.destroyConnection(client).catch(() => undefined);
+      }
+    } finally {
+      gate.leave();
+    }
+  }
 
   return {
-    async use(fn) {
-      await gate.enter();
-      try {
-        const client = await acquire(manager);
-        const connection = makeLent(client);
-        try {
-          return await fn(connection);
-        } finally {
-          if (connection.isUsable()) manager.releaseConnection(client);
-          else await manager.destroyConnection(client).catch(() => undefined);
-        }
-      } finally {
-        gate.leave();
-      }
+    use: (fn) => usage.during(() => lend(fn)),
+    async close() {
+      await usage.end();
+      await sequelize.close();
     },
-    close: () => sequelize.close(),
   };
 }
 
@@ -97,71 +95,23 @@ async function acquire(manager: ConnectionManager): Promise<Client> {
   try {
     return await manager.getConnection({});
   } catch (error) {
-    throw storeUnavailable("The database cannot be reached", error);
+    throw unavailable("The database cannot be reached", error);
   }
-}
-
-function makeLent(client: Client): Lent & { isUsable(): boolean } {
-  const inOrder = makeSerial();
-  let isUsable = true;
-
-  function query(text: string, name: string | null, values: readonly SqlValue[]) {
-    return new Promise<{ rows: RawRow[]; rowCount: number | null; command: string }>(
-      (resolve, reject) => {
-        inOrder((done) => {
-          const statement = name === null ? { text } : { name, text, values: [...values] };
-          client.query<RawRow>(statement).then(
-            (result) => {
-              done();
-              resolve(result);
-            },
-            (error: unknown) => {
-              done();
-              if (!isServerError(error) || error.code.startsWith("57P")) isUsable = false;
-              reject(translate(error, text) as Error);
-            },
-          );
-        });
-      },
-    );
-  }
-
-  return {
-    isUsable: () => isUsable,
-    async all(sql, values) {
-      statementOf(sql, values);
-      return (await query(sql, nameOf(sql), values)).rows;
-    },
-    async run(sql, values) {
-      statementOf(sql, values);
-      return (await query(sql, nameOf(sql), values)).rowCount ?? 0;
-    },
-    exec: async (sql) => (await query(sql, null, [])).command,
-  };
-}
-
-const names = new Map<string, string>();
-const nameLimit = 4_000;
-
-/** The name that a text is prepared under on every connection. */
-function nameOf(sql: string): string {
-  let name = names.get(sql);
-  if (name === undefined) {
-    name = createHash("sha256").update(sql).digest("hex").slice(0, 32);
-    if (names.size >= nameLimit) names.clear();
-    names.set(sql, name);
-  }
-  return name;
 }
 
 function parseInteger(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`the stored integer ${text} is not below 2^53`);
+  if (!Number.isSafeInteger(value)) throw new Defect(`the integer ${text} is not below 2^53`);
   return value;
 }
 
-/** Lets as many in as there are connections, in the order they came: Sequelize's pool would give up on long queues. */
-function makeGate(places: number): { enter(): Promise<void>; leave(): void } {
+interface Gate {
+  enter(): Promise<void>;
+  leave(): void;
+}
+
+/** Lets as many in as there are places, in the order they came: Sequelize's pool would give up on a long queue. */
+function makeGate(places: number): Gate {
   const waiting: (() => void)[] = [];
   let free = places;
   return {
@@ -170,8 +120,7 @@ function makeGate(places: number): { enter(): Promise<void>; leave(): void } {
         free -= 1;
         return;
       }
-      if (waiting.length >= waitingLimit)
-        throw storeUnavailable("Too many requests wait for the database", null);
+      if (waiting.length >= waitingLimit) throw tooManyWaiting();
       await new Promise<void>((resolve) => waiting.push(resolve));
     },
     leave() {

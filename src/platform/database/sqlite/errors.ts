@@ -1,9 +1,4 @@
-import {
-  StatementFailed,
-  StoreUnavailable,
-  UniqueViolation,
-  retryAfterSeconds,
-} from "../errors.ts";
+import { StatementFailed, UniqueViolation, unavailable } from "../errors.ts";
 import { columnName, declaredTables } from "../table.ts";
 
 interface SqliteError extends Error {
@@ -11,7 +6,7 @@ interface SqliteError extends Error {
 }
 
 /** What is no fault of the statement: the file is locked, full, gone or broken. */
-const unavailable: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "Another process has kept the store locked",
   SQLITE_LOCKED: "Another process has kept the store locked",
   SQLITE_FULL: "The disk that holds the store is full",
@@ -35,15 +30,11 @@ export function isSqliteError(error: unknown): error is SqliteError {
 /** The driver's error as one of ours; anything else as it is. */
 export function translate(error: unknown, sql: string): unknown {
   if (!isSqliteError(error)) return error;
-  const reason = unavailable[error.code];
-  if (reason !== undefined) return storeUnavailable(reason, error);
+  const reason = reasons[error.code];
+  if (reason !== undefined) return unavailable(reason, error);
   const unique = /UNIQUE constraint failed: (.+)$/.exec(error.message)?.[1];
   if (unique !== undefined) return violated(unique);
   return new StatementFailed(error.code, error.message.replace(/^SQLITE_\w+: /, ""), sql);
-}
-
-export function storeUnavailable(reason: string, cause: unknown): Error {
-  return new StoreUnavailable(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
 }
 
 /** SQLite names the columns (`wallets.network, wallets.address`), or the index where it is on an expression. */

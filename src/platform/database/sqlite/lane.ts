@@ -1,20 +1,18 @@
 import { performance } from "node:perf_hooks";
-import { setTimeout as delay } from "node:timers/promises";
 import { runAfterCommit } from "../after-commit.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
-import { statementOf, type Session } from "../statement.ts";
-import { insertEncoded, runWrite, type EncodedRows, type Outcome } from "../transaction.ts";
+import { runWrite, insertEncoded, type EncodedRows, type Outcome } from "../transaction.ts";
 import type { Table } from "../table.ts";
-import type { Connection } from "./connection.ts";
-import { isSqliteError, storeUnavailable, translate } from "./errors.ts";
+import { makeUsage } from "../usage.ts";
+import { StatementFailed, tooManyWaiting } from "../errors.ts";
+import { inWriter, type Writer } from "./writer.ts";
 
 /** Writes that share one COMMIT, at most. */
 const groupLimit = 128;
-/** A group takes no further write after this long, so that the first is not kept waiting. */
+/** A group takes no further write after this long, so that its first is not kept waiting. */
 const groupMilliseconds = 20;
-/** How long a group waits for another process to let the store go. */
-const busyMilliseconds = 15_000;
-const busyPollMilliseconds = 3;
+/** Writes that may wait; more are refused at once. */
+const waitingLimit = 20_000;
 
 interface Item {
   readonly context: WriteContext;
@@ -30,7 +28,7 @@ interface Done {
 
 export interface Lane {
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Waits until all that were given are answered. */
+  /** Waits until all that were given are answered, and takes no more. */
   close(): Promise<void>;
 }
 
@@ -39,9 +37,10 @@ export interface Lane {
  * transaction and one COMMIT, each inside its own savepoint, so that a bad one fails alone; each is answered after
  * the COMMIT, when it is on disk.
  */
-export function makeLane(connection: Connection, logger: StoreLogger): Lane {
+export function makeLane(writer: Writer, logger: StoreLogger): Lane {
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
+  const usage = makeUsage();
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) await runGroup();
@@ -49,63 +48,82 @@ export function makeLane(connection: Connection, logger: StoreLogger): Lane {
   }
 
   async function runGroup(): Promise<void> {
+    const group: Item[] = [];
     const done: Done[] = [];
     try {
-      await begin(connection);
+      await writer.begin();
     } catch (error) {
       for (const item of waiting.splice(0, groupLimit)) item.reject(error);
       return;
     }
-    const started = performance.now();
-    let item: Item | undefined;
     try {
-      while (done.length < groupLimit && performance.now() - started < groupMilliseconds) {
-        item = waiting.shift();
+      const started = performance.now();
+      while (group.length < groupLimit && performance.now() - started < groupMilliseconds) {
+        const item = waiting.shift();
         if (item === undefined) break;
-        const outcome = await runInSavepoint(connection, item);
-        if (outcome !== null) done.push({ item, outcome });
-        item = undefined;
+        group.push(item);
+        const outcome = await runInSavepoint(item);
+        if (outcome === null) group.pop();
+        else done.push({ item, outcome });
       }
-      await flush(connection, done);
+      await flush(writer, done);
     } catch (error) {
-      // The transaction is of no use any more, or an appended row was refused: find out whose fault it is.
-      await rollBack(connection, logger);
-      const group = done.map((each) => each.item);
-      if (item !== undefined) group.push(item);
-      if (group.length === 1) item?.reject(error);
-      for (const each of group) await runAlone(each);
+      await writer.rollBack();
+      await runApart(group, error);
       return;
     }
     await commit(done);
   }
 
+  /** Null when the write failed, was undone and answered; throws when the transaction of the group is lost. */
+  async function runInSavepoint(item: Item): Promise<Outcome<unknown> | null> {
+    const session = inWriter(writer);
+    try {
+      return await runWrite("sqlite", session, item.context, item.fn);
+    } catch (error) {
+      await session.undo();
+      item.reject(error);
+      return null;
+    }
+  }
+
+  /** After a group has failed as a whole: each of it once more by itself, so that only the bad one fails. */
+  async function runApart(group: readonly Item[], error: unknown): Promise<void> {
+    if (group.length === 1) group[0]?.reject(error);
+    else for (const item of group) await runAlone(item);
+  }
+
   async function runAlone(item: Item): Promise<void> {
+    let done: Done;
     try {
-      await begin(connection);
+      await writer.begin();
     } catch (error) {
       item.reject(error);
       return;
     }
-    const done: Done[] = [];
     try {
-      const session = translated(connection);
-      done.push({ item, outcome: await runWrite("sqlite", session, item.context, item.fn) });
-      await flush(connection, done);
+      done = { item, outcome: await runWrite("sqlite", inWriter(writer), item.context, item.fn) };
+      await flush(writer, [done]);
     } catch (error) {
-      await rollBack(connection, logger);
+      await writer.rollBack();
       item.reject(error);
       return;
     }
-    await commit(done);
+    await commit([done]);
   }
 
   async function commit(done: readonly Done[]): Promise<void> {
     try {
-      await connection.exec("COMMIT");
+      await writer.exec("COMMIT");
     } catch (error) {
-      await rollBack(connection, logger);
-      const answer = translate(error, "COMMIT");
-      for (const { item } of done) item.reject(answer);
+      await writer.rollBack();
+      // A deferred constraint is the fault of one; a disk that fails is everybody's.
+      if (error instanceof StatementFailed)
+        await runApart(
+          done.map(({ item }) => item),
+          error,
+        );
+      else for (const { item } of done) item.reject(error);
       return;
     }
     for (const { item, outcome } of done) {
@@ -114,94 +132,25 @@ export function makeLane(connection: Connection, logger: StoreLogger): Lane {
     }
   }
 
+  function enqueue<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (waiting.length >= waitingLimit) throw tooManyWaiting();
+      waiting.push({ context, fn, resolve: resolve as (result: unknown) => void, reject });
+      running ??= drain();
+    });
+  }
+
   return {
-    write: (context, fn) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ context, fn, resolve: resolve as (result: unknown) => void, reject });
-        running ??= drain();
-      }),
+    write: (context, fn) => usage.during(() => enqueue(context, fn)),
     async close() {
-      while (running !== null) await running;
-      await connection.close();
+      await usage.end();
+      await running;
     },
   };
 }
 
-/**
- * Takes the write lock. Another process may have it: it is asked for again and again from here, since SQLite's own
- * waiting would hold one of the few threads, and its long naps would rarely meet the gap between two groups.
- */
-async function begin(connection: Connection): Promise<void> {
-  const started = performance.now();
-  for (;;) {
-    try {
-      await connection.exec("BEGIN IMMEDIATE");
-      return;
-    } catch (error) {
-      const isBusy = isSqliteError(error) && error.code === "SQLITE_BUSY";
-      if (!isBusy) throw translate(error, "BEGIN IMMEDIATE");
-      if (performance.now() - started > busyMilliseconds) {
-        throw storeUnavailable("Another process has kept the store locked", error);
-      }
-      await delay(busyPollMilliseconds);
-    }
-  }
-}
-
-/** Null when the write failed and was undone and answered; throws when the whole transaction is lost. */
-async function runInSavepoint(
-  connection: Connection,
-  item: Item,
-): Promise<Outcome<unknown> | null> {
-  const session = savepointed(translated(connection), connection);
-  try {
-    return await runWrite("sqlite", session, item.context, item.fn);
-  } catch (error) {
-    // After a full disk, SQLite may have rolled the transaction back by itself; then this fails.
-    if (session.hasSavepoint()) await connection.exec("ROLLBACK TO item");
-    item.reject(error);
-    return null;
-  }
-}
-
-/**
- * Opens the savepoint with the first statement that may change anything: a write that is refused before that has
- * nothing to undo. The savepoint is left to the COMMIT: one of the same name nests, and ROLLBACK TO takes the newest.
- */
-function savepointed(
-  session: Session,
-  connection: Connection,
-): Session & { hasSavepoint(): boolean } {
-  let opened: Promise<void> | null = null;
-  const open = () => (opened ??= connection.exec("SAVEPOINT item"));
-  return {
-    hasSavepoint: () => opened !== null,
-    async all(sql, values) {
-      if (!statementOf(sql, values).isSelect) await open();
-      return session.all(sql, values);
-    },
-    async run(sql, values) {
-      await open();
-      return session.run(sql, values);
-    },
-  };
-}
-
-function translated(connection: Connection): Session {
-  return {
-    all: (sql, values) =>
-      connection.all(sql, values).catch((error: unknown) => {
-        throw translate(error, sql);
-      }),
-    run: (sql, values) =>
-      connection.run(sql, values).catch((error: unknown) => {
-        throw translate(error, sql);
-      }),
-  };
-}
-
-/** The appended rows of all writes of the group, one statement a table. */
-async function flush(connection: Connection, done: readonly Done[]): Promise<void> {
+/** The appended rows of all writes of the group, together table by table. */
+async function flush(writer: Writer, done: readonly Done[]): Promise<void> {
   const together = new Map<Table, EncodedRows>();
   for (const { outcome } of done) {
     for (const [table, rows] of outcome.appended) {
@@ -210,16 +159,5 @@ async function flush(connection: Connection, done: readonly Done[]): Promise<voi
       else collected.push(...rows);
     }
   }
-  const session = translated(connection);
-  for (const [table, rows] of together) await insertEncoded("sqlite", session, table, rows);
-}
-
-async function rollBack(connection: Connection, logger: StoreLogger): Promise<void> {
-  try {
-    await connection.exec("ROLLBACK");
-  } catch (error) {
-    // SQLite has done it by itself, which is all that is wanted.
-    const isDone = error instanceof Error && error.message.includes("no transaction is active");
-    if (!isDone) logger.error({ err: error }, "the store could not roll back");
-  }
+  for (const [table, rows] of together) await insertEncoded("sqlite", writer, table, rows);
 }

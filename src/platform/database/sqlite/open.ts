@@ -6,8 +6,10 @@ import { makeNesting } from "../nesting.ts";
 import { makeReader } from "../reader.ts";
 import { makeConnection, type Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
+import { once } from "../usage.ts";
 import { makeLane } from "./lane.ts";
 import { makeReaders } from "./readers.ts";
+import { makeWriter } from "./writer.ts";
 
 /** Connections for reading. Each statement takes a thread of libuv's pool, which has four. */
 const readerCount = 3;
@@ -15,6 +17,20 @@ const readerCount = 3;
 const busyTimeoutMilliseconds = 15_000;
 /** What the log may keep of its size after a checkpoint. */
 const journalBytes = 64 * 1024 * 1024;
+
+const writerPragmas = [
+  `busy_timeout = ${String(busyTimeoutMilliseconds)}`,
+  "journal_mode = WAL",
+  "synchronous = FULL",
+  "foreign_keys = ON",
+  `journal_size_limit = ${String(journalBytes)}`,
+  // What savepoints may have to undo is kept in memory, not in a file.
+  "temp_store = MEMORY",
+  // From here on the writer waits for other processes by itself.
+  "busy_timeout = 0",
+];
+
+const readerPragmas = [`busy_timeout = ${String(busyTimeoutMilliseconds)}`, "query_only = ON"];
 
 /** The part of Sequelize's connection manager that hands out raw connections. */
 interface ConnectionManager {
@@ -33,34 +49,22 @@ export async function openSqlite(file: string, logger: StoreLogger): Promise<Dat
     logging: false,
   });
   const manager = sequelize.connectionManager as unknown as ConnectionManager;
-  const opened: Connection[] = [];
+  const opened = new Set<Connection>();
+  let count = 0;
 
-  async function connect(name: string, pragmas: readonly string[]): Promise<Connection> {
-    const connection = makeConnection(await manager.getConnection({ uuid: name }));
-    opened.push(connection);
+  async function connect(pragmas: readonly string[]): Promise<Connection> {
+    count += 1;
+    // Sequelize keeps connections by name; one that is opened anew must not be the broken one.
+    const connection = makeConnection(await manager.getConnection({ uuid: String(count) }));
+    opened.add(connection);
     for (const pragma of pragmas) await connection.exec(`PRAGMA ${pragma}`);
     return connection;
   }
 
   try {
-    const writer = await connect("writer", [
-      `busy_timeout = ${String(busyTimeoutMilliseconds)}`,
-      "journal_mode = WAL",
-      "synchronous = FULL",
-      "foreign_keys = ON",
-      `journal_size_limit = ${String(journalBytes)}`,
-      // From here on the lane waits for other processes by itself.
-      "busy_timeout = 0",
-    ]);
+    const writer = await makeWriter(() => connect(writerPragmas), logger);
     const readers = makeReaders(
-      await Promise.all(
-        Array.from({ length: readerCount }, (_, index) =>
-          connect(`reader-${String(index)}`, [
-            `busy_timeout = ${String(busyTimeoutMilliseconds)}`,
-            "query_only = ON",
-          ]),
-        ),
-      ),
+      await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );
     const lane = makeLane(writer, logger);
     const nesting = makeNesting();
@@ -70,13 +74,13 @@ export async function openSqlite(file: string, logger: StoreLogger): Promise<Dat
         nesting.refuse();
         return lane.write(context, nesting.bind(fn));
       },
-      async close() {
+      close: once(async () => {
         await lane.close();
-        await readers.close();
-      },
+        await Promise.all([writer.close(), readers.close()]);
+      }),
     };
   } catch (error) {
-    await Promise.allSettled(opened.map((connection) => connection.close()));
+    await Promise.allSettled([...opened].map((connection) => connection.close()));
     throw translate(error, `opening ${path}`);
   }
 }

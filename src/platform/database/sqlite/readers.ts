@@ -1,6 +1,7 @@
 import type { RawRow } from "../database.ts";
 import { writeOutsideTransaction } from "../errors.ts";
 import type { SqlValue } from "../table.ts";
+import { makeUsage } from "../usage.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";
 
@@ -16,6 +17,7 @@ export interface Readers {
 export function makeReaders(connections: readonly Connection[]): Readers {
   const idle = [...connections];
   const waiting: ((connection: Connection) => void)[] = [];
+  const usage = makeUsage();
 
   function take(): Promise<Connection> {
     const connection = idle.pop();
@@ -29,20 +31,24 @@ export function makeReaders(connections: readonly Connection[]): Readers {
     else next(connection);
   }
 
-  return {
-    async all(sql, values) {
-      const connection = await take();
-      try {
-        return await connection.all(sql, values);
-      } catch (error) {
-        if (isSqliteError(error) && error.code === "SQLITE_READONLY")
-          throw writeOutsideTransaction(sql);
-        throw translate(error, sql);
-      } finally {
-        give(connection);
+  async function read(sql: string, values: readonly SqlValue[]): Promise<RawRow[]> {
+    const connection = await take();
+    try {
+      return await connection.all(sql, values);
+    } catch (error) {
+      if (isSqliteError(error) && error.code === "SQLITE_READONLY") {
+        throw writeOutsideTransaction(sql);
       }
-    },
+      throw translate(error, sql);
+    } finally {
+      give(connection);
+    }
+  }
+
+  return {
+    all: (sql, values) => usage.during(() => read(sql, values)),
     async close() {
+      await usage.end();
       await Promise.all(connections.map((connection) => connection.close()));
     },
   };

@@ -1,0 +1,337 @@
+import { expect } from "chai";
+import { NotFound } from "../../../src/kernel/errors.ts";
+import {
+  NestedWrite,
+  StatementFailed,
+  UniqueViolation,
+  type Database,
+  type Tx,
+} from "../../../src/platform/database/index.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import {
+  account,
+  accounts,
+  countEntries,
+  createAccounts,
+  deposit,
+  entries,
+  onlyAccount,
+} from "./accounts.ts";
+
+eachStore("db.write", (store) => {
+  let db: Database;
+
+  const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
+
+  async function failure(promise: Promise<unknown>): Promise<unknown> {
+    try {
+      await promise;
+    } catch (error) {
+      return error;
+    }
+    throw new Error("it did not fail");
+  }
+
+  beforeEach(async () => {
+    db = await store.open(await store.place("empty"));
+    await createAccounts(db);
+  });
+
+  it("gives what its function gave, after the commit", async () => {
+    const given = await write(async (tx) => {
+      await tx.insert(accounts, account("a"));
+      return "given";
+    });
+    expect(given).to.equal("given");
+    expect((await onlyAccount(db)).id).to.equal("a");
+  });
+
+  it("loses none of 2,000 changes of one row that are made at once", async function () {
+    this.timeout(60_000);
+    await write((tx) => tx.insert(accounts, account("a")));
+    await Promise.all(
+      Array.from({ length: 2_000 }, (_, index) =>
+        write((tx) => deposit(tx, "a", 3n, `entry-${String(index)}`)),
+      ),
+    );
+    const { balance, version } = await onlyAccount(db);
+    expect({ balance, version }).to.deep.equal({ balance: 6_000n, version: 2_000 });
+    expect(await countEntries(db)).to.equal(2_000);
+  });
+
+  it("fails alone among those that share its commit, and leaves nothing behind", async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, index) =>
+        write(async (tx) => {
+          await tx.insert(accounts, account(`a${String(index)}`));
+          tx.append(entries, {
+            id: `e${String(index)}`,
+            accountId: `a${String(index)}`,
+            amount: 1n,
+          });
+          if (index % 10 === 3) throw new NotFound("It went away.");
+          if (index % 10 === 7) await tx.insert(accounts, account("a0"));
+        }),
+      ),
+    );
+    const failed = results.flatMap((result, index) =>
+      result.status === "rejected" ? [index] : [],
+    );
+    expect(failed).to.deep.equal([3, 7, 13, 17, 23, 27]);
+    expect(await db.find(accounts, "WHERE id = 'a3' OR id = 'a7'")).to.deep.equal([]);
+    expect(await countEntries(db)).to.equal(24);
+  });
+
+  it("fails alone when a row that it appended is refused at the end", async () => {
+    await write((tx) => tx.insert(accounts, account("a")));
+    const seen: string[] = [];
+    const results = await Promise.allSettled(
+      ["one", "two", "one", "three"].map((id, index) =>
+        write((tx) => {
+          tx.afterCommit(() => seen.push(`${id} ${String(index)}`));
+          return deposit(tx, "a", 1n, id);
+        }),
+      ),
+    );
+    const failed: unknown[] = results.flatMap((result) =>
+      result.status === "rejected" ? [result.reason as unknown] : [],
+    );
+    expect(failed).to.have.length(1);
+    expect(failed[0]).to.be.instanceOf(UniqueViolation);
+    expect(failed[0]).to.include({ table: "test_entries", index: "test_entries_pkey" });
+    expect((await onlyAccount(db)).balance).to.equal(3n);
+    expect(await countEntries(db)).to.equal(3);
+    expect(seen.map((each) => each.slice(0, -2)).sort()).to.deep.equal(["one", "three", "two"]);
+  });
+
+  it("refuses a write inside a write at once, and goes on", async () => {
+    const error = await failure(write(() => write(() => Promise.resolve())));
+    expect(error).to.be.instanceOf(NestedWrite);
+    const afterAwait = await failure(
+      write(async (tx) => {
+        await tx.find(accounts, "");
+        await write(() => Promise.resolve());
+      }),
+    );
+    expect(afterAwait).to.be.instanceOf(NestedWrite);
+    expect(await write(() => Promise.resolve(1))).to.equal(1);
+  });
+
+  it("may follow a write, and may be started by what follows it", async () => {
+    const later = await write((tx) => {
+      const laterWrite = new Promise<number>((resolve, reject) => {
+        tx.afterCommit(() => {
+          write(() => Promise.resolve(2)).then(resolve, reject);
+        });
+      });
+      // Boxed, since a promise would be waited for.
+      return Promise.resolve({ laterWrite });
+    });
+    expect(await later.laterWrite).to.equal(2);
+  });
+
+  it("has a tx that is of no use once it has ended", async () => {
+    let kept: Tx | undefined;
+    await write((tx) => {
+      kept = tx;
+      return Promise.resolve();
+    });
+    const tx = kept as unknown as Tx;
+    expect(String(await failure(tx.find(accounts, "")))).to.contain("after its write had ended");
+    expect(String(await failure(tx.insert(accounts, account("a"))))).to.contain("ended");
+    expect(() => {
+      tx.append(entries, { id: "e", accountId: "a", amount: 1n });
+    }).to.throw("ended");
+    expect(() => {
+      tx.afterCommit(() => undefined);
+    }).to.throw("ended");
+  });
+
+  it("fails when a statement in it failed, even if its function did not mind", async () => {
+    await write((tx) => tx.insert(accounts, account("a")));
+    const error = await failure(
+      write(async (tx) => {
+        await tx.insert(accounts, account("b"));
+        await tx.insert(accounts, account("a")).catch(() => undefined);
+      }),
+    );
+    expect(error).to.be.instanceOf(UniqueViolation);
+    expect((await onlyAccount(db)).id).to.equal("a");
+  });
+
+  it("answers with what its function makes of a failed statement", async () => {
+    await write((tx) => tx.insert(accounts, account("a")));
+    const error = await failure(
+      write(async (tx) => {
+        try {
+          await tx.insert(accounts, account("a"));
+        } catch {
+          throw new NotFound("Taken.");
+        }
+      }),
+    );
+    expect(error).to.be.instanceOf(NotFound);
+  });
+
+  it("waits for statements that nobody awaited", async () => {
+    await write((tx) => {
+      for (let index = 0; index < 20; index += 1) {
+        void tx.insert(accounts, account(`a${String(index)}`));
+      }
+      return Promise.resolve();
+    });
+    expect(await db.find(accounts, "")).to.have.length(20);
+  });
+
+  it("names the index that refused a row", async () => {
+    await write((tx) => tx.insert(accounts, account("a", { label: "x" })));
+    const byIndex = await failure(write((tx) => tx.insert(accounts, account("b", { label: "x" }))));
+    expect(byIndex).to.include({ table: "test_accounts", index: "test_accounts_label" });
+    const byKey = await failure(write((tx) => tx.insert(accounts, account("a", { label: "y" }))));
+    expect(byKey).to.include({ table: "test_accounts", index: "test_accounts_pkey" });
+  });
+
+  it("inserts a row unless it is there", async () => {
+    const insert = () => write((tx) => tx.insertIfAbsent(accounts, account("a")));
+    expect([await insert(), await insert()]).to.deep.equal([true, false]);
+  });
+
+  it("inserts many rows in few statements", async () => {
+    const rows = Array.from({ length: 1_234 }, (_, index) => account(`a${String(index)}`));
+    await write((tx) => tx.insertMany(accounts, rows));
+    expect(await db.find(accounts, "")).to.have.length(1_234);
+    await write((tx) => tx.insertMany(accounts, []));
+  });
+
+  it("tells how many rows an update found in the expected state", async () => {
+    await write((tx) => tx.insert(accounts, account("a", { version: 4 })));
+    const close = () =>
+      write((tx) =>
+        tx.update(accounts, { isOpen: false, version: 5 }, "WHERE id = $1 AND version = $2", [
+          "a",
+          4,
+        ]),
+      );
+    expect([await close(), await close()]).to.deep.equal([1, 0]);
+    expect(await onlyAccount(db)).to.include({ isOpen: false, version: 5, label: "a" });
+  });
+
+  it("refuses an update without a condition, without a change, and of columns that are not there", async () => {
+    const update = (set: object, where: string) =>
+      failure(write((tx) => tx.update(accounts, set, where)));
+    expect(String(await update({ version: 1 }, ""))).to.contain("needs a WHERE");
+    expect(String(await update({}, "WHERE 1 = 1"))).to.contain("sets nothing");
+    expect(String(await update({ nothing: 1 }, "WHERE 1 = 1"))).to.contain("nothing");
+  });
+
+  it("refuses a number of values that the statement has no use for", async () => {
+    const error = await failure(
+      write((tx) => tx.run("DELETE FROM test_accounts WHERE id = $1", [])),
+    );
+    expect(String(error)).to.contain("0 values were given for 1");
+  });
+
+  it("calls finish inside the transaction with what its function gave", async () => {
+    const context = {
+      ...testContext,
+      finish: (tx: Tx, result: unknown) => tx.insert(accounts, account(String(result))),
+    };
+    await db.write(context, () => Promise.resolve("a"));
+    expect((await onlyAccount(db)).id).to.equal("a");
+    const failing = { ...context, finish: () => Promise.reject(new Error("no room")) };
+    await failure(db.write(failing, (tx) => tx.insert(accounts, account("b"))));
+    expect((await onlyAccount(db)).id).to.equal("a");
+  });
+
+  it("runs wake-ups after the commit, and only then; one that fails harms nobody", async () => {
+    const seen: string[] = [];
+    await write(async (tx) => {
+      tx.afterCommit(() => {
+        throw new Error("nobody awake");
+      });
+      tx.afterCommit(() => seen.push("committed"));
+      await tx.insert(accounts, account("a"));
+      expect(seen).to.deep.equal([]);
+    });
+    await failure(
+      write((tx) => {
+        tx.afterCommit(() => seen.push("rolled back"));
+        return Promise.reject(new Error("no"));
+      }),
+    );
+    expect(seen).to.deep.equal(["committed"]);
+  });
+
+  it("counts and gives the rows of RETURNING", async () => {
+    await write((tx) => tx.insertMany(accounts, [account("a"), account("b")]));
+    const sql = "UPDATE test_accounts SET version = version + $1 RETURNING id, version";
+    const rows = await write((tx) => tx.all(sql, [1]));
+    expect(rows).to.have.deep.members([
+      { id: "a", version: 1 },
+      { id: "b", version: 1 },
+    ]);
+    expect(await write((tx) => tx.run(sql, [1]))).to.equal(2);
+  });
+
+  it("names the statement and no value when the database refuses it", async () => {
+    const error = await failure(
+      write((tx) =>
+        tx.run("UPDATE test_accounts SET nothing = $1 WHERE id = $2", ["secret-value", "a"]),
+      ),
+    );
+    expect(error).to.be.instanceOf(StatementFailed);
+    expect(String(error)).to.contain("UPDATE test_accounts SET nothing");
+    expect(JSON.stringify(error) + String(error)).not.to.contain("secret-value");
+  });
+
+  it("is refused when it did not go through db.write", async () => {
+    for (const sql of [
+      "DELETE FROM test_accounts",
+      "INSERT INTO test_entries VALUES ('a', 'b', 'c') RETURNING id",
+    ]) {
+      const error = await failure(db.all(sql));
+      expect(String(error), sql).to.contain("outside db.write");
+    }
+  });
+
+  it("is not waited for by those who read, who see what is committed", async () => {
+    await write((tx) => tx.insert(accounts, account("a")));
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    let isIn: () => void = () => undefined;
+    const inside = new Promise<void>((resolve) => (isIn = resolve));
+    const writing = write(async (tx) => {
+      await tx.update(accounts, { version: 1 }, "WHERE id = $1", ["a"]);
+      isIn();
+      await held;
+    });
+    await inside;
+    for (let count = 0; count < 50; count += 1) expect((await onlyAccount(db)).version).to.equal(0);
+    letGo();
+    await writing;
+    expect((await onlyAccount(db)).version).to.equal(1);
+  });
+
+  it("keeps its caller's context", async () => {
+    const { AsyncLocalStorage } = await import("node:async_hooks");
+    const request = new AsyncLocalStorage<number>();
+    const seen = await Promise.all(
+      [1, 2, 3].map((id) =>
+        request.run(id, () => write(() => Promise.resolve(request.getStore()))),
+      ),
+    );
+    expect(seen).to.deep.equal([1, 2, 3]);
+  });
+
+  it("is refused on a store that was closed, when those before have been answered", async () => {
+    const other = await store.open(await store.place("empty"));
+    await createAccounts(other);
+    const last = other.write(testContext, (tx) => tx.insert(accounts, account("a")));
+    await other.close();
+    await last;
+    expect(await failure(other.write(testContext, () => Promise.resolve()))).to.include({
+      status: 503,
+    });
+    expect(await failure(other.find(accounts, ""))).to.include({ status: 503 });
+  });
+});
