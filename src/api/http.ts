@@ -196,6 +196,13 @@ function sendPage(
     ctx.status = 303;
     return;
   }
+  if (answer.kind === "file") {
+    ctx.status = 200;
+    ctx.set("Cache-Control", "public, max-age=31536000, immutable");
+    ctx.type = answer.type;
+    ctx.body = answer.body;
+    return;
+  }
   ctx.status = answer.status;
   ctx.set("X-Robots-Tag", "noindex");
   ctx.type = "text/html; charset=utf-8";

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+/** A file that pages load. Its name changes with what is in it, so that browsers keep it for ever. */
+export interface Asset {
+  readonly name: string;
+  readonly type: string;
+  readonly body: string;
+}
+
+function readAsset(stem: string, extension: string, type: string): Asset {
+  const body = readFileSync(new URL(`./pages/${stem}.${extension}`, import.meta.url), "utf8");
+  const hash = createHash("sha256").update(body).digest("hex").slice(0, 16);
+  return { name: `${stem}.${hash}.${extension}`, type, body };
+}
+
+export const styleSheet = readAsset("checkout", "css", "text/css; charset=utf-8");
+export const script = readAsset("checkout", "js", "text/javascript; charset=utf-8");
+
+/** Null: there is no such file, or it was another one before an update. */
+export function findAsset(name: string): Asset | null {
+  return [styleSheet, script].find((asset) => asset.name === name) ?? null;
+}

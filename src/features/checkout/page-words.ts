@@ -1,0 +1,90 @@
+import { subtract } from "../../kernel/money.ts";
+import { fill, type Catalogue } from "./catalogue.ts";
+import { amountText, networkText } from "./present.ts";
+import { isLagging, isPayable, type CheckoutState } from "./rules.ts";
+import type { CheckoutPageView } from "./service.ts";
+
+/** How a state looks, beside its words: never by colour alone, each has an icon of its own. */
+export type Tone = "asking" | "working" | "done" | "careful" | "over";
+
+export interface StateWords {
+  readonly tone: Tone;
+  readonly headline: string;
+  readonly paragraphs: readonly string[];
+}
+
+/** What the payer is told, and what to do next. */
+export function describeState(
+  view: CheckoutPageView,
+  state: CheckoutState,
+  text: Catalogue,
+): StateWords {
+  const { invoice, network, merchantName: merchant } = view;
+  const say = (words: string): string =>
+    fill(words, {
+      merchant,
+      network: networkText(network),
+      payable: amountText(invoice.payable),
+      received: amountText(invoice.received),
+      remaining: amountText(invoice.remaining),
+    });
+  const words = (tone: Tone, headline: string, ...paragraphs: string[]): StateWords => ({
+    tone,
+    headline,
+    paragraphs: paragraphs.map(say),
+  });
+  const contact = text.contact;
+  switch (state) {
+    case "awaiting":
+      return words("asking", text.awaitingHeadline, ...taken(view, text), text.awaitingLead);
+    case "partly_paid":
+      return words("asking", text.partlyPaidHeadline, ...taken(view, text), text.partlyPaidLead);
+    case "confirming": {
+      const lead = fill(text.confirmingLead, { wait: waitText(view, text) });
+      const lag = isLagging(network, view.networkState, view.at) ? [text.cannotConfirmNow] : [];
+      return words("working", text.confirmingHeadline, lead, ...lag);
+    }
+    case "paid":
+      return words("done", text.paidHeadline, text.paidLead);
+    case "overpaid": {
+      const excess = fill(text.overpaidLead, { excess: excessText(view) });
+      return words("done", text.overpaidHeadline, excess, text.overpaidAction);
+    }
+    case "paid_late":
+      return invoice.status === "paid"
+        ? words("done", text.paidLateHeadline, text.paidLateLead)
+        : words("careful", text.lateHeadline, text.lateLead, contact);
+    case "expired_unpaid":
+      return words("over", text.expiredHeadline, text.expiredLead, text.expiredSent);
+    case "expired_partly_paid":
+      return words("careful", text.expiredPartlyHeadline, text.expiredPartlyLead, contact);
+    case "canceled": {
+      const arrived = view.payments.some(({ status }) => status === "review");
+      const more = arrived ? [text.canceledPayment] : [];
+      return words("over", text.canceledHeadline, text.canceledLead, ...more, contact);
+    }
+    case "cannot_check": {
+      const next = isPayable(invoice, view.at) ? text.cannotCheckOpen : text.cannotCheckOver;
+      return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, next);
+    }
+  }
+}
+
+/** A payer whose payment a reorganisation took must learn why it is asked for again. */
+function taken({ invoice }: CheckoutPageView, text: Catalogue): string[] {
+  return invoice.exception === "reverted" ? [text.reverted] : [];
+}
+
+/** What came beyond what was asked: `0.50 USDT`. */
+export function excessText({ invoice }: CheckoutPageView): string {
+  return amountText(subtract(invoice.received, invoice.payable));
+}
+
+/** How long the confirmations that are missing take, in words. */
+function waitText({ invoice, network }: CheckoutPageView, text: Catalogue): string {
+  const { current, required } = invoice.confirmations;
+  const minutes = Math.round((Math.max(0, required - current) * network.blockTimeMs) / 60_000);
+  if (minutes < 1) return text.waitUnderMinute;
+  if (minutes === 1) return text.waitOneMinute;
+  return fill(text.waitMinutes, { n: String(minutes) });
+}

@@ -1,0 +1,199 @@
+// What the page does beyond HTML: it looks again by itself, copies, and counts down. Without it everything is there.
+"use strict";
+(() => {
+  const hiddenPollMs = 30_000;
+  // Now and then the whole page is read, for what the session does not tell.
+  const wholeEveryMs = 30_000;
+  const patienceMs = 15_000;
+  const warnAtMinutes = [5, 1];
+
+  const announcement = document.getElementById("announcement");
+  const connection = document.getElementById("connection");
+  let checkout = document.getElementById("checkout");
+  if (checkout === null) return;
+
+  let shown = withoutTime(checkout);
+  let tag = "";
+  let wholeAt = Date.now();
+  let timer = 0;
+  let isLooking = false;
+  let minutesBefore = Infinity;
+  // The payer's clock may be wrong; the server's decides.
+  let aheadMs = Date.now() - Number(checkout.dataset.at);
+
+  function say(text) {
+    announcement.textContent = text;
+  }
+
+  function fill(text, name, value) {
+    return text.replace(`{${name}}`, String(value));
+  }
+
+  // --- looking again ---
+
+  async function look() {
+    if (isLooking) return;
+    isLooking = true;
+    clearTimeout(timer);
+    try {
+      const seen = await readTag();
+      if (seen !== tag || Date.now() - wholeAt >= wholeEveryMs) await readWhole();
+      tag = seen;
+      connection.hidden = true;
+    } catch {
+      connection.hidden = false;
+    } finally {
+      isLooking = false;
+      const everyMs = Number(checkout.dataset.pollMs);
+      timer = setTimeout(look, document.hidden ? Math.max(everyMs, hiddenPollMs) : everyMs);
+    }
+  }
+
+  async function read(address, headers) {
+    const signal = AbortSignal.timeout(patienceMs);
+    const answer = await fetch(address, { headers, signal, cache: "no-store" });
+    if (!answer.ok && answer.status !== 304) throw new Error(String(answer.status));
+    return answer;
+  }
+
+  /** The session's tag: while it is the same, nothing has changed and next to nothing was sent. */
+  async function readTag() {
+    const answer = await read(checkout.dataset.session, tag === "" ? {} : { "If-None-Match": tag });
+    return answer.headers.get("ETag") ?? tag;
+  }
+
+  async function readWhole() {
+    const answer = await read(location.pathname, {});
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const next = page.getElementById("checkout");
+    if (next === null) throw new Error("this is no checkout");
+    wholeAt = Date.now();
+    aheadMs = wholeAt - Number(next.dataset.at);
+    const html = withoutTime(next);
+    if (html === shown) return;
+    shown = html;
+    document.title = page.title;
+    show(next);
+  }
+
+  function withoutTime(element) {
+    return element.outerHTML.replace(/ data-at="\d+"/, "");
+  }
+
+  function show(next) {
+    const focused = document.activeElement?.id ?? "";
+    const open = [...checkout.querySelectorAll("details[open]")].map(({ id }) => id);
+    const isNews =
+      next.dataset.state !== checkout.dataset.state ||
+      next.dataset.headline !== checkout.dataset.headline;
+    checkout.replaceWith(document.adoptNode(next));
+    checkout = next;
+    enhance();
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
+    if (isNews) say(checkout.dataset.headline);
+  }
+
+  // --- copying ---
+
+  async function copy(button) {
+    const source = document.getElementById(button.dataset.copy);
+    const label = button.textContent;
+    const isCopied = await write(source.textContent, source);
+    button.textContent = isCopied ? checkout.dataset.copied : checkout.dataset.copyFailed;
+    say(isCopied ? button.dataset.said : checkout.dataset.copyFailed);
+    setTimeout(() => {
+      button.textContent = label;
+    }, 2_500);
+  }
+
+  /** Where the clipboard is closed, as on pages without TLS, the text is selected and copied the old way. */
+  async function write(text, source) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      getSelection()?.selectAllChildren(source);
+      return document.execCommand("copy");
+    }
+  }
+
+  // --- time ---
+
+  function countDown() {
+    const left = document.getElementById("time-left");
+    if (left === null) return;
+    const seconds = Math.max(
+      0,
+      Math.floor((Date.parse(left.dataset.until) - Date.now() + aheadMs) / 1_000),
+    );
+    left.hidden = false;
+    left.textContent = fill(checkout.dataset.timeLeft, "time", duration(seconds));
+    const minutes = Math.ceil(seconds / 60);
+    for (const mark of warnAtMinutes) {
+      if (minutes === mark && minutesBefore > mark && minutesBefore < Infinity) {
+        say(
+          mark === 1
+            ? checkout.dataset.oneMinuteLeft
+            : fill(checkout.dataset.minutesLeft, "n", mark),
+        );
+      }
+    }
+    if (seconds === 0 && minutesBefore > 0) void look();
+    minutesBefore = minutes;
+  }
+
+  function duration(seconds) {
+    const { days, hours, minutes, seconds: secondsText } = checkout.dataset;
+    const part = (text, n) => fill(text, "n", n);
+    if (seconds >= 86_400) {
+      return `${part(days, Math.floor(seconds / 86_400))} ${part(hours, Math.floor((seconds % 86_400) / 3_600))}`;
+    }
+    if (seconds >= 3_600) {
+      return `${part(hours, Math.floor(seconds / 3_600))} ${part(minutes, Math.floor((seconds % 3_600) / 60))}`;
+    }
+    if (seconds >= 60)
+      return `${part(minutes, Math.floor(seconds / 60))} ${part(secondsText, seconds % 60)}`;
+    return part(secondsText, seconds);
+  }
+
+  // --- what only works with a script ---
+
+  function enhance() {
+    for (const button of checkout.querySelectorAll("[data-copy]")) {
+      button.hidden = false;
+      button.addEventListener("click", () => void copy(button));
+    }
+    const print = document.getElementById("print");
+    if (print !== null) {
+      print.hidden = false;
+      print.addEventListener("click", () => window.print());
+    }
+    // In English, the payer's own way to write it, which need not be ours.
+    const language = document.documentElement.lang;
+    const format = new Intl.DateTimeFormat(language === "en" ? undefined : language, {
+      year: "numeric",
+      month: "short",
+      day: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+      timeZoneName: "short",
+    });
+    for (const time of checkout.querySelectorAll("time[data-local]")) {
+      time.textContent = format.format(new Date(time.dateTime));
+    }
+    countDown();
+  }
+
+  enhance();
+  setInterval(countDown, 1_000);
+  // A phone that slept, a page from the browser's memory and a network that is back look at once.
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) void look();
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) void look();
+  });
+  addEventListener("online", () => void look());
+  timer = setTimeout(look, Number(checkout.dataset.pollMs));
+})();

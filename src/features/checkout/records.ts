@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { datetime, moneyAnswer, responseRecord } from "../../api/record.ts";
+
+export const checkoutStatuses = [
+  "open",
+  "partially_paid",
+  "confirming",
+  "paid",
+  "expired",
+  "canceled",
+] as const;
+
+const confirmationProgress = z.object({
+  current: z.int().min(0),
+  required: z.int().min(1),
+});
+
+export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
+  /** The invoice's publicId. */
+  id: z.string(),
+  status: z.enum(checkoutStatuses),
+  amount: moneyAnswer(),
+  paidAmount: moneyAnswer(),
+  settlementCurrency: z.string(),
+  tokenSymbol: z.string(),
+  network: z.string(),
+  walletAddress: z.string(),
+  checkoutUrl: z.string(),
+  expiresAt: datetime(),
+  /** In tokens: what was asked for. */
+  payableAmount: moneyAnswer(),
+  /** In tokens: what is still to pay. */
+  remainingAmount: moneyAnswer(),
+});
+
+export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
+  /** The invoice's publicId. */
+  invoiceId: z.string(),
+  amount: moneyAnswer(),
+  paidAmount: moneyAnswer(),
+  settlementCurrency: z.string(),
+  tokenSymbol: z.string(),
+  network: z.string(),
+  paidAt: datetime(),
+  /** As the network's explorers write them. */
+  transactionHashes: z.array(z.string()),
+});
+
+export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
+  id: z.string(),
+  invoice: CheckoutInvoiceRecord,
+  /** The text that the QR code encodes. */
+  qrCode: z.string(),
+  /** What to do, as a sentence for the payer. */
+  paymentInstructions: z.string(),
+  merchantDisplayName: z.string(),
+  confirmationProgress,
+  receipt: CheckoutReceiptRecord.nullable(),
+});

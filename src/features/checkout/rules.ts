@@ -1,0 +1,79 @@
+import { minute, type Instant } from "../../kernel/clock.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { NetworkState } from "../../platform/chain/state.ts";
+import type { CheckoutInvoice } from "./ports.ts";
+
+/** What a payer is shown: each has its own words, and no two are ever merged. */
+export type CheckoutState =
+  | "awaiting"
+  | "partly_paid"
+  | "confirming"
+  | "paid"
+  | "overpaid"
+  | "paid_late"
+  | "expired_unpaid"
+  | "expired_partly_paid"
+  | "canceled"
+  | "cannot_check";
+
+/** What of a network decides the state. */
+type Progress = Pick<NetworkState, "tipTime" | "scannedAt">;
+type Pace = Pick<Network, "isTest" | "blockTimeMs" | "pollMs">;
+
+/** Blocks and looks may be late by this factor before payers are told. */
+const lagFactor = 10;
+
+/**
+ * Whether what we know of a network is too old to say that a payment has not come. The test network makes blocks on
+ * command, too, so there only the watcher's looks count.
+ */
+export function isLagging(network: Pace, progress: Progress | null, now: Instant): boolean {
+  if (progress === null) return true;
+  const lagMaxMs = Math.max(minute, lagFactor * (network.blockTimeMs + network.pollMs));
+  if (now - progress.scannedAt > lagMaxMs) return true;
+  return !network.isTest && now - progress.tipTime > lagMaxMs;
+}
+
+type Standing = Pick<
+  CheckoutInvoice,
+  "status" | "exception" | "received" | "payable" | "expiresAt"
+>;
+
+/** The state that a payer is shown. */
+export function stateOf(
+  invoice: Standing,
+  network: Pace,
+  progress: Progress | null,
+  now: Instant,
+): CheckoutState {
+  switch (invoice.status) {
+    case "open":
+    case "partially_paid":
+      // Past its time it stays open until the network's newest blocks are read: nobody should pay then.
+      if (now >= invoice.expiresAt || isLagging(network, progress, now)) return "cannot_check";
+      return invoice.status === "open" ? "awaiting" : "partly_paid";
+    case "confirming":
+      return "confirming";
+    case "paid":
+      if (invoice.exception === "late") return "paid_late";
+      return isOverpaid(invoice) ? "overpaid" : "paid";
+    case "expired":
+      if (invoice.exception === "late") return "paid_late";
+      return invoice.received.units > 0n ? "expired_partly_paid" : "expired_unpaid";
+    case "canceled":
+      return "canceled";
+  }
+}
+
+export function isOverpaid(invoice: Pick<CheckoutInvoice, "received" | "payable">): boolean {
+  return invoice.received.units > invoice.payable.units;
+}
+
+/** Whether the payer is asked for money, and so is shown where to send it. */
+export function isPayable(
+  invoice: Pick<CheckoutInvoice, "status" | "expiresAt">,
+  now: Instant,
+): boolean {
+  const isOpen = invoice.status === "open" || invoice.status === "partially_paid";
+  return isOpen && now < invoice.expiresAt;
+}

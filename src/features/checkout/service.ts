@@ -1,0 +1,135 @@
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import type { CheckoutSandbox, CheckoutSources } from "./ports.ts";
+import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
+import { createRecent } from "./recent.ts";
+
+/** No answer is older than this, so that any number of polling payers cost the store one look. */
+const ageMaxMs = second;
+/** Checkouts that are remembered at once, some 4 KiB each. */
+const rememberedMax = 5_000;
+const sandboxActions = ["pay", "underpay", "overpay", "mine", "reorganise", "expire"] as const;
+type SandboxAction = (typeof sandboxActions)[number];
+
+/** What the page shows, and when it was. */
+export interface CheckoutPageView extends CheckoutView {
+  readonly at: Instant;
+  /** Whether the page has the panel of the test network. */
+  readonly hasSandbox: boolean;
+}
+
+export interface CheckoutService {
+  /** The path that this instance is reached under, without a slash at its end. */
+  basePath(): string;
+  /** The session, at most a second old; who asks within the second is given the same object. 404 where there is none. */
+  session(checkoutId: string): Promise<CheckoutSession>;
+  /** What the page shows, at most a second old; null where there is no such checkout. */
+  view(checkoutId: string): Promise<CheckoutPageView | null>;
+  /** Does what a button of the test panel says; 404 for every invoice that is not on the test network. */
+  actOnSandbox(checkoutId: string, action: string): Promise<void>;
+}
+
+export interface CheckoutDependencies {
+  readonly db: Reader;
+  readonly clock: Clock;
+  /** Every network of the table: what is off now may have been on when an invoice was issued. */
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly baseUrl: () => string;
+  readonly sources: CheckoutSources;
+  /** Null: the test network is off. */
+  readonly sandbox: CheckoutSandbox | null;
+}
+
+interface Loaded {
+  readonly view: CheckoutView;
+  /** Presented once a load, not once a request: addresses cost hashing. */
+  readonly session: CheckoutSession;
+}
+
+export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
+  const { db, clock, networks, sources } = deps;
+  const recent = createRecent({ load, clock, ttlMs: ageMaxMs, sizeMax: rememberedMax });
+
+  async function load(checkoutId: string): Promise<Loaded | null> {
+    const invoice = await sources.invoiceOf(db, checkoutId);
+    if (invoice === null) return null;
+    const network = networks.get(invoice.network);
+    if (network === undefined) {
+      throw new Defect(
+        `an invoice names the network ${invoice.network}, which is not in the table`,
+      );
+    }
+    const [payments, merchantName, networkState] = await Promise.all([
+      sources.paymentsOf(db, invoice.id),
+      sources.merchantName(db, invoice.organizationId),
+      sources.networkState(db, invoice.network),
+    ]);
+    const view = { invoice, network, merchantName, payments, networkState };
+    return { view, session: presentSession(view, clock.now()) };
+  }
+
+  /** The only way to the sandbox: an invoice of a real network has none. */
+  function sandboxOf(network: Network): CheckoutSandbox | null {
+    return network.isTest ? deps.sandbox : null;
+  }
+
+  async function loaded(checkoutId: string): Promise<Loaded | null> {
+    // Text that is no checkout id is not asked of the store.
+    return checkoutIdPattern.test(checkoutId) ? recent.get(checkoutId) : null;
+  }
+
+  return {
+    basePath: () => new URL(deps.baseUrl()).pathname.replace(/\/$/, ""),
+
+    async session(checkoutId) {
+      const found = await loaded(checkoutId);
+      if (found === null) throw notFound();
+      return found.session;
+    },
+
+    async view(checkoutId) {
+      const found = await loaded(checkoutId);
+      if (found === null) return null;
+      const hasSandbox = sandboxOf(found.view.network) !== null;
+      return { ...found.view, at: clock.now(), hasSandbox };
+    },
+
+    async actOnSandbox(checkoutId, action) {
+      const found = await loaded(checkoutId);
+      const sandbox = found === null ? null : sandboxOf(found.view.network);
+      if (found === null || sandbox === null) throw notFound();
+      await act(sandbox, found.view, readAction(action));
+      // What it did touches every checkout of the network, and this payer looks again at once.
+      recent.clear();
+    },
+  };
+}
+
+const checkoutIdPattern = /^chk_[0-9a-z]{26,64}$/;
+
+function readAction(text: string): SandboxAction {
+  const action = sandboxActions.find((known) => known === text);
+  if (action !== undefined) return action;
+  throw invalidField("/action", "invalid_value", `must be one of ${sandboxActions.join(", ")}`);
+}
+
+function act(sandbox: CheckoutSandbox, view: CheckoutView, action: SandboxAction): Promise<void> {
+  const { checkoutId } = view.invoice;
+  switch (action) {
+    case "pay":
+      return sandbox.pay(checkoutId, "exact");
+    case "underpay":
+      return sandbox.pay(checkoutId, "under");
+    case "overpay":
+      return sandbox.pay(checkoutId, "over");
+    case "mine":
+      return sandbox.mine(1);
+    case "reorganise":
+      // As deep as a payment that was confirmed a moment ago.
+      return sandbox.reorganise(view.network.confirmations);
+    case "expire":
+      return sandbox.expire(checkoutId);
+  }
+}
