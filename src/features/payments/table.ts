@@ -10,6 +10,7 @@ import {
   type RowOf,
 } from "../../platform/database/index.ts";
 import type { MatchRule } from "./ports.ts";
+import type { PaymentSource, PaymentStatus } from "./status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 
@@ -66,18 +67,6 @@ export const transfers = table(
   },
 );
 
-export const paymentStatuses = [
-  "confirming",
-  "confirmed",
-  "reverted",
-  "review",
-  "rejected",
-] as const;
-export type PaymentStatus = (typeof paymentStatuses)[number];
-
-export const paymentSources = ["detected", "submitted", "operator"] as const;
-export type PaymentSource = (typeof paymentSources)[number];
-
 /** Allocations of transfers to invoices. An invoice's paid sum is the sum of its payments. */
 export const payments = table(
   "payments",
@@ -93,6 +82,8 @@ export const payments = table(
     /** What it adds to the invoice's paid amount, in the smallest unit of the settlement currency. */
     settlementAmount: amount(),
     settlementCurrency: text(),
+    settlementDecimals: integer(),
+    tokenDecimals: integer(),
     rule: text<MatchRule>(),
     source: text<PaymentSource>(),
     status: text<PaymentStatus>(),
@@ -102,6 +93,9 @@ export const payments = table(
     blockHeight: integer(),
     blockHash: text(),
     blockTime: time(),
+    requiredConfirmations: integer(),
+    /** The height of the tip from which on it has as many. */
+    confirmsAtHeight: integer(),
     version: integer(),
     createdAt: time(),
     confirmedAt: time().nullable(),
@@ -120,7 +114,7 @@ export const payments = table(
       { name: "payments_invoice", columns: ["invoiceId", "id"] },
       {
         name: "payments_confirming",
-        columns: ["network", "blockHeight", "id"],
+        columns: ["network", "confirmsAtHeight", "id"],
         where: "status = 'confirming'",
       },
     ],

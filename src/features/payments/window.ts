@@ -1,3 +1,4 @@
+import type { Instant } from "../../kernel/clock.ts";
 import type { TransferLog } from "../../platform/chain/client.ts";
 import type { TransferRow } from "./table.ts";
 
@@ -7,16 +8,21 @@ export interface BlockRange {
   readonly to: number;
 }
 
+/** A log whose block's time is known. */
+export interface TimedLog extends TransferLog {
+  readonly blockTime: Instant;
+}
+
 /** A known transfer that the chain now has at another place. */
-export interface MovedTransfer {
+export interface MovedTransfer<Log extends TransferLog = TransferLog> {
   readonly transfer: TransferRow;
-  readonly log: TransferLog;
+  readonly log: Log;
 }
 
 /** What a look at the chain changes in what is stored. */
-export interface WindowDifference {
-  readonly fresh: readonly TransferLog[];
-  readonly moved: readonly MovedTransfer[];
+export interface WindowDifference<Log extends TransferLog = TransferLog> {
+  readonly fresh: readonly Log[];
+  readonly moved: readonly MovedTransfer<Log>[];
   readonly orphaned: readonly TransferRow[];
   /** Logs above the cursor of transactions that are final below it: no honest chain has them. */
   readonly contradicting: readonly TransferLog[];
@@ -34,8 +40,8 @@ export function compareWindow(
   found: readonly TransferLog[],
   range: BlockRange,
 ): WindowDifference {
-  const rowsOf = group(stored, (row) => row.transactionHash);
-  const logsOf = group(found, (log) => log.transactionHash);
+  const rowsOf = groupBy(stored, (row) => row.transactionHash);
+  const logsOf = groupBy(found, (log) => log.transactionHash);
   const fresh: TransferLog[] = [];
   const moved: MovedTransfer[] = [];
   const orphaned: TransferRow[] = [];
@@ -118,8 +124,9 @@ function hasMoved({ transfer, log }: MovedTransfer): boolean {
   );
 }
 
-function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
+/** Items by what they have in common, in their order. */
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
     const members = groups.get(key);

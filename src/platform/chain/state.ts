@@ -1,5 +1,14 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { integer, json, table, text, time, type Reader, type RowOf } from "../database/index.ts";
+import {
+  integer,
+  json,
+  table,
+  text,
+  time,
+  type Reader,
+  type RowOf,
+  type Tx,
+} from "../database/index.ts";
 
 /** What Till has seen of a network. Everything that depends on the chain's progress is computed from this one row. */
 export interface NetworkState {
@@ -50,6 +59,11 @@ export const blockTable = table(
 
 export type NetworkStateRow = RowOf<typeof stateTable>;
 
+export interface KnownBlock {
+  readonly height: number;
+  readonly hash: string;
+}
+
 /** Null: the network was never reached, so nothing can be issued on it. */
 export function networkState(reader: Reader, network: string): Promise<NetworkStateRow | null> {
   return reader.findOne(stateTable, "WHERE network = $1", [network]);
@@ -59,6 +73,51 @@ export function networkState(reader: Reader, network: string): Promise<NetworkSt
 export async function networkStates(reader: Reader): Promise<Map<string, NetworkState>> {
   const rows = await reader.find(stateTable, "ORDER BY network");
   return new Map(rows.map((row) => [row.network, row]));
+}
+
+/** The first state of a network. False where another process wrote one first. */
+export function createState(tx: Tx, row: NetworkStateRow): Promise<boolean> {
+  return tx.insertIfAbsent(stateTable, row);
+}
+
+/**
+ * Writes the state that follows another. False where that is not the stored one any more: another process went on, and
+ * what was read from the chain is out of date.
+ */
+export async function replaceState(
+  tx: Tx,
+  before: NetworkStateRow,
+  after: Omit<NetworkStateRow, "version" | "network">,
+): Promise<boolean> {
+  const changed = await tx.update(
+    stateTable,
+    { ...after, version: before.version + 1 },
+    "WHERE network = $1 AND version = $2",
+    [before.network, before.version],
+  );
+  return changed === 1;
+}
+
+/** The kept blocks above the cursor, lowest first. */
+export async function knownBlocks(reader: Reader, network: string): Promise<KnownBlock[]> {
+  return reader.find(blockTable, "WHERE network = $1 ORDER BY height", [network]);
+}
+
+/** Forgets the kept blocks outside of a range, both ends excluded below and included above, and keeps one more. */
+export async function keepBlocks(
+  tx: Tx,
+  network: string,
+  kept: { readonly above: number; readonly upTo: number },
+  added: KnownBlock | null,
+): Promise<void> {
+  await tx.run("DELETE FROM network_blocks WHERE network = $1 AND (height <= $2 OR height > $3)", [
+    network,
+    kept.above,
+    kept.upTo,
+  ]);
+  if (added !== null) {
+    await tx.insert(blockTable, { network, height: added.height, hash: added.hash });
+  }
 }
 
 /** How many blocks a block and those after it are: 1 for the newest; 0 where the chain does not reach it any more. */

@@ -57,6 +57,8 @@ export const migration: Migration = {
       amount ${types.amount("amount")} NOT NULL,
       settlement_amount ${types.amount("settlement_amount")} NOT NULL,
       settlement_currency ${types.text} NOT NULL,
+      settlement_decimals ${types.integer} NOT NULL,
+      token_decimals ${types.integer} NOT NULL,
       rule ${types.text} NOT NULL,
       source ${types.text} NOT NULL CHECK (source IN ('detected', 'submitted', 'operator')),
       status ${types.text} NOT NULL CHECK (status IN ('confirming', 'confirmed', 'reverted', 'review', 'rejected')),
@@ -64,6 +66,8 @@ export const migration: Migration = {
       block_height ${types.integer} NOT NULL,
       block_hash ${types.text} NOT NULL,
       block_time ${types.time} NOT NULL,
+      required_confirmations ${types.integer} NOT NULL,
+      confirms_at_height ${types.integer} NOT NULL,
       version ${types.integer} NOT NULL,
       created_at ${types.time} NOT NULL,
       confirmed_at ${types.time}
@@ -72,6 +76,6 @@ export const migration: Migration = {
     `CREATE INDEX payments_organization ON payments (organization_id, id)`,
     `CREATE INDEX payments_status ON payments (organization_id, status, id)`,
     `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
-    `CREATE INDEX payments_confirming ON payments (network, block_height, id) WHERE status = 'confirming'`,
+    `CREATE INDEX payments_confirming ON payments (network, confirms_at_height, id) WHERE status = 'confirming'`,
   ],
 };

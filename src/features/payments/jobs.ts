@@ -1,0 +1,49 @@
+import { second, type Clock } from "../../kernel/clock.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Database } from "../../platform/database/index.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { Leases } from "../../platform/jobs/leases.ts";
+import type { Invoices } from "./ports.ts";
+import type { Watcher } from "./watcher.ts";
+
+/** How long after a process died another one reads its networks. */
+const leaseMs = 30 * second;
+
+/** The name under which a network's watching is nudged. */
+export function watchWorkerName(network: string): string {
+  return `watch ${network}`;
+}
+
+/**
+ * One worker a network: it looks at the chain, then expires what is due by the time of the newest scanned block. Only
+ * the process that holds the network's lease does.
+ */
+export function makeWatchWorkers(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly leases: Leases;
+  readonly watchers: readonly Watcher[];
+  readonly invoices: Pick<Invoices, "sweepDeadlines">;
+}): Worker[] {
+  const { db, clock, leases, invoices } = deps;
+
+  async function sweep(network: string): Promise<boolean> {
+    const state = await networkState(db, network);
+    if (state === null) return false;
+    return (await invoices.sweepDeadlines(db, network, state, clock.now())) > 0;
+  }
+
+  return deps.watchers.map((watcher) => ({
+    name: watchWorkerName(watcher.network.id),
+    everyMs: watcher.network.pollMs,
+    async run(signal) {
+      const { id } = watcher.network;
+      const lease = await leases.acquire(watchWorkerName(id), leaseMs);
+      if (lease === null) return false;
+      const isMore = await watcher.look((tx) => leases.guard(tx, lease));
+      if (signal.aborted) return false;
+      const hasExpired = await sweep(id);
+      return isMore || hasExpired;
+    },
+  }));
+}

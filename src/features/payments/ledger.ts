@@ -1,0 +1,166 @@
+import { assert } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { difference } from "../../platform/audit/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import type { Entry, LedgerDeps } from "./entry.ts";
+import { placeTransfers, type Placed } from "./placement.ts";
+import type { InvoiceTerms, PaymentTotals } from "./ports.ts";
+import { presentPayment } from "./present.ts";
+import {
+  confirmPayment,
+  movePayment,
+  openPayment,
+  paymentEvents,
+  revertPayment,
+  settleLedger,
+} from "./rules.ts";
+import { insertPayments, lockPayments, transfersById, updatePayments } from "./store.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+import { groupBy } from "./window.ts";
+
+/** A payment as it was stored, null for a new one, and as it becomes. */
+interface Change {
+  readonly before: PaymentRow | null;
+  readonly after: PaymentRow;
+}
+
+type TermsOf = ReadonlyMap<Id<"invoice">, InvoiceTerms>;
+
+/**
+ * Writes what changed on the chain, and what follows from it for payments and invoices, in the caller's transaction
+ * and with a fixed number of statements. Rows are locked in the order transfers, invoices, payments.
+ */
+export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<void> {
+  const placed = await placeTransfers(tx, deps, entry);
+  const invoiceIds = new Set([
+    ...placed.invoiceIds,
+    ...entry.verified.map(({ payment }) => payment.invoiceId),
+  ]);
+  if (invoiceIds.size === 0) return;
+
+  const inOrder = [...invoiceIds].sort();
+  const terms = await deps.invoices.lockTerms(tx, inOrder);
+  const stored = await lockPayments(tx, inOrder);
+  const { changes, totals } = settle(
+    [...followPayments(stored, placed, entry), ...openPayments(deps, placed, terms, entry)],
+    terms,
+  );
+  await insertPayments(
+    tx,
+    changes.filter(({ before }) => before === null).map(({ after }) => after),
+  );
+  await updatePayments(
+    tx,
+    changes.filter(({ before }) => before !== null).map(({ after }) => after),
+  );
+  await tell(tx, deps, entry, changes, placed);
+  await deps.invoices.settleInvoices(tx, entry.network.id, totals, entry.state, entry.at);
+}
+
+/** Stored payments as the chain's news leave them. */
+function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: Entry): Change[] {
+  const verified = new Map(entry.verified.map(({ payment }) => [payment.id, payment.blockHash]));
+  return stored.map((before) => {
+    const transfer = placed.transfers.get(before.transferId);
+    if (transfer !== undefined) {
+      const isOnChain = transfer.status === "seen";
+      return { before, after: isOnChain ? movePayment(before, transfer) : revertPayment(before) };
+    }
+    // Since its receipt was read, others may have decided about it.
+    const mayConfirm =
+      before.status === "confirming" &&
+      before.confirmsAtHeight <= entry.state.tipHeight &&
+      verified.get(before.id) === before.blockHash;
+    return { before, after: mayConfirm ? confirmPayment(before, entry.at) : before };
+  });
+}
+
+function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: Entry): Change[] {
+  return [...placed.matches].map(([transferId, match]) => {
+    const transfer = placed.transfers.get(transferId);
+    const asked = terms.get(match.invoiceId);
+    assert(transfer !== undefined && asked !== undefined, "a match names what is not there");
+    const { at } = entry;
+    const id = deps.ids.next("payment", at);
+    const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
+    return { before: null, after };
+  });
+}
+
+/** What each invoice's payments come to, and those of them that change by it. */
+function settle(
+  given: readonly Change[],
+  terms: TermsOf,
+): { changes: Change[]; totals: Map<Id<"invoice">, PaymentTotals> } {
+  const befores = new Map(given.map(({ before, after }) => [after.id, before]));
+  const ledgers = groupBy(given, ({ after }) => after.invoiceId);
+  const changes: Change[] = [];
+  const totals = new Map<Id<"invoice">, PaymentTotals>();
+  for (const [invoiceId, asked] of terms) {
+    const ledger = (ledgers.get(invoiceId) ?? []).map(({ after }) => after);
+    const settled = settleLedger(ledger, asked);
+    totals.set(invoiceId, settled.totals);
+    for (const payment of settled.payments) {
+      const before = befores.get(payment.id) ?? null;
+      if (before === null) changes.push({ before, after: payment });
+      else if (differs(before, payment)) {
+        changes.push({ before, after: { ...payment, version: before.version + 1 } });
+      }
+    }
+  }
+  return { changes, totals };
+}
+
+function differs(one: PaymentRow, other: PaymentRow): boolean {
+  const names = Object.keys(one) as (keyof PaymentRow)[];
+  return names.some((name) => one[name] !== other[name]);
+}
+
+/** Audit entries and events of the payments that came to another status. */
+async function tell(
+  tx: Tx,
+  deps: LedgerDeps,
+  entry: Entry,
+  changes: readonly Change[],
+  placed: Placed,
+): Promise<void> {
+  const { at, network, state } = entry;
+  const told = changes.filter(({ before, after }) => before?.status !== after.status);
+  const transfers = await transfersOf(tx, told, placed);
+  for (const { before, after } of told) {
+    const transfer = transfers.get(after.transferId);
+    assert(transfer !== undefined, "a payment has no transfer");
+    const type = paymentEvents[after.status];
+    const view = { payment: after, transfer, network, tipHeight: state.tipHeight };
+    const record = presentPayment(view);
+    const { organizationId } = after;
+    deps.outbox.emit(tx, at, {
+      type,
+      organizationId,
+      objectType: "payment",
+      objectId: after.id,
+      objectVersion: after.version,
+      data: before === null ? record : { ...record, previousStatus: before.status },
+    });
+    const past = before === null ? {} : presentPayment({ ...view, payment: before });
+    deps.auditor.record(tx, at, {
+      action: type,
+      organizationId,
+      targetType: "payment",
+      targetId: after.id,
+      changes: difference(past, record),
+    });
+  }
+}
+
+/** The transfers of payments: those just placed, and the others read at once. */
+async function transfersOf(
+  tx: Tx,
+  changes: readonly Change[],
+  placed: Placed,
+): Promise<ReadonlyMap<Id<"transfer">, TransferRow>> {
+  const missing = changes
+    .map(({ after }) => after.transferId)
+    .filter((id) => !placed.transfers.has(id));
+  return new Map([...placed.transfers, ...(await transfersById(tx, missing))]);
+}

@@ -1,0 +1,81 @@
+import type { ChainClient, Head } from "../../platform/chain/client.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { NetworkStateRow } from "../../platform/chain/state.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+
+/** The network cannot be watched as it is configured. The server goes on; an operator has to act. */
+export class NetworkStopped extends Error {
+  override readonly name = "NetworkStopped";
+}
+
+/** Makes sure that the provider is of the configured chain; throws NetworkStopped where it is of another. */
+export async function checkChainId(client: ChainClient, network: Network): Promise<void> {
+  const chainId = await client.chainId();
+  if (chainId === network.chainId) return;
+  throw new NetworkStopped(
+    `${client.provider} is of chain ${String(chainId)} and ${network.title} is chain ` +
+      `${String(network.chainId)}. Correct the network's provider.`,
+  );
+}
+
+/**
+ * Asks every token's contract for its decimals and gives the symbols of those that answer otherwise than configured, or
+ * not at all. A provider that cannot be reached throws: it says nothing about a token.
+ */
+export async function findDisabledTokens(
+  client: ChainClient,
+  network: Network,
+  logger: Logger,
+): Promise<readonly string[]> {
+  const disabled: string[] = [];
+  for (const token of network.tokens) {
+    const fault = await faultOf(client, token.contract, token.decimals);
+    if (fault === null) continue;
+    disabled.push(token.symbol);
+    logger.error(
+      { alarm: "token_disabled", network: network.id, token: token.symbol, fault },
+      "a token is switched off: its contract does not count as configured",
+    );
+  }
+  return disabled.sort();
+}
+
+async function faultOf(
+  client: ChainClient,
+  contract: string,
+  configured: number,
+): Promise<string | null> {
+  try {
+    const decimals = await client.decimals(contract);
+    if (decimals === configured) return null;
+    return `it has ${String(decimals)} decimals, not ${String(configured)}`;
+  } catch (error) {
+    const isItsAnswer =
+      error instanceof ProviderError && ["refused", "malformed"].includes(error.kind);
+    if (isItsAnswer) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Stops at a chain that is not the one that was scanned before, or that denies what it called final. `isThorough` asks
+ * for the block of the cursor where the final block that is known anyway is another.
+ */
+export async function checkCursor(
+  client: ChainClient,
+  network: Network,
+  state: NetworkStateRow,
+  finalized: Head,
+  isThorough: boolean,
+): Promise<void> {
+  const block = finalized.height === state.cursorHeight ? finalized : null;
+  const [asked = null] =
+    block === null && isThorough ? await client.blocks([state.cursorHeight]) : [block];
+  const isAnother = asked !== null && asked.hash !== state.cursorHash;
+  if (!isAnother && state.chainId === network.chainId) return;
+  throw new NetworkStopped(
+    `This is not the chain of ${network.title} that was scanned before: its block ` +
+      `${String(state.cursorHeight)} was final and is another one now. Correct the network's provider.`,
+  );
+}

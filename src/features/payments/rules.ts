@@ -1,0 +1,171 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { divideRounded } from "../../kernel/ratio.ts";
+import type { InvoiceTerms, Match, PaymentTotals } from "./ports.ts";
+import type { PaymentSource, PaymentStatus } from "./status.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** Only these count as money of the invoice. */
+export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
+  return payment.status === "confirming" || payment.status === "confirmed";
+}
+
+/** The new payment of a transfer to the invoice that it was matched to; `settleLedger` gives its worth. */
+export function openPayment(given: {
+  readonly id: Id<"payment">;
+  readonly transfer: TransferRow;
+  readonly match: Match;
+  readonly terms: InvoiceTerms;
+  readonly source: PaymentSource;
+  readonly at: Instant;
+}): PaymentRow {
+  const { transfer, match, terms } = given;
+  return {
+    id: given.id,
+    organizationId: match.organizationId,
+    invoiceId: match.invoiceId,
+    transferId: transfer.id,
+    network: transfer.network,
+    token: transfer.token,
+    amount: transfer.amount,
+    settlementAmount: 0n,
+    settlementCurrency: terms.settlementCurrency,
+    settlementDecimals: terms.settlementDecimals,
+    tokenDecimals: terms.tokenDecimals,
+    rule: match.rule,
+    source: given.source,
+    status: firstStatus(transfer.blockTime, terms),
+    statusWhenBack: null,
+    blockHeight: transfer.blockHeight,
+    blockHash: transfer.blockHash,
+    blockTime: transfer.blockTime,
+    requiredConfirmations: terms.requiredConfirmations,
+    confirmsAtHeight: confirmsAt(transfer.blockHeight, terms.requiredConfirmations),
+    version: 1,
+    createdAt: given.at,
+    confirmedAt: null,
+  };
+}
+
+/** Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. */
+function firstStatus(blockTime: Instant, terms: InvoiceTerms): "confirming" | "review" {
+  if (terms.isCanceled) return "review";
+  return blockTime > terms.expiresAt && terms.latePolicy === "review" ? "review" : "confirming";
+}
+
+function confirmsAt(blockHeight: number, requiredConfirmations: number): number {
+  return blockHeight + requiredConfirmations - 1;
+}
+
+/** A reorganisation took the transfer off the chain. What the merchant rejected stays rejected. */
+export function revertPayment(payment: PaymentRow): PaymentRow {
+  if (payment.status === "rejected" || payment.status === "reverted") return payment;
+  const statusWhenBack = payment.status === "review" ? "review" : "confirming";
+  return { ...payment, status: "reverted", statusWhenBack, confirmedAt: null };
+}
+
+/** The transfer is in another block than before, perhaps after it was gone: it is confirmed anew. */
+export function movePayment(
+  payment: PaymentRow,
+  block: Pick<TransferRow, "blockHeight" | "blockHash" | "blockTime">,
+): PaymentRow {
+  return {
+    ...payment,
+    status: statusWhenMoved(payment),
+    statusWhenBack: null,
+    blockHeight: block.blockHeight,
+    blockHash: block.blockHash,
+    blockTime: block.blockTime,
+    confirmsAtHeight: confirmsAt(block.blockHeight, payment.requiredConfirmations),
+    confirmedAt: null,
+  };
+}
+
+function statusWhenMoved(payment: PaymentRow): PaymentStatus {
+  if (payment.status === "reverted") return payment.statusWhenBack ?? "confirming";
+  return payment.status === "confirmed" ? "confirming" : payment.status;
+}
+
+export function confirmPayment(payment: PaymentRow, at: Instant): PaymentRow {
+  return { ...payment, status: "confirmed", confirmedAt: at };
+}
+
+export interface SettledLedger {
+  readonly payments: readonly PaymentRow[];
+  readonly totals: PaymentTotals;
+}
+
+/**
+ * What all payments of an invoice come to. Each payment's worth is the difference that it makes to the worth of all,
+ * so that they add up to the invoice's paid amount to the last unit.
+ */
+export function settleLedger(payments: readonly PaymentRow[], terms: InvoiceTerms): SettledLedger {
+  const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const seen = sumOf(inOrder.filter(isCounted));
+  let before = 0n;
+  const valued = inOrder.map((payment): PaymentRow => {
+    if (payment.status === "review") {
+      return { ...payment, settlementAmount: worthAfter(seen, payment.amount, terms) };
+    }
+    if (!isCounted(payment)) return payment;
+    const settlementAmount = worthAfter(before, payment.amount, terms);
+    before += payment.amount;
+    return { ...payment, settlementAmount };
+  });
+  return { payments: valued, totals: totalsOf(inOrder, terms) };
+}
+
+/** What tokens add in the settlement currency to those that are there already. */
+function worthAfter(before: bigint, amount: bigint, terms: InvoiceTerms): bigint {
+  return worthOf(before + amount, terms) - worthOf(before, terms);
+}
+
+function worthOf(tokens: bigint, terms: InvoiceTerms): bigint {
+  return divideRounded(tokens * terms.amount, terms.payableAmount, "down");
+}
+
+function sumOf(payments: readonly PaymentRow[]): bigint {
+  return payments.reduce((total, payment) => total + payment.amount, 0n);
+}
+
+function totalsOf(payments: readonly PaymentRow[], terms: InvoiceTerms): PaymentTotals {
+  const counted = payments.filter(isCounted).toSorted(byChainOrder);
+  const completing = completingPlace(counted, terms.dueAmount);
+  // What comes once the invoice is whole is too much, not too late.
+  const making = completing === -1 ? counted : counted.slice(0, completing + 1);
+  const waiting = payments.filter(({ status }) => status === "review");
+  const isLate = ({ blockTime }: PaymentRow) => blockTime > terms.expiresAt;
+  return {
+    seen: sumOf(counted),
+    confirmed: sumOf(counted.filter(({ status }) => status === "confirmed")),
+    isLate: making.some(isLate) || waiting.some((payment) => terms.isCanceled || isLate(payment)),
+    isReverted: payments.some(
+      ({ status, statusWhenBack }) => status === "reverted" && statusWhenBack === "confirming",
+    ),
+    latestBlock:
+      counted.length === 0 ? null : Math.max(...counted.map(({ blockHeight }) => blockHeight)),
+    completedAt: counted[completing]?.blockTime ?? null,
+  };
+}
+
+function byChainOrder(one: PaymentRow, other: PaymentRow): number {
+  return one.blockHeight - other.blockHeight || (one.id < other.id ? -1 : 1);
+}
+
+/** The place of the payment with which the sum reaches what is due; -1 where it does not. */
+function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
+  let sum = 0n;
+  return counted.findIndex((payment) => {
+    sum += payment.amount;
+    return sum >= due;
+  });
+}
+
+/** The event of each status that a payment can come to. */
+export const paymentEvents = {
+  confirming: "payment.detected",
+  confirmed: "payment.confirmed",
+  reverted: "payment.reverted",
+  review: "payment.needs_review",
+  rejected: "payment.rejected",
+} as const satisfies Record<PaymentStatus, string>;

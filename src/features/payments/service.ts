@@ -1,0 +1,66 @@
+import { Defect } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { parsePage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { networkStates } from "../../platform/chain/state.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import type { PaymentView } from "./present.ts";
+import type { PaymentStatus } from "./status.ts";
+import { listPayments, paymentsOfInvoice, transfersById } from "./store.ts";
+import type { PaymentRow } from "./table.ts";
+
+export interface PaymentFilters extends PageQuery {
+  readonly invoiceId?: Id<"invoice"> | undefined;
+  readonly status?: PaymentStatus | undefined;
+}
+
+export interface PaymentService {
+  /** An organization's payments, newest first. */
+  list(organizationId: Id<"organization">, query: PaymentFilters): Promise<Page<PaymentView>>;
+  /** All payments of an invoice, oldest first, whatever became of them. */
+  ofInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<readonly PaymentView[]>;
+}
+
+export function makePaymentService(deps: {
+  readonly db: Reader;
+  /** Every configured network, by id, those that are off too: their payments stay. */
+  readonly networks: ReadonlyMap<string, Network>;
+}): PaymentService {
+  const { db, networks } = deps;
+
+  function networkOf(payment: PaymentRow): Network {
+    const network = networks.get(payment.network);
+    if (network === undefined) throw new Defect(`the network ${payment.network} is not configured`);
+    return network;
+  }
+
+  async function toViews(reader: Reader, rows: readonly PaymentRow[]): Promise<PaymentView[]> {
+    if (rows.length === 0) return [];
+    const [transfers, states] = await Promise.all([
+      transfersById(
+        reader,
+        rows.map(({ transferId }) => transferId),
+      ),
+      networkStates(reader),
+    ]);
+    return rows.map((payment) => {
+      const transfer = transfers.get(payment.transferId);
+      if (transfer === undefined) throw new Defect(`${payment.id} has no transfer`);
+      const tipHeight = states.get(payment.network)?.tipHeight ?? payment.blockHeight;
+      return { payment, transfer, network: networkOf(payment), tipHeight };
+    });
+  }
+
+  return {
+    async list(organizationId, query) {
+      const { invoiceId, status } = query;
+      const page = parsePage(query, "payments", { organizationId, invoiceId, status });
+      const rows = await listPayments(db, organizationId, { invoiceId, status }, page);
+      const views = await toViews(db, rows);
+      return toPageBy(views, page, ({ payment }) => payment.id);
+    },
+    async ofInvoice(reader, invoiceId) {
+      return toViews(reader, await paymentsOfInvoice(reader, invoiceId));
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import type { Id } from "../../kernel/id.ts";
+import {
+  encodeAmount,
+  type Dialect,
+  type Reader,
+  type SqlValue,
+  type Tx,
+} from "../../platform/database/index.ts";
+import type { PaymentStatus } from "./status.ts";
+import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
+
+/** A bound JSON list as values of an IN, at whatever place. */
+function listed(dialect: Dialect, place: number): string {
+  const bound = `$${String(place)}`;
+  return dialect === "sqlite"
+    ? `(SELECT value FROM json_each(${bound}))`
+    : `(SELECT json_array_elements_text(CAST(${bound} AS json)))`;
+}
+
+/** A bound JSON list of rows, `$1`, to update from: `given.value ->> 0` is a row's first field. */
+const givenRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS given",
+  postgres: "json_array_elements(CAST($1 AS json)) AS given(value)",
+};
+
+// --- transfers ----------------------------------------------------------------------------------------------------
+
+/** The transfers that the chain may still take back. */
+export function revocableTransfers(reader: Reader, network: string): Promise<TransferRow[]> {
+  return reader.find(
+    transfers,
+    "WHERE network = $1 AND is_final = 0 AND status = 'seen' ORDER BY block_height, log_index",
+    [network],
+  );
+}
+
+/** Every transfer of these transactions, whatever became of it. */
+export function transfersOfTransactions(
+  reader: Reader,
+  network: string,
+  hashes: readonly string[],
+): Promise<TransferRow[]> {
+  if (hashes.length === 0) return Promise.resolve([]);
+  return reader.find(
+    transfers,
+    `WHERE network = $1 AND transaction_hash IN ${listed(reader.dialect, 2)}`,
+    [network, JSON.stringify(hashes)],
+  );
+}
+
+export async function transfersById(
+  reader: Reader,
+  ids: readonly Id<"transfer">[],
+): Promise<Map<Id<"transfer">, TransferRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader.find(transfers, `WHERE id IN ${listed(reader.dialect, 1)}`, [
+    JSON.stringify(ids),
+  ]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Marks transfers as gone, which also frees their places for others. */
+export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(`UPDATE transfers SET status = 'orphaned' WHERE id IN ${listed(tx.dialect, 1)}`, [
+    JSON.stringify(ids),
+  ]);
+}
+
+/** Gives transfers the places that the chain has them at now. */
+export async function putOnChain(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(
+    `UPDATE transfers SET status = 'seen', log_index = CAST(given.value ->> 1 AS BIGINT),
+      block_height = CAST(given.value ->> 2 AS BIGINT), block_hash = given.value ->> 3,
+      block_time = CAST(given.value ->> 4 AS BIGINT), organization_id = COALESCE(given.value ->> 5, organization_id),
+      invoice_id = COALESCE(given.value ->> 6, invoice_id)
+     FROM ${givenRows[tx.dialect]} WHERE transfers.id = given.value ->> 0`,
+    [
+      JSON.stringify(
+        rows.map((row) => [
+          row.id,
+          row.logIndex,
+          row.blockHeight,
+          row.blockHash,
+          row.blockTime,
+          row.organizationId,
+          row.invoiceId,
+        ]),
+      ),
+    ],
+  );
+}
+
+export async function insertTransfers(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
+  if (rows.length > 0) await tx.insertMany(transfers, rows);
+}
+
+/** What lies at or below a final block stays. */
+export async function finalizeTransfers(tx: Tx, network: string, height: number): Promise<void> {
+  await tx.run(
+    `UPDATE transfers SET is_final = 1
+     WHERE network = $1 AND is_final = 0 AND status = 'seen' AND block_height <= $2`,
+    [network, height],
+  );
+}
+
+// --- payments -----------------------------------------------------------------------------------------------------
+
+/** The invoices that transfers are allocated to, rejected claims left out. */
+export async function allocationsOf(
+  reader: Reader,
+  transferIds: readonly Id<"transfer">[],
+): Promise<{ readonly transferId: Id<"transfer">; readonly invoiceId: Id<"invoice"> }[]> {
+  if (transferIds.length === 0) return [];
+  return reader.all(
+    `SELECT transfer_id AS "transferId", invoice_id AS "invoiceId" FROM payments
+     WHERE status <> 'rejected' AND transfer_id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(transferIds)],
+  );
+}
+
+/** Every payment of invoices, locked. */
+export function lockPayments(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<PaymentRow[]> {
+  if (invoiceIds.length === 0) return Promise.resolve([]);
+  return tx.lock(payments, `WHERE invoice_id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(invoiceIds),
+  ]);
+}
+
+export async function insertPayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
+  if (rows.length > 0) await tx.insertMany(payments, rows);
+}
+
+/** Writes what a payment can change in. */
+export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(
+    `UPDATE payments SET settlement_amount = given.value ->> 1, status = given.value ->> 2,
+      status_when_back = given.value ->> 3, block_height = CAST(given.value ->> 4 AS BIGINT),
+      block_hash = given.value ->> 5, block_time = CAST(given.value ->> 6 AS BIGINT),
+      confirms_at_height = CAST(given.value ->> 7 AS BIGINT),
+      version = CAST(given.value ->> 8 AS BIGINT), confirmed_at = CAST(given.value ->> 9 AS BIGINT)
+     FROM ${givenRows[tx.dialect]} WHERE payments.id = given.value ->> 0`,
+    [
+      JSON.stringify(
+        rows.map((row) => [
+          row.id,
+          encodeAmount(row.settlementAmount),
+          row.status,
+          row.statusWhenBack,
+          row.blockHeight,
+          row.blockHash,
+          row.blockTime,
+          row.confirmsAtHeight,
+          row.version,
+          row.confirmedAt,
+        ]),
+      ),
+    ],
+  );
+}
+
+/** A place in the order in which payments confirm. */
+export interface ConfirmingPlace {
+  readonly height: number;
+  readonly id: string;
+}
+
+/** Payments that have their confirmations at a tip and are not confirmed yet, after a place. */
+export function maturePayments(
+  reader: Reader,
+  network: string,
+  tipHeight: number,
+  after: ConfirmingPlace,
+  limit: number,
+): Promise<PaymentRow[]> {
+  return reader.find(
+    payments,
+    `WHERE network = $1 AND status = 'confirming' AND confirms_at_height <= $2
+      AND (confirms_at_height > $3 OR (confirms_at_height = $3 AND id > $4))
+     ORDER BY confirms_at_height, id LIMIT $5`,
+    [network, tipHeight, after.height, after.id, limit],
+  );
+}
+
+/** A page of an organization's payments, newest first. */
+export function listPayments(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: { readonly invoiceId?: string | undefined; readonly status?: PaymentStatus | undefined },
+  page: { readonly after: string | null; readonly fetch: number },
+): Promise<PaymentRow[]> {
+  const conditions = ["organization_id = $1"];
+  const values: SqlValue[] = [organizationId];
+  const add = (column: string, comparison: string, value: string | null | undefined) => {
+    if (value === undefined || value === null) return;
+    values.push(value);
+    conditions.push(`${column} ${comparison} $${String(values.length)}`);
+  };
+  add("invoice_id", "=", filters.invoiceId);
+  add("status", "=", filters.status);
+  add("id", "<", page.after);
+  values.push(page.fetch);
+  return reader.find(
+    payments,
+    `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT $${String(values.length)}`,
+    values,
+  );
+}
+
+/** All payments of an invoice, oldest first. */
+export function paymentsOfInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<PaymentRow[]> {
+  return reader.find(payments, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
+}

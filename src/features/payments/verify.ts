@@ -1,0 +1,192 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { minute, second } from "../../kernel/clock.ts";
+import type { ChainClient, Receipt } from "../../platform/chain/client.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** A payment that has its confirmations, with the transfer as it was scanned. */
+export interface Candidate {
+  readonly payment: PaymentRow;
+  readonly transfer: TransferRow;
+}
+
+/**
+ * The money moment: before a payment is confirmed, its receipt is read once more. Two providers must agree with what
+ * was scanned where two are configured, so that one alone cannot make an invoice paid.
+ */
+export interface Verifier {
+  /** The candidates whose receipts agree. The others are asked about again, at a later call. */
+  verify(candidates: readonly Candidate[]): Promise<readonly Candidate[]>;
+  /** How many payments are held because a provider disagrees. */
+  heldCount(): number;
+}
+
+/** Receipts that are read at the same time. */
+const parallel = 20;
+/** How long a second provider that is away or behind is waited for before one alone is enough. */
+const patienceMs = 2 * minute;
+const retryFirstMs = 5 * second;
+const retryMostMs = 5 * minute;
+/** Notes kept about payments that wait; the oldest are forgotten first. */
+const notesMax = 10_000;
+
+/** What a provider says about a candidate. */
+type Opinion = "agrees" | "is_behind" | "is_away" | { readonly disagrees: string };
+
+interface Note {
+  readonly since: Instant;
+  /** Null: nobody disagrees, a provider is missing. */
+  readonly reason: string | null;
+  readonly retryAt: Instant;
+  readonly waitMs: number;
+}
+
+export function makeVerifier(deps: {
+  /** Each provider by itself, in order of preference. */
+  readonly providers: readonly ChainClient[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Verifier {
+  const { providers, clock, logger } = deps;
+  const notes = new Map<string, Note>();
+
+  function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
+    const { payment, transfer } = candidate;
+    const before = notes.get(payment.id);
+    const now = clock.now();
+    const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
+    note(payment.id, { since: before?.since ?? now, reason, retryAt: now + waitMs, waitMs });
+    if (before?.reason === reason) return;
+    logger.error(
+      {
+        alarm: "payment_held",
+        payment: payment.id,
+        network: payment.network,
+        transactionHash: transfer.transactionHash,
+        provider: provider.provider,
+        reason,
+      },
+      "a payment is held: a provider contradicts what was scanned",
+    );
+  }
+
+  function note(id: string, value: Note): void {
+    notes.delete(id);
+    notes.set(id, value);
+    const [oldest] = notes.keys();
+    if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
+  }
+
+  /** Whether a candidate for which too few providers can be asked has waited for them long enough. */
+  function isOutOfPatience({ payment }: Candidate): boolean {
+    const before = notes.get(payment.id);
+    const now = clock.now();
+    if (before === undefined) {
+      note(payment.id, { since: now, reason: null, retryAt: now, waitMs: retryFirstMs });
+      return false;
+    }
+    // What one provider denied is never confirmed by another alone.
+    return before.reason === null && now - before.since >= patienceMs;
+  }
+
+  async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
+    const needed = Math.min(2, providers.length);
+    let agreed = 0;
+    for (const provider of providers) {
+      const opinion = await round.opinionOf(provider, candidate);
+      if (typeof opinion === "object") {
+        hold(candidate, provider, opinion.disagrees);
+        return false;
+      }
+      if (opinion === "agrees") agreed += 1;
+      if (agreed === needed) return true;
+    }
+    if (agreed === 0 || !isOutOfPatience(candidate)) return false;
+    logger.warn(
+      { payment: candidate.payment.id, network: candidate.payment.network },
+      "a payment is confirmed by one provider alone: no second one could be asked for a while",
+    );
+    return true;
+  }
+
+  return {
+    async verify(candidates) {
+      const now = clock.now();
+      const due = candidates.filter(
+        ({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now,
+      );
+      const round = makeRound();
+      const agreed: Candidate[] = [];
+      for (let start = 0; start < due.length; start += parallel) {
+        const group = due.slice(start, start + parallel);
+        const verdicts = await Promise.all(group.map((candidate) => isAgreed(candidate, round)));
+        agreed.push(...group.filter((_, place) => verdicts[place] === true));
+      }
+      for (const { payment } of agreed) notes.delete(payment.id);
+      return agreed;
+    },
+    heldCount: () => [...notes.values()].filter(({ reason }) => reason !== null).length,
+  };
+}
+
+interface Round {
+  opinionOf(provider: ChainClient, candidate: Candidate): Promise<Opinion>;
+}
+
+/** One round of questions: a provider that fails is not asked again, and no receipt or tip is read twice. */
+function makeRound(): Round {
+  const away = new Set<ChainClient>();
+  const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
+  const tips = new Map<ChainClient, Promise<number>>();
+
+  function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
+    let answer = known.get(key);
+    if (answer === undefined) {
+      answer = read();
+      known.set(key, answer);
+    }
+    return answer;
+  }
+
+  function receiptsOf(provider: ChainClient): Map<string, Promise<Receipt | null>> {
+    const known = receipts.get(provider) ?? new Map<string, Promise<Receipt | null>>();
+    receipts.set(provider, known);
+    return known;
+  }
+
+  return {
+    async opinionOf(provider, candidate) {
+      if (away.has(provider)) return "is_away";
+      const { transactionHash, blockHeight } = candidate.transfer;
+      try {
+        const receipt = await once(receiptsOf(provider), transactionHash, () =>
+          provider.receipt(transactionHash),
+        );
+        if (receipt !== null) return compare(receipt, candidate.transfer);
+        const tip = await once(tips, provider, async () => (await provider.heads()).latest.height);
+        return tip < blockHeight ? "is_behind" : { disagrees: "it does not know the transaction" };
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        away.add(provider);
+        return "is_away";
+      }
+    },
+  };
+}
+
+function compare(receipt: Receipt, transfer: TransferRow): Opinion {
+  if (!receipt.succeeded) return { disagrees: "the transaction failed" };
+  if (receipt.blockHash !== transfer.blockHash) {
+    return { disagrees: "the transaction is in another block" };
+  }
+  const hasLog = receipt.transfers.some(
+    (log) =>
+      log.logIndex === transfer.logIndex &&
+      log.contract === transfer.contract &&
+      log.from === transfer.fromAddress &&
+      log.to === transfer.toAddress &&
+      log.amount === transfer.amount,
+  );
+  return hasLog ? "agrees" : { disagrees: "the transaction holds no such transfer" };
+}

@@ -1,0 +1,222 @@
+import { systemActor } from "../../kernel/actor.ts";
+import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { ChainClient } from "../../platform/chain/client.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import {
+  createState,
+  keepBlocks,
+  networkState,
+  replaceState,
+  type NetworkStateRow,
+} from "../../platform/chain/state.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+import type { LedgerDeps } from "./entry.ts";
+import { enter } from "./ledger.ts";
+import { AnswerDropped, makeRangeSize } from "./look.ts";
+import { findNews, type News } from "./news.ts";
+import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from "./preparation.ts";
+import { isBehind, isWorthWriting, keptBlocks, nextState } from "./progress.ts";
+import { finalizeTransfers, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
+import { makeVerifier, type Candidate } from "./verify.ts";
+import { isSame, type WindowDifference } from "./window.ts";
+
+export interface WatcherDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly network: Network;
+  /** The network's providers behind one interface, which passes over those that fail. */
+  readonly client: ChainClient;
+  /** Each of them by itself, in order of preference. */
+  readonly providers: readonly ChainClient[];
+}
+
+/** Called in the transaction of a look; throws where this process may not write any more. */
+export type Guard = (tx: Tx) => Promise<void>;
+
+/** Reads one network, for all merchants at once. */
+export interface Watcher {
+  readonly network: Network;
+  /**
+   * One look at the chain, written in one transaction. Gives true where more is waiting. A provider that fails, and
+   * answers that do not fit together, end the look without a trace: the next one makes up for it.
+   */
+  look(guard: Guard): Promise<boolean>;
+  /** Why the network is not being read, null while it is; and how many payments a provider's contradiction holds. */
+  health(): { readonly problem: string | null; readonly heldPayments: number };
+}
+
+/** Payments whose receipts are read in one look. */
+const confirmationsMax = 200;
+/** Looks in a row whose answers did not fit together, before that is called a problem. */
+const droppedMax = 5;
+
+const context: WriteContext = { actor: systemActor("watcher"), requestId: null, ip: null };
+const firstPlace: ConfirmingPlace = { height: -1, id: "" };
+
+interface Confirmable {
+  readonly verified: readonly Candidate[];
+  readonly isMore: boolean;
+}
+
+export function makeWatcher(deps: WatcherDeps): Watcher {
+  const { db, clock, network, client } = deps;
+  const logger = deps.logger.child({ network: network.id });
+  const verifier = makeVerifier({ providers: deps.providers, clock, logger });
+  const rangeSize = makeRangeSize(network.maxLogRange);
+
+  let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
+  let isCursorChecked = false;
+  let confirmedUpTo = firstPlace;
+  let problem: string | null = null;
+  let droppedInRow = 0;
+
+  /** Asks once a day: the contracts behind proxies change. */
+  async function disabledTokens(): Promise<readonly string[]> {
+    const at = clock.now();
+    if (tokens !== null && at - tokens.at < day) return tokens.disabled;
+    await checkChainId(client, network);
+    tokens = { at, disabled: await findDisabledTokens(client, network, logger) };
+    return tokens.disabled;
+  }
+
+  /** Watching begins with what is not final yet: nothing older can be meant for an invoice of Till's. */
+  async function begin(disabled: readonly string[], guard: Guard): Promise<void> {
+    const { latest, finalized } = await client.heads();
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      await createState(tx, {
+        network: network.id,
+        chainId: network.chainId,
+        cursorHeight: finalized.height,
+        cursorHash: finalized.hash,
+        tipHeight: finalized.height,
+        tipHash: finalized.hash,
+        tipTime: finalized.time,
+        headHeight: latest.height,
+        scannedAt: clock.now(),
+        disabledTokens: disabled,
+        version: 1,
+      });
+    });
+  }
+
+  async function readChain(state: NetworkStateRow): Promise<News> {
+    const heads = await client.heads();
+    await checkCursor(client, network, state, heads.finalized, !isCursorChecked);
+    isCursorChecked = true;
+    if (heads.latest.height < state.cursorHeight) {
+      throw new AnswerDropped("the provider is behind what was final already");
+    }
+    const { invoices } = deps;
+    const news = await findNews({ db, client, network, invoices, state, heads, rangeSize });
+    report(news.difference);
+    return news;
+  }
+
+  function report({ orphaned, contradicting }: WindowDifference): void {
+    if (orphaned.length > 0) {
+      logger.warn({ transfers: orphaned.length }, "a reorganisation took transfers off the chain");
+    }
+    const [first] = contradicting;
+    if (first === undefined) return;
+    logger.error(
+      { alarm: "final_transaction_moved", transactionHash: first.transactionHash },
+      "a provider has a final transaction in a second block; its transfers there are left out",
+    );
+  }
+
+  /** Payments that have their confirmations at the new tip and whose receipts agree; by turns where there are many. */
+  async function findConfirmable({ look, difference }: News): Promise<Confirmable> {
+    const { height } = look.to;
+    const mature = await maturePayments(db, network.id, height, confirmedUpTo, confirmationsMax);
+    const last = mature.at(-1);
+    const isFull = last !== undefined && mature.length === confirmationsMax;
+    confirmedUpTo = isFull ? { height: last.confirmsAtHeight, id: last.id } : firstPlace;
+    const moving = [...difference.orphaned, ...difference.moved.map(({ transfer }) => transfer)];
+    const changing = new Set(moving.map(({ id }) => id));
+    const staying = mature.filter(({ transferId }) => !changing.has(transferId));
+    const transfers = await transfersById(
+      db,
+      staying.map(({ transferId }) => transferId),
+    );
+    const candidates = staying.flatMap((payment): Candidate[] => {
+      const transfer = transfers.get(payment.transferId);
+      return transfer === undefined ? [] : [{ payment, transfer }];
+    });
+    const verified = await verifier.verify(candidates);
+    return { verified, isMore: isFull && verified.length > 0 };
+  }
+
+  async function lookOnce(guard: Guard): Promise<boolean> {
+    const disabled = await disabledTokens();
+    const state = await networkState(db, network.id);
+    if (state === null) {
+      await begin(disabled, guard);
+      return true;
+    }
+    const news = await readChain(state);
+    const { verified, isMore } = await findConfirmable(news);
+    const at = clock.now();
+    const after = nextState(state, news.look, disabled, at);
+    const isUnchanged = isSame(news.difference) && verified.length === 0;
+    if (isUnchanged && !isWorthWriting(state, after)) return false;
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      await advance(tx, state, after, news);
+      await enter(tx, deps, { network, state: after, difference: news.difference, verified, at });
+      if (news.hasRevocable && after.cursorHeight > state.cursorHeight) {
+        await finalizeTransfers(tx, network.id, after.cursorHeight);
+      }
+    });
+    return isBehind(after) || isMore;
+  }
+
+  /** Moves the state on, unless another process has. */
+  async function advance(
+    tx: Tx,
+    before: NetworkStateRow,
+    after: NetworkStateRow,
+    news: News,
+  ): Promise<void> {
+    if (!(await replaceState(tx, before, after))) {
+      throw new AnswerDropped("another process has looked at the network meanwhile");
+    }
+    const { upTo, added } = keptBlocks(news.known, news.look, after, network);
+    if (news.known.length > 0 || added !== null) {
+      await keepBlocks(tx, network.id, { above: after.cursorHeight, upTo }, added);
+    }
+  }
+
+  /** States a problem once, and once that it is over. */
+  function setProblem(found: string | null): void {
+    if (found === problem) return;
+    problem = found;
+    if (found === null) logger.info("the network is being read again");
+    else logger.error({ alarm: "network_not_read", problem: found }, "the network cannot be read");
+  }
+
+  return {
+    network,
+    async look(guard) {
+      try {
+        const isMore = await lookOnce(guard);
+        droppedInRow = 0;
+        setProblem(null);
+        return isMore;
+      } catch (error) {
+        if (error instanceof AnswerDropped) {
+          droppedInRow += 1;
+          logger.debug({ reason: error.message }, "a look was dropped");
+          if (droppedInRow >= droppedMax) setProblem(error.message);
+        } else if (error instanceof ProviderError || error instanceof NetworkStopped) {
+          setProblem(error.message);
+        } else throw error;
+        return false;
+      }
+    },
+    health: () => ({ problem, heldPayments: verifier.heldCount() }),
+  };
+}
