@@ -89,4 +89,17 @@ export default tseslint.config(
       globals: { process: "readonly", console: "readonly", URL: "readonly" },
     },
   },
+  {
+    // What browsers run.
+    files: ["src/features/*/pages/*.js"],
+    languageOptions: {
+      sourceType: "script",
+      globals: Object.fromEntries(
+        [
+          "AbortSignal", "addEventListener", "clearTimeout", "document", "DOMParser", "fetch", "getSelection",
+          "location", "navigator", "setInterval", "setTimeout", "window",
+        ].map((name) => [name, "readonly"]),
+      ),
+    },
+  },
 );
