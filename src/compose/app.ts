@@ -107,6 +107,7 @@ export async function createApp(
       mountOperations(features.organizations, services.organizationService, api),
       mountOperations(features.auth, services.auth, api),
       mountOperations(features.apiKeys, services.apiKeys, api),
+      mountOperations(features.customers, services.customers, api),
       mountOperations(features.admin, services.admin, api),
     ],
 

@@ -7,6 +7,7 @@ import {
   makeSessions,
   type AuthService,
 } from "../features/auth/index.ts";
+import { makeCustomerService, type CustomerService } from "../features/customers/index.ts";
 import { makeMembers, type Members } from "../features/members/index.ts";
 import {
   makeOrganizations,
@@ -50,6 +51,7 @@ export interface Services extends Omit<Parts, "config" | "secret" | "nudges"> {
   readonly auth: AuthService;
   readonly sessions: ReturnType<typeof makeSessions>;
   readonly apiKeys: ApiKeyService;
+  readonly customers: CustomerService;
   readonly admin: AdminService;
   close(): Promise<void>;
 }
@@ -91,6 +93,7 @@ export function makeServices(parts: Parts): Services {
   const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
+  const customers = makeCustomerService(common);
   const admin = makeAdminService({
     db,
     clock,
@@ -113,6 +116,7 @@ export function makeServices(parts: Parts): Services {
     auth,
     sessions,
     apiKeys,
+    customers,
     admin,
     close: () => leases.releaseAll(),
   };

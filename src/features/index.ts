@@ -2,6 +2,7 @@ import type { Operation } from "../api/operation.ts";
 import { adminOperations } from "./admin/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
 import { authOperations } from "./auth/index.ts";
+import { customerOperations } from "./customers/index.ts";
 import { organizationOperations } from "./organizations/index.ts";
 
 /**
@@ -12,6 +13,7 @@ export const features = {
   organizations: organizationOperations,
   auth: authOperations,
   apiKeys: apiKeyOperations,
+  customers: customerOperations,
   admin: adminOperations,
 } as const;
 

@@ -4,6 +4,8 @@ import { migration as identity } from "./0002-identity.ts";
 import { migration as sandbox } from "./0003-sandbox.ts";
 import { migration as walletsInvoices } from "./0004-wallets-invoices.ts";
 import { migration as chainPayments } from "./0005-chain-payments.ts";
+import { migration as webhooks } from "./0006-webhooks.ts";
+import { migration as customers } from "./0007-customers.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -12,4 +14,6 @@ export const migrations: readonly Migration[] = [
   sandbox,
   walletsInvoices,
   chainPayments,
+  webhooks,
+  customers,
 ];

@@ -1,0 +1,7 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+export const ExternalIdTaken = defineProblem({
+  code: "external_id_taken",
+  status: 409,
+  title: "Another customer has this externalId",
+});

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import type { Page } from "../../kernel/page.ts";
+import { ExternalIdTaken } from "./errors.ts";
+import { presentCustomer } from "./present.ts";
+import {
+  CreateCustomerRequest,
+  CustomerListRecord,
+  CustomerRecord,
+  UpdateCustomerRequest,
+} from "./records.ts";
+import type { CustomerService } from "./service.ts";
+import type { CustomerRow } from "./table.ts";
+
+const operation = operationsOf<CustomerService>();
+
+export const customerOperations = [
+  operation({
+    id: "listCustomers",
+    group: "Customers",
+    method: "GET",
+    path: "/organizations/{organizationId}/customers",
+    summary: "List customers",
+    description: "The filters compare the whole value; an e-mail address in any case.",
+    access: organization("organization:read"),
+    request: {
+      query: {
+        limit: z.string().optional(),
+        cursor: z.string().optional(),
+        email: z.string().max(254).optional(),
+        externalId: z.string().max(200).optional(),
+      },
+    },
+    response: { status: 200, record: CustomerListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<CustomerRow>) => ({
+      data: page.data.map(presentCustomer),
+      nextCursor: page.nextCursor,
+    }),
+  }),
+  operation({
+    id: "createCustomer",
+    group: "Customers",
+    method: "POST",
+    path: "/organizations/{organizationId}/customers",
+    summary: "Create a customer",
+    access: organization("customers:write"),
+    request: { body: CreateCustomerRequest },
+    response: { status: 201, record: CustomerRecord },
+    errors: [ExternalIdTaken],
+    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    present: presentCustomer,
+  }),
+  operation({
+    id: "getCustomer",
+    group: "Customers",
+    method: "GET",
+    path: "/organizations/{organizationId}/customers/{customerId}",
+    summary: "Get a customer",
+    access: organization("organization:read"),
+    response: { status: 200, record: CustomerRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.customerId),
+    present: presentCustomer,
+  }),
+  operation({
+    id: "updateCustomer",
+    group: "Customers",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/customers/{customerId}",
+    summary: "Update a customer",
+    description: "Fields that are absent stay as they are; `metadata` is replaced as a whole.",
+    access: organization("customers:write"),
+    request: { body: UpdateCustomerRequest },
+    response: { status: 200, record: CustomerRecord },
+    errors: [ExternalIdTaken],
+    handle: (service, call) =>
+      service.update(
+        call.context,
+        call.organizationId,
+        call.params.customerId,
+        call.body,
+        call.expect,
+      ),
+    present: presentCustomer,
+  }),
+];

@@ -1,0 +1,155 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { difference, type Auditor } from "../../platform/audit/index.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import { ExternalIdTaken } from "./errors.ts";
+import { presentCustomer } from "./present.ts";
+import { findCustomer, listCustomers, type CustomerFilters } from "./store.ts";
+import { customers, type CustomerRow } from "./table.ts";
+
+export interface CustomerInput {
+  readonly name: string;
+  readonly email?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What an update may set: absent leaves, null clears; metadata is replaced as a whole. */
+export type CustomerChanges = {
+  readonly [Name in keyof CustomerInput]?: CustomerInput[Name] | undefined;
+};
+
+export interface CustomerService {
+  list(
+    organizationId: Id<"organization">,
+    query: CustomerFilters & PageQuery,
+  ): Promise<Page<CustomerRow>>;
+  get(organizationId: Id<"organization">, customerId: Id<"customer">): Promise<CustomerRow>;
+  /** Makes a customer; 409 `external_id_taken` where another of the organization has the externalId. */
+  create(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: CustomerInput,
+  ): Promise<CustomerRow>;
+  /** Changes a customer; the same 409. */
+  update(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    customerId: Id<"customer">,
+    changes: CustomerChanges,
+    expect: (current: CustomerRow) => void,
+  ): Promise<CustomerRow>;
+}
+
+export function makeCustomerService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+}): CustomerService {
+  const { db, clock, ids, auditor, outbox } = deps;
+  return {
+    async list(organizationId, { limit, cursor, ...given }) {
+      const filters = { ...given, email: given.email?.toLowerCase() };
+      const page = parsePage({ limit, cursor }, "customers", { organizationId, ...filters });
+      return toPage(await listCustomers(db, organizationId, filters, page), page);
+    },
+
+    async get(organizationId, customerId) {
+      const row = await findCustomer(db, organizationId, customerId);
+      if (row === null) throw notFound();
+      return row;
+    },
+
+    create(context, organizationId, input) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const row: CustomerRow = {
+          id: ids.next("customer", at),
+          organizationId,
+          externalId: input.externalId ?? null,
+          name: input.name,
+          email: input.email ?? null,
+          metadata: input.metadata ?? {},
+          version: 1,
+          createdAt: at,
+          updatedAt: at,
+        };
+        if (!(await tx.insertIfAbsent(customers, row))) throw externalIdTaken();
+        const { name, email, externalId, metadata } = row;
+        auditor.record(tx, at, {
+          action: "customer.created",
+          organizationId,
+          targetType: "customer",
+          targetId: row.id,
+          changes: { name, email, externalId, metadata },
+        });
+        announce(outbox, tx, at, "customer.created", row);
+        return row;
+      });
+    },
+
+    async update(context, organizationId, customerId, changes, expect) {
+      try {
+        return await db.write(context, async (tx) => {
+          const at = clock.now();
+          const current = await tx.lockOne(customers, "WHERE organization_id = $1 AND id = $2", [
+            organizationId,
+            customerId,
+          ]);
+          if (current === null) throw notFound();
+          expect(current);
+          const given = Object.fromEntries(
+            Object.entries(changes).filter(([, value]) => value !== undefined),
+          ) as Partial<CustomerRow>;
+          const changed = difference({ ...current }, given);
+          if (Object.keys(changed).length === 0) return current;
+          const set = { ...given, version: current.version + 1, updatedAt: at };
+          await tx.update(customers, set, "WHERE id = $1", [customerId]);
+          const next = { ...current, ...set };
+          auditor.record(tx, at, {
+            action: "customer.updated",
+            organizationId,
+            targetType: "customer",
+            targetId: customerId,
+            changes: changed,
+          });
+          announce(outbox, tx, at, "customer.updated", next);
+          return next;
+        });
+      } catch (error) {
+        if (error instanceof UniqueViolation && error.index === "customers_external_id") {
+          throw externalIdTaken();
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+function externalIdTaken(): InstanceType<typeof ExternalIdTaken> {
+  return new ExternalIdTaken(
+    "Another customer of the organization has this externalId. Find it with ?externalId=, or use another.",
+    { errors: [{ pointer: "/externalId", code: "taken", message: "belongs to another customer" }] },
+  );
+}
+
+function announce(outbox: Outbox, tx: Tx, at: Instant, type: string, row: CustomerRow): void {
+  outbox.emit(tx, at, {
+    type,
+    organizationId: row.organizationId,
+    objectType: "customer",
+    objectId: row.id,
+    objectVersion: row.version,
+    data: presentCustomer(row),
+  });
+}

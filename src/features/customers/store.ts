@@ -1,0 +1,36 @@
+import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import { customers, type CustomerRow } from "./table.ts";
+
+export interface CustomerFilters {
+  readonly email?: string | undefined;
+  readonly externalId?: string | undefined;
+}
+
+export async function findCustomer(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  customerId: Id<"customer">,
+): Promise<CustomerRow | null> {
+  return reader.findOne(customers, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    customerId,
+  ]);
+}
+
+/** A page of customers, newest first. */
+export async function listCustomers(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: CustomerFilters,
+  page: PageRequest,
+): Promise<CustomerRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["email =", filters.email],
+    ["external_id =", filters.externalId],
+  ]);
+  return reader.find(customers, rest, values);
+}

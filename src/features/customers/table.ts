@@ -1,0 +1,37 @@
+import type { Id } from "../../kernel/id.ts";
+import { integer, json, table, text, time, type RowOf } from "../../platform/database/index.ts";
+
+export const customers = table(
+  "customers",
+  {
+    id: text<Id<"customer">>(),
+    organizationId: text<Id<"organization">>(),
+    /** The merchant's own number of the customer. */
+    externalId: text().nullable(),
+    name: text(),
+    email: text().nullable(),
+    metadata: json<Readonly<Record<string, string>>>(),
+    version: integer(),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "customers_organization", columns: ["organizationId", "id"] },
+      {
+        name: "customers_external_id",
+        columns: ["organizationId", "externalId"],
+        unique: true,
+        where: "external_id IS NOT NULL",
+      },
+      {
+        name: "customers_email",
+        columns: ["organizationId", "email", "id"],
+        where: "email IS NOT NULL",
+      },
+    ],
+  },
+);
+
+export type CustomerRow = RowOf<typeof customers>;
