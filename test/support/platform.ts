@@ -1,0 +1,32 @@
+import type { OperatorActor } from "../../src/kernel/actor.ts";
+import { expectStatus, type TestApp } from "./app.ts";
+
+const operator: OperatorActor = { type: "operator", id: null, label: "tests@localhost" };
+const context = { actor: operator, requestId: null, ip: null };
+
+/** Makes the platform organization, as `till init` does, and gives a key of it with scope `platform`. */
+export async function platformKey({ app }: TestApp): Promise<string> {
+  const organization = await app.db.write(context, (tx) =>
+    app.organizations.add(tx, app.clock.now(), {
+      name: "Platform",
+      ownerId: null,
+      isPlatform: true,
+    }),
+  );
+  const { secret } = await app.apiKeys.create(context, organization.id, {
+    name: "review",
+    scopes: ["platform"],
+  });
+  return secret;
+}
+
+/** Approves an organization through the operation that the platform's reviewers use. */
+export async function approve(app: TestApp, key: string, organizationId: string): Promise<void> {
+  await expectStatus(
+    app.request("POST", `/v1/admin/organizations/${organizationId}/verification`, {
+      key,
+      body: { decision: "approve" },
+    }),
+    200,
+  );
+}

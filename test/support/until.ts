@@ -1,0 +1,22 @@
+const pauseMs = 25;
+
+/**
+ * Asks again and again until the answer is good, and gives it; after `patienceMs` it throws with the last one.
+ * For what other processes and real chains do in their own time.
+ */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T> | T,
+  isGood: (answer: T) => boolean,
+  patienceMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (isGood(answer)) return answer;
+    if (Date.now() > deadline) {
+      throw new Error(`${what} did not happen in time; last was ${JSON.stringify(answer)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
