@@ -312,7 +312,8 @@ export async function reviewHistory(
   );
 }
 
-async function lockOrganization(
+/** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */
+export async function lockOrganization(
   tx: Tx,
   organizationId: Id<"organization">,
 ): Promise<OrganizationRow> {

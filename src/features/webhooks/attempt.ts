@@ -1,0 +1,43 @@
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { OutboundResult, Sender } from "../../platform/outbound/sender.ts";
+import { sign } from "../../platform/outbound/standard-webhooks.ts";
+import { openSecret } from "./secret.ts";
+import type { DeliveryRow, EndpointRow } from "./store.ts";
+
+/** An attempt that has ended. */
+export interface Attempt {
+  readonly delivery: DeliveryRow;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly result: OutboundResult;
+}
+
+/** Signs a claimed delivery for this moment and sends it. */
+export async function sendAttempt(parts: {
+  readonly clock: Clock;
+  readonly sender: Sender;
+  readonly secretKey: Uint8Array;
+  readonly delivery: DeliveryRow;
+  readonly endpoint: EndpointRow;
+}): Promise<Attempt> {
+  const { clock, sender, delivery, endpoint } = parts;
+  const startedAt = clock.now();
+  const body = Buffer.from(delivery.body);
+  const signed = sign({
+    id: delivery.eventId,
+    timestampSeconds: Math.floor(startedAt / second),
+    body,
+    secrets: [openSecret(parts.secretKey, endpoint)],
+  });
+  const result = await sender.send({
+    url: endpoint.url,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "Till-Webhooks/1",
+      "till-delivery-id": delivery.id,
+      ...signed,
+    },
+    body,
+  });
+  return { delivery, startedAt, endedAt: clock.now(), result };
+}

@@ -1,0 +1,227 @@
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+import type { Sender } from "../../platform/outbound/sender.ts";
+import { sendAttempt, type Attempt } from "./attempt.ts";
+import type { EndpointWriter } from "./endpoint-writer.ts";
+import {
+  allot,
+  endpointConcurrencyMax,
+  goodHealth,
+  isForgettable,
+  isTroubled,
+  observe,
+  type Health,
+} from "./health.ts";
+import { recordAttempts } from "./recording.ts";
+import { isSuccess, isThrottled } from "./rules.ts";
+import {
+  claimDue,
+  findEndpoints,
+  findLanes,
+  giveUp,
+  type DeliveryRow,
+  type EndpointRow,
+  type Lane,
+} from "./store.ts";
+
+/** Requests under way at once in this process. */
+const concurrencyMax = 64;
+/** Those of them that endpoints in trouble may take, so that fresh events of the others never wait for them. */
+const troubledMax = 48;
+/** Deliveries that one claim takes. */
+const claimMax = 32;
+/** Outcomes that one transaction records. */
+const recordMax = 64;
+/** More than four times what an attempt may take: an outcome that comes later was not waited for. */
+const leaseLife = 60 * second;
+/** How often it looks without a nudge: what is tried again becomes due by itself. */
+const everyMs = 1 * second;
+/** How long a stop waits for requests that are under way. */
+const drainMs = 10 * second;
+
+export interface DelivererDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly sender: Sender;
+  readonly endpointWriter: EndpointWriter;
+  /** The key that webhook secrets are sealed with. */
+  readonly secretKey: Uint8Array;
+  readonly context: WriteContext;
+  /** Wakes this worker: there is room again. */
+  readonly nudge: () => void;
+  readonly logger: Logger;
+}
+
+export interface Deliverer extends Worker {
+  /** Resolves when nothing is under way and every outcome is recorded. */
+  settled(): Promise<void>;
+  /** Starts nothing more, waits a while for what is under way, and gives back what was not finished. */
+  close(): Promise<void>;
+}
+
+/**
+ * Sends deliveries that are due. A run claims what there is room for and starts it; it waits for no receiver, so a
+ * silent one holds up nothing but its own four requests. Outcomes are recorded together as they come. Whatever is lost
+ * on the way, a process with them, is due again when its lease ends: each delivery arrives at least once.
+ */
+export function createDeliverer(deps: DelivererDependencies): Deliverer {
+  const { db, clock, ids, sender, context, nudge, logger } = deps;
+  const health = new Map<Id<"webhookEndpoint">, Health>();
+  /** Claimed and not yet recorded, by endpoint. */
+  const underWay = new Map<Id<"webhookEndpoint">, number>();
+  const ended: Attempt[] = [];
+  let total = 0;
+  let recording: Promise<void> | null = null;
+  let isClosing = false;
+  let waiters: (() => void)[] = [];
+
+  const healthOf = (endpointId: Id<"webhookEndpoint">): Health =>
+    health.get(endpointId) ?? goodHealth;
+  const underWayOf = (endpointId: Id<"webhookEndpoint">): number => underWay.get(endpointId) ?? 0;
+
+  function occupy(endpointId: Id<"webhookEndpoint">, change: 1 | -1): void {
+    total += change;
+    const count = underWayOf(endpointId) + change;
+    if (count === 0) underWay.delete(endpointId);
+    else underWay.set(endpointId, count);
+  }
+
+  function roomFor(lanes: readonly Lane[], now: Instant): Map<Id<"webhookEndpoint">, number> {
+    let troubled = 0;
+    for (const [endpointId, count] of underWay) {
+      if (isTroubled(healthOf(endpointId))) troubled += count;
+    }
+    return allot(
+      lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now),
+      {
+        now,
+        free: concurrencyMax - total,
+        freeForTroubled: troubledMax - troubled,
+        batchMax: claimMax,
+        health: healthOf,
+        underWay: underWayOf,
+      },
+    );
+  }
+
+  /** Claims and starts what there is room for; gives how many. */
+  async function startDue(lanes: readonly Lane[]): Promise<number> {
+    const now = clock.now();
+    const wanted = roomFor(lanes, now);
+    if (wanted.size === 0) return 0;
+    const token = ids.unguessable("lease");
+    const { claimed, endpoints } = await db.write(context, async (tx) => ({
+      claimed: await claimDue(tx, wanted, {
+        now,
+        leaseUntil: now + leaseLife,
+        token,
+        laneMax: endpointConcurrencyMax,
+      }),
+      endpoints: await findEndpoints(tx, [...wanted.keys()]),
+    }));
+    const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+    for (const delivery of claimed) {
+      const endpoint = byId.get(delivery.endpointId);
+      if (endpoint !== undefined) start(delivery, endpoint);
+    }
+    return claimed.length;
+  }
+
+  function start(delivery: DeliveryRow, endpoint: EndpointRow): void {
+    occupy(endpoint.id, 1);
+    sendAttempt({ ...deps, delivery, endpoint }).then(
+      (attempt) => {
+        ended.push(attempt);
+        recording ??= recordEnded();
+      },
+      (error: unknown) => {
+        // Its lease ends by itself, and it is tried again.
+        logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
+        release(endpoint.id);
+      },
+    );
+  }
+
+  function release(endpointId: Id<"webhookEndpoint">): void {
+    occupy(endpointId, -1);
+    if (total > 0) return;
+    for (const wake of waiters) wake();
+    waiters = [];
+  }
+
+  /** Records what has ended, and what ends meanwhile: one transaction for all that wait. */
+  async function recordEnded(): Promise<void> {
+    while (ended.length > 0) {
+      const batch = ended.splice(0, recordMax);
+      const postponed = isClosing ? new Set<Id<"webhookEndpoint">>() : learn(batch);
+      try {
+        await recordAttempts(deps, { attempts: batch, postponed, isClosing });
+      } catch (error) {
+        // Nothing is lost: the leases end, and the deliveries are attempted again.
+        logger.error({ err: error, deliveries: batch.length }, "webhook outcomes were not recorded");
+      }
+      for (const { delivery } of batch) release(delivery.endpointId);
+      nudge();
+    }
+    recording = null;
+  }
+
+  /** Notes how the endpoints did; gives those that were just postponed, or postponed further. */
+  function learn(attempts: readonly Attempt[]): Set<Id<"webhookEndpoint">> {
+    const postponed = new Set<Id<"webhookEndpoint">>();
+    for (const { delivery, result, endedAt } of attempts) {
+      const before = healthOf(delivery.endpointId);
+      const after = observe(before, {
+        at: endedAt,
+        isGood: isSuccess(result),
+        isThrottled: isThrottled(result),
+      });
+      if (isForgettable(after, endedAt)) health.delete(delivery.endpointId);
+      else health.set(delivery.endpointId, after);
+      if (after.openUntil !== null && after.openUntil !== before.openUntil) {
+        postponed.add(delivery.endpointId);
+      }
+    }
+    return postponed;
+  }
+
+  /** What waits for endpoints that were disabled becomes dead letters; gives whether there is more. */
+  async function clearDisabled(lanes: readonly Lane[]): Promise<boolean> {
+    const disabled = lanes.find((lane) => lane.status === "disabled");
+    if (disabled === undefined) return false;
+    const at = clock.now();
+    return db.write(context, (tx) =>
+      giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
+    );
+  }
+
+  const deliverer: Deliverer = {
+    name: "webhooks",
+    everyMs,
+    async run() {
+      if (isClosing) return false;
+      const lanes = await findLanes(db);
+      const isMoreToClear = await clearDisabled(lanes);
+      const started = await startDue(lanes);
+      return isMoreToClear || started > 0;
+    },
+    async settled() {
+      while (total > 0) await new Promise<void>((resolve) => waiters.push(resolve));
+    },
+    async close() {
+      isClosing = true;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainMs)));
+      await Promise.race([deliverer.settled(), late]);
+      clearTimeout(timer);
+      sender.close();
+      await deliverer.settled();
+    },
+  };
+  return deliverer;
+}

@@ -1,0 +1,22 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+export const WebhookUrlRefused = defineProblem({
+  code: "webhook_url_refused",
+  status: 422,
+  title: "This server does not send webhooks to this address",
+});
+export const WebhookEndpointLimit = defineProblem({
+  code: "webhook_endpoint_limit",
+  status: 409,
+  title: "The organization has as many enabled endpoints as it may",
+});
+export const EndpointDisabled = defineProblem({
+  code: "endpoint_disabled",
+  status: 409,
+  title: "The endpoint is disabled",
+});
+export const DeliveryInFlight = defineProblem({
+  code: "delivery_in_flight",
+  status: 409,
+  title: "The event is still on its way to the endpoint",
+});

@@ -1,0 +1,79 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import type { RelayedEvent, Subscriber } from "../../platform/events/relay.ts";
+import { renderMessage, wants } from "./message.ts";
+import { addDeliveries, lockEnabledEndpoints, type DeliveryRow, type EndpointRow } from "./store.ts";
+
+/**
+ * Makes, in the transaction that passes events on, a delivery for each endpoint that wants one. It takes the same few
+ * statements for one event and for a batch.
+ */
+export function makeFanOut(deps: {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Wakes the deliverer. */
+  readonly nudge: () => void;
+}): Subscriber {
+  const { clock, ids, nudge } = deps;
+  return async (tx, relayed) => {
+    const organizationIds = new Set(
+      relayed.map((event) => event.organizationId).filter((id) => id !== null),
+    );
+    if (organizationIds.size === 0) return;
+    const endpoints = byOrganization(await lockEnabledEndpoints(tx, [...organizationIds]));
+    const at = clock.now();
+    const sequences = new Map<Id<"webhookEndpoint">, number>();
+    const deliveries: DeliveryRow[] = [];
+    for (const event of relayed) {
+      for (const endpoint of endpoints.get(event.organizationId ?? "") ?? []) {
+        if (!wants(endpoint, event)) continue;
+        const sequence = (sequences.get(endpoint.id) ?? endpoint.lastSequence) + 1;
+        sequences.set(endpoint.id, sequence);
+        deliveries.push({
+          ...newDelivery(event, endpoint, sequence),
+          id: ids.next("webhookDelivery", at),
+          dueAt: at,
+          createdAt: at,
+        });
+      }
+    }
+    if (deliveries.length === 0) return;
+    await addDeliveries(tx, deliveries, sequences);
+    tx.afterCommit(nudge);
+  };
+}
+
+function byOrganization(
+  endpoints: readonly EndpointRow[],
+): ReadonlyMap<string, readonly EndpointRow[]> {
+  const grouped = new Map<string, EndpointRow[]>();
+  for (const endpoint of endpoints) {
+    const group = grouped.get(endpoint.organizationId);
+    if (group === undefined) grouped.set(endpoint.organizationId, [endpoint]);
+    else group.push(endpoint);
+  }
+  return grouped;
+}
+
+function newDelivery(
+  event: RelayedEvent,
+  endpoint: EndpointRow,
+  sequence: number,
+): Omit<DeliveryRow, "id" | "dueAt" | "createdAt"> {
+  return {
+    organizationId: endpoint.organizationId,
+    endpointId: endpoint.id,
+    eventId: event.id as Id<"event">,
+    eventType: event.type,
+    status: "pending",
+    sequence,
+    attempts: 0,
+    lastAttemptAt: null,
+    leaseToken: null,
+    responseStatus: null,
+    lastError: null,
+    replayOf: null,
+    completedAt: null,
+    body: renderMessage(event, endpoint, sequence),
+  };
+}

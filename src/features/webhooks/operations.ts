@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { id } from "../../api/record.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import {
+  DeliveryInFlight,
+  EndpointDisabled,
+  WebhookEndpointLimit,
+  WebhookUrlRefused,
+} from "./errors.ts";
+import { presentCreatedEndpoint, presentDelivery, presentEndpoint } from "./present.ts";
+import {
+  CreatedWebhookEndpointRecord,
+  CreateWebhookEndpointRequest,
+  UpdateWebhookEndpointRequest,
+  WebhookDeliveryListRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointListRecord,
+  WebhookEndpointRecord,
+} from "./records.ts";
+import type { WebhookService } from "./service.ts";
+import type { DeliveryView, EndpointRow } from "./store.ts";
+import { deliveryStatuses, endpointStatuses } from "./table.ts";
+
+const operation = operationsOf<WebhookService>();
+
+const page = { limit: z.string().optional(), cursor: z.string().optional() };
+
+/** Lists hand their rows on as they are presented; a page's own arrays are read-only. */
+function presentPage<T, U>(present: (row: T) => U) {
+  return (rows: Page<T>) => {
+    const { data, nextCursor } = mapPage(rows, present);
+    return { data: [...data], nextCursor };
+  };
+}
+
+export const webhookOperations = [
+  operation({
+    id: "listWebhookEndpoints",
+    group: "Webhooks",
+    method: "GET",
+    path: "/organizations/{organizationId}/webhook-endpoints",
+    summary: "List webhook endpoints",
+    access: organization("organization:read"),
+    request: { query: { ...page, status: z.enum(endpointStatuses).optional() } },
+    response: { status: 200, record: WebhookEndpointListRecord },
+    errors: [],
+    handle: (service, call) => service.listEndpoints(call.organizationId, call.query),
+    present: presentPage<EndpointRow, ReturnType<typeof presentEndpoint>>(presentEndpoint),
+  }),
+  operation({
+    id: "createWebhookEndpoint",
+    group: "Webhooks",
+    method: "POST",
+    path: "/organizations/{organizationId}/webhook-endpoints",
+    summary: "Create a webhook endpoint and return its secret once",
+    description:
+      "It is sent the events from now on. Deliveries follow Standard Webhooks 1.0.0, whose libraries verify them with the secret.",
+    access: organization("webhooks:write"),
+    request: { body: CreateWebhookEndpointRequest },
+    response: { status: 201, record: CreatedWebhookEndpointRecord },
+    errors: [WebhookUrlRefused, WebhookEndpointLimit],
+    secretAnswer: true,
+    handle: (service, call) => service.createEndpoint(call.context, call.organizationId, call.body),
+    present: presentCreatedEndpoint,
+  }),
+  operation({
+    id: "updateWebhookEndpoint",
+    group: "Webhooks",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}",
+    summary: "Update, enable or disable a webhook endpoint",
+    access: organization("webhooks:write"),
+    request: { body: UpdateWebhookEndpointRequest },
+    response: { status: 200, record: WebhookEndpointRecord },
+    errors: [WebhookUrlRefused, WebhookEndpointLimit],
+    handle: (service, call) =>
+      service.updateEndpoint(
+        call.context,
+        call.organizationId,
+        call.params.webhookEndpointId,
+        call.body,
+        call.expect,
+      ),
+    present: presentEndpoint,
+  }),
+  operation({
+    id: "disableWebhookEndpoint",
+    group: "Webhooks",
+    method: "POST",
+    path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/disable",
+    summary: "Disable a webhook endpoint",
+    description:
+      "What is under way is finished; what waits becomes dead letters, which can be replayed once the endpoint is enabled again.",
+    access: organization("webhooks:write"),
+    response: { status: 200, record: WebhookEndpointRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.disableEndpoint(call.context, call.organizationId, call.params.webhookEndpointId),
+    present: presentEndpoint,
+  }),
+  operation({
+    id: "listWebhookDeliveries",
+    group: "Webhooks",
+    method: "GET",
+    path: "/organizations/{organizationId}/webhook-deliveries",
+    summary: "List webhook deliveries",
+    access: organization("organization:read"),
+    request: {
+      query: {
+        ...page,
+        webhookEndpointId: id("webhookEndpoint").optional(),
+        status: z.enum(deliveryStatuses).optional(),
+        eventType: z.string().max(100).optional(),
+      },
+    },
+    response: { status: 200, record: WebhookDeliveryListRecord },
+    errors: [],
+    handle: (service, call) => service.listDeliveries(call.organizationId, call.query),
+    present: presentPage<DeliveryView, ReturnType<typeof presentDelivery>>(presentDelivery),
+  }),
+  operation({
+    id: "replayWebhookDelivery",
+    group: "Webhooks",
+    method: "POST",
+    path: "/organizations/{organizationId}/webhook-deliveries/{webhookDeliveryId}/replay",
+    summary: "Send a delivery once more",
+    description:
+      "Makes a new delivery of the same event, with the same webhook-id, by which receivers know it again, and its own attempts.",
+    access: organization("webhooks:write"),
+    response: { status: 202, record: WebhookDeliveryRecord },
+    errors: [EndpointDisabled, DeliveryInFlight],
+    handle: (service, call) =>
+      service.replayDelivery(call.context, call.organizationId, call.params.webhookDeliveryId),
+    present: presentDelivery,
+  }),
+];

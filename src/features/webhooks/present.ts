@@ -1,0 +1,47 @@
+import type { z } from "zod";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import type {
+  CreatedWebhookEndpointRecord,
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from "./records.ts";
+import type { DeliveryView, EndpointRow } from "./store.ts";
+
+export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    eventTypes: [...row.eventTypes],
+    status: row.status,
+    disabledReason: row.disabledReason,
+    createdAt: toIso(row.createdAt),
+    updatedAt: toIso(row.updatedAt),
+  };
+}
+
+export function presentCreatedEndpoint(created: {
+  readonly endpoint: EndpointRow;
+  readonly secret: string;
+}): z.input<typeof CreatedWebhookEndpointRecord> {
+  return { ...presentEndpoint(created.endpoint), secret: created.secret };
+}
+
+export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {
+  const isWaiting = row.status === "pending" || row.status === "failed";
+  return {
+    id: row.id,
+    webhookEndpointId: row.endpointId,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: toIsoOrNull(isWaiting ? row.dueAt : null),
+    lastAttemptAt: toIsoOrNull(row.lastAttemptAt),
+    responseStatus: row.responseStatus,
+    lastError: row.lastError,
+    replayOf: row.replayOf,
+    createdAt: toIso(row.createdAt),
+    completedAt: toIsoOrNull(row.completedAt),
+  };
+}

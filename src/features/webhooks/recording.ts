@@ -1,0 +1,153 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import type { Id, RandomBytes } from "../../kernel/id.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Attempt } from "./attempt.ts";
+import type { EndpointWriter } from "./endpoint-writer.ts";
+import { deliveryLifeMax, judge, type Verdict } from "./rules.ts";
+import { giveUp, settleDeliveries, type SettledDelivery } from "./store.ts";
+import { webhookAttempts, webhookEndpoints } from "./table.ts";
+
+export interface RecordingDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly endpointWriter: EndpointWriter;
+  readonly context: WriteContext;
+}
+
+export interface Recorded {
+  readonly attempts: readonly Attempt[];
+  /** Endpoints that are sent nothing for a while: what has waited too long for them is given up. */
+  readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
+  /** The process stops: what it cut off itself is no attempt. */
+  readonly isClosing: boolean;
+}
+
+const goneReason = "The receiver answered 410 Gone.";
+const tooOld = "The receiver has failed for so long that the delivery was given up.";
+
+interface Judged {
+  readonly attempt: Attempt;
+  readonly settled: SettledDelivery;
+  readonly disables: boolean;
+}
+
+/**
+ * Writes down in one transaction what became of attempts. One whose lease was lost meanwhile changes nothing: its
+ * delivery is another claim's now.
+ */
+export async function recordAttempts(
+  deps: RecordingDependencies,
+  { attempts, postponed, isClosing }: Recorded,
+): Promise<void> {
+  const at = deps.clock.now();
+  const cutOff = attempts.filter((attempt) => isClosing && isReset(attempt));
+  const judged = attempts
+    .filter((attempt) => !cutOff.includes(attempt))
+    .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
+  await deps.db.write(deps.context, async (tx) => {
+    // Endpoints before deliveries, as everywhere.
+    await disableGone(tx, deps, at, judged);
+    const settled = [
+      ...judged.map((each) => each.settled),
+      ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
+    ];
+    const counted = await settleDeliveries(tx, settled);
+    const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
+    if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
+    for (const endpointId of [...postponed].sort()) {
+      await giveUp(tx, endpointId, { at, error: tooOld, madeBefore: at - deliveryLifeMax });
+    }
+  });
+}
+
+function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {
+  const { delivery, result, startedAt } = attempt;
+  const attempts = delivery.attempts + 1;
+  const verdict = judge(result, attempts, chance);
+  return {
+    attempt,
+    settled: {
+      ...stateAfter(verdict, at),
+      id: delivery.id,
+      leaseToken: delivery.leaseToken,
+      attempts,
+      lastAttemptAt: startedAt,
+      responseStatus: result.outcome === "response" ? result.status : null,
+    },
+    disables: verdict.kind === "dead" && verdict.disables,
+  };
+}
+
+function stateAfter(
+  verdict: Verdict,
+  at: Instant,
+): Pick<SettledDelivery, "status" | "dueAt" | "lastError" | "completedAt"> {
+  switch (verdict.kind) {
+    case "succeeded":
+      return { status: "succeeded", dueAt: null, lastError: null, completedAt: at };
+    case "retry":
+      return {
+        status: "failed",
+        dueAt: at + verdict.delayMs,
+        lastError: verdict.reason,
+        completedAt: null,
+      };
+    case "dead":
+      return { status: "dead_letter", dueAt: null, lastError: verdict.reason, completedAt: at };
+  }
+}
+
+/** A delivery that was not attempted after all, as it was before its claim. */
+function givenBack(delivery: Attempt["delivery"], at: Instant): SettledDelivery {
+  return {
+    ...delivery,
+    status: delivery.attempts === 0 ? "pending" : "failed",
+    dueAt: at,
+  };
+}
+
+function isReset({ result }: Attempt): boolean {
+  return result.outcome === "error" && result.kind === "reset";
+}
+
+function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
+  const { result } = attempt;
+  const isResponse = result.outcome === "response";
+  return {
+    deliveryId: settled.id,
+    number: settled.attempts,
+    startedAt: attempt.startedAt,
+    durationMs: result.durationMs,
+    responseStatus: isResponse ? result.status : null,
+    errorKind: isResponse ? null : result.kind,
+    bodyExcerpt: isResponse ? result.bodyExcerpt : null,
+  };
+}
+
+async function disableGone(
+  tx: Tx,
+  { endpointWriter }: RecordingDependencies,
+  at: Instant,
+  judged: readonly Judged[],
+): Promise<void> {
+  const gone = judged.filter(({ disables }) => disables);
+  const endpointIds = new Set(gone.map(({ attempt }) => attempt.delivery.endpointId));
+  for (const endpointId of [...endpointIds].sort()) {
+    const endpoint = await tx.lockOne(webhookEndpoints, "WHERE id = $1", [endpointId]);
+    if (endpoint?.status !== "enabled") continue;
+    await endpointWriter.save(tx, at, endpoint, {
+      status: "disabled",
+      disabledReason: goneReason,
+    });
+  }
+}
+
+const chanceBytes = 4;
+
+/** A random number from 0 up to 1. */
+function chanceOf(randomBytes: RandomBytes): number {
+  const [first = 0, ...rest] = randomBytes(chanceBytes);
+  const value = rest.reduce((sum, byte) => sum * 256 + byte, first);
+  return value / 256 ** chanceBytes;
+}

@@ -1,0 +1,261 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { eventApiVersion } from "../../platform/events/index.ts";
+import type { Guard } from "../../platform/outbound/guard.ts";
+import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
+import { lockOrganization } from "../organizations/index.ts";
+import type { EndpointWriter } from "./endpoint-writer.ts";
+import {
+  DeliveryInFlight,
+  EndpointDisabled,
+  WebhookEndpointLimit,
+  WebhookUrlRefused,
+} from "./errors.ts";
+import { sealSecret } from "./secret.ts";
+import {
+  countEnabledEndpoints,
+  findDelivery,
+  isInFlight,
+  listDeliveries,
+  listEndpoints,
+  lockEndpoint,
+  type DeliveryFilters,
+  type DeliveryView,
+  type EndpointFilters,
+  type EndpointRow,
+} from "./store.ts";
+import { webhookDeliveries, webhookEndpoints, type EndpointStatus } from "./table.ts";
+
+/** Enabled endpoints of one organization: each of its events goes to all of them. */
+export const enabledEndpointsMax = 10;
+
+export interface EndpointInput {
+  readonly url: string;
+  readonly description?: string | null | undefined;
+  /** Empty or absent: all. */
+  readonly eventTypes?: readonly string[] | undefined;
+}
+
+/** Absent leaves, null clears. */
+export interface EndpointChanges {
+  readonly url?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly eventTypes?: readonly string[] | undefined;
+  readonly status?: EndpointStatus | undefined;
+}
+
+export interface CreatedEndpoint {
+  readonly endpoint: EndpointRow;
+  /** Given out this once. */
+  readonly secret: string;
+}
+
+export interface WebhookService {
+  listEndpoints(
+    organizationId: Id<"organization">,
+    query: EndpointFilters & PageQuery,
+  ): Promise<Page<EndpointRow>>;
+  /** Makes an endpoint for the events from now on. Its address is looked up and vetted first. */
+  createEndpoint(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: EndpointInput,
+  ): Promise<CreatedEndpoint>;
+  updateEndpoint(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    endpointId: Id<"webhookEndpoint">,
+    changes: EndpointChanges,
+    expect: (current: EndpointRow) => void,
+  ): Promise<EndpointRow>;
+  /** Ends sending to an endpoint; what waits for it becomes dead letters. Again changes nothing. */
+  disableEndpoint(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    endpointId: Id<"webhookEndpoint">,
+  ): Promise<EndpointRow>;
+  listDeliveries(
+    organizationId: Id<"organization">,
+    query: DeliveryFilters & PageQuery,
+  ): Promise<Page<DeliveryView>>;
+  /** Sends a delivery that is over once more: a new one, with the same event id and the same text. */
+  replayDelivery(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    deliveryId: Id<"webhookDelivery">,
+  ): Promise<DeliveryView>;
+}
+
+export interface WebhookDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly auditor: Auditor;
+  readonly guard: Guard;
+  readonly endpointWriter: EndpointWriter;
+  /** The key that webhook secrets are sealed with. */
+  readonly secretKey: Uint8Array;
+  /** Wakes the deliverer. */
+  readonly nudge: () => void;
+}
+
+const disabledByRequest = "Disabled on request.";
+
+export function makeWebhookService(deps: WebhookDependencies): WebhookService {
+  const { db, clock, ids, auditor, endpointWriter, nudge } = deps;
+
+  /** Outside any transaction: it asks name servers. */
+  async function vetted(url: string): Promise<string> {
+    const verdict = await deps.guard.vetUrl(url);
+    if (verdict.allowed) return verdict.url;
+    if (verdict.code === "http_not_allowed" || verdict.code === "host_not_allowed") {
+      throw new WebhookUrlRefused(verdict.message, {
+        errors: [{ pointer: "/url", code: verdict.code, message: verdict.message }],
+      });
+    }
+    throw invalidField("/url", verdict.code, verdict.message);
+  }
+
+  async function requireRoom(tx: Tx, organizationId: Id<"organization">): Promise<void> {
+    if ((await countEnabledEndpoints(tx, organizationId)) < enabledEndpointsMax) return;
+    throw new WebhookEndpointLimit(
+      `An organization has at most ${String(enabledEndpointsMax)} enabled endpoints. Disable one that is no longer needed.`,
+    );
+  }
+
+  return {
+    async listEndpoints(organizationId, { limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "webhook-endpoints", {
+        organizationId,
+        ...filters,
+      });
+      return toPage(await listEndpoints(db, organizationId, filters, page), page);
+    },
+
+    async createEndpoint(context, organizationId, input) {
+      const url = await vetted(input.url);
+      const secret = newWebhookSecret(deps.randomBytes);
+      return db.write(context, async (tx) => {
+        await lockOrganization(tx, organizationId);
+        await requireRoom(tx, organizationId);
+        const at = clock.now();
+        const id = ids.next("webhookEndpoint", at);
+        const endpoint: EndpointRow = {
+          id,
+          organizationId,
+          url,
+          description: input.description ?? null,
+          eventTypes: input.eventTypes ?? [],
+          status: "enabled",
+          disabledReason: null,
+          secret: sealSecret(deps.secretKey, id, secret),
+          apiVersion: eventApiVersion,
+          lastSequence: 0,
+          version: 1,
+          createdAt: at,
+          updatedAt: at,
+        };
+        await tx.insert(webhookEndpoints, endpoint);
+        auditor.record(tx, at, {
+          action: "webhook_endpoint.created",
+          organizationId,
+          targetType: "webhook_endpoint",
+          targetId: id,
+          changes: { url, description: endpoint.description, eventTypes: endpoint.eventTypes },
+        });
+        return { endpoint, secret };
+      });
+    },
+
+    async updateEndpoint(context, organizationId, endpointId, changes, expect) {
+      const url = changes.url === undefined ? undefined : await vetted(changes.url);
+      return db.write(context, async (tx) => {
+        await lockOrganization(tx, organizationId);
+        const current = await lockEndpoint(tx, organizationId, endpointId);
+        if (current === null) throw notFound();
+        expect(current);
+        const isEnabling = changes.status === "enabled" && current.status === "disabled";
+        if (isEnabling) await requireRoom(tx, organizationId);
+        const next = await endpointWriter.save(tx, clock.now(), current, {
+          ...(url === undefined ? {} : { url }),
+          ...(changes.description === undefined ? {} : { description: changes.description }),
+          ...(changes.eventTypes === undefined ? {} : { eventTypes: changes.eventTypes }),
+          ...(isEnabling ? { status: "enabled", disabledReason: null } : {}),
+          ...(changes.status === "disabled" && current.status === "enabled"
+            ? { status: "disabled", disabledReason: disabledByRequest }
+            : {}),
+        });
+        tx.afterCommit(nudge);
+        return next;
+      });
+    },
+
+    disableEndpoint(context, organizationId, endpointId) {
+      return db.write(context, async (tx) => {
+        const current = await lockEndpoint(tx, organizationId, endpointId);
+        if (current === null) throw notFound();
+        if (current.status === "disabled") return current;
+        tx.afterCommit(nudge);
+        return endpointWriter.save(tx, clock.now(), current, {
+          status: "disabled",
+          disabledReason: disabledByRequest,
+        });
+      });
+    },
+
+    async listDeliveries(organizationId, { limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "webhook-deliveries", {
+        organizationId,
+        ...filters,
+      });
+      return toPage(await listDeliveries(db, organizationId, filters, page), page);
+    },
+
+    replayDelivery(context, organizationId, deliveryId) {
+      return db.write(context, async (tx) => {
+        const original = await findDelivery(tx, organizationId, deliveryId);
+        if (original === null) throw notFound();
+        // The lock lets one of two replays at once see the other.
+        const endpoint = await lockEndpoint(tx, organizationId, original.endpointId);
+        if (endpoint?.status !== "enabled") {
+          throw new EndpointDisabled("Enable the endpoint, then replay the delivery.");
+        }
+        if (await isInFlight(tx, original.endpointId, original.eventId)) {
+          throw new DeliveryInFlight(
+            "The event is being delivered or will be tried again. Replay it when that has ended.",
+          );
+        }
+        const at = clock.now();
+        const replay = {
+          ...original,
+          id: ids.next("webhookDelivery", at),
+          status: "pending" as const,
+          attempts: 0,
+          dueAt: at,
+          lastAttemptAt: null,
+          leaseToken: null,
+          responseStatus: null,
+          lastError: null,
+          replayOf: original.id,
+          createdAt: at,
+          completedAt: null,
+        };
+        await tx.insert(webhookDeliveries, replay);
+        auditor.record(tx, at, {
+          action: "webhook_delivery.replayed",
+          organizationId,
+          targetType: "webhook_delivery",
+          targetId: replay.id,
+          changes: { replayOf: original.id, eventId: original.eventId },
+        });
+        tx.afterCommit(nudge);
+        return replay;
+      });
+    },
+  };
+}

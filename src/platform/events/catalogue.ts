@@ -1,0 +1,75 @@
+/**
+ * Every type of event that the program tells of, grouped by the feature that raises it, with what it means. Endpoints
+ * choose among these; the reference page prints them. A change of state has one event: the one that names it.
+ */
+export const eventCatalogue = {
+  invoices: {
+    "invoice.created": "A draft was made.",
+    "invoice.issued": "The invoice is open: its payer can pay it.",
+    "invoice.updated": "The invoice changed, but not in a way that has an event of its own.",
+    "invoice.payment_detected": "A payment for it was seen on its network.",
+    "invoice.partially_paid": "Less than is due was paid so far.",
+    "invoice.confirming": "All that is due was seen, and waits for its confirmations.",
+    "invoice.paid": "All that is due is confirmed.",
+    "invoice.overpaid": "It is paid, and more came than was asked for.",
+    "invoice.underpaid": "It is paid, with a little less that its tolerance forgives.",
+    "invoice.paid_late": "It is paid, by money that came after its deadline.",
+    "invoice.reverted": "A reorganisation of the network took money away that had counted.",
+    "invoice.expired": "Its deadline passed before all that is due was paid.",
+    "invoice.canceled": "It was canceled.",
+  },
+  payments: {
+    "payment.detected": "A payment was seen on its network.",
+    "payment.confirmed": "A payment has its confirmations.",
+    "payment.reverted": "A reorganisation of the network took a payment away.",
+    "payment.needs_review": "A payment waits for the merchant to accept or reject it.",
+    "payment.rejected": "A payment was rejected and counts nothing.",
+  },
+  customers: {
+    "customer.created": "A customer was made.",
+    "customer.updated": "A customer changed.",
+  },
+  wallets: {
+    "wallet.created": "A receiving wallet was registered.",
+    "wallet.archived": "A receiving wallet was taken out of use.",
+  },
+  organizations: {
+    "organization.updated": "The name that payers see, or a legal field, changed.",
+    "organization.verification_submitted": "The organization was handed in for review.",
+    "organization.approved": "The review approved the organization.",
+    "organization.rejected": "The review rejected the organization.",
+    "organization.changes_requested": "The review asks for changes.",
+    "organization.suspended": "The platform suspended the organization.",
+    "organization.resumed": "The platform lifted the suspension.",
+  },
+  billing: {
+    "subscription.created": "A plan was selected.",
+    "subscription.activated": "The subscription is active.",
+    "subscription.plan_change_scheduled": "Another plan begins with the next period.",
+    "subscription.plan_changed": "Another plan has begun.",
+    "subscription.plan_change_dropped": "A change of plan that was scheduled will not happen.",
+    "subscription.trial_ending": "The trial ends within three days.",
+    "subscription.past_due": "A platform invoice is overdue.",
+    "subscription.suspended": "New invoices are refused until the debt is paid.",
+    "subscription.reactivated": "The debt is paid; the subscription is active again.",
+    "subscription.canceled": "The subscription has ended.",
+    "platform_invoice.issued": "The platform issued an invoice.",
+    "platform_invoice.reminder": "A platform invoice is due soon.",
+    "platform_invoice.paid": "A platform invoice is paid.",
+    "platform_invoice.past_due": "A platform invoice is overdue.",
+    "platform_invoice.void": "A platform invoice was voided.",
+    "credit.granted": "The platform granted a credit.",
+    "usage.threshold_reached": "80 or 100 percent of what the plan includes is used.",
+  },
+  webhooks: {
+    "webhook_endpoint.disabled": "Another endpoint of the organization was disabled.",
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+type Groups = typeof eventCatalogue;
+export type EventType = { [Group in keyof Groups]: keyof Groups[Group] & string }[keyof Groups];
+
+/** Every type, in the order of the catalogue. */
+export const eventTypes = Object.values(eventCatalogue).flatMap((group) =>
+  Object.keys(group),
+) as readonly EventType[];
