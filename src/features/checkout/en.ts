@@ -76,7 +76,6 @@ export const en = {
     "We received {received} of {payable} before the time was over. Do not send the rest now.",
   canceledHeadline: "Canceled by the merchant",
   canceledLead: "{merchant} has canceled this payment. Do not send anything to its address.",
-  canceledPayment: "A payment came for it all the same: {merchant} decides what happens with it.",
   cannotCheckHeadline: "We cannot check the network now",
   cannotCheckLead:
     "Your payment is safe: what was sent will be found as soon as {network} can be read again. Do not send it twice.",
@@ -87,6 +86,7 @@ export const en = {
     "{network} cannot be read at the moment, so the count may be behind. Your payment is safe.",
   reverted:
     "The network has taken back a payment that was here before. What is shown now is what it holds.",
+  inReview: "A payment was found that {merchant} has yet to accept. Do not send it again.",
   contact: "Contact {merchant} and name the reference below.",
   lastChecked: "Last checked",
   never: "Not yet",

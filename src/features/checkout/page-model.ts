@@ -1,10 +1,10 @@
 import { minute, second, toIso, type Instant } from "../../kernel/clock.ts";
 import { formatMoney } from "../../kernel/money.ts";
-import { findToken, transactionLink } from "../../platform/chain/networks.ts";
+import { transactionLink } from "../../platform/chain/networks.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { fill, formatTime, type Catalogue } from "./catalogue.ts";
 import { describeState, excessText, type StateWords } from "./page-words.ts";
-import { amountText, codeText, networkText, shownAddress, transactionsOf } from "./present.ts";
+import { amountText, codeText, networkText, transactionsOf } from "./present.ts";
 import { drawCode } from "./qr.ts";
 import { isOverpaid, isPayable, stateOf, type CheckoutState } from "./rules.ts";
 import type { CheckoutPageView } from "./service.ts";
@@ -98,7 +98,7 @@ export async function makePageModel(
   text: Catalogue,
 ): Promise<PageModel> {
   const { invoice, network, merchantName: merchant } = view;
-  const state = stateOf(invoice, network, view.networkState, view.at);
+  const state = stateOf(view, view.at);
   const words = describeState(view, state, text);
   const isAsking = isPayable(invoice, view.at);
   const title = isAsking
@@ -134,12 +134,12 @@ function pollOf({ invoice, network }: CheckoutPageView): number {
 
 async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<PaymentModel> {
   const { invoice, network } = view;
+  const { walletAddress: address } = invoice;
   const { asset } = invoice.payable;
-  const address = shownAddress(view);
   const named = {
     amount: amountText(invoice.remaining),
     network: networkText(network),
-    token: tokenText(view),
+    token: asset.code,
     address,
   };
   const holds = codeText(view, view.at);
@@ -164,7 +164,8 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
         : null,
     addressLabel: fill(text.addressOn, named),
     address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
-    walletLink: isBare ? null : holds,
+    // No wallet knows the test network.
+    walletLink: isBare || network.isTest ? null : holds,
     code: fullCode ?? addressCode,
     addressCode: fullCode === null ? null : addressCode,
     rules: [
@@ -174,13 +175,6 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
     ],
     expires: shownTime(invoice.expiresAt, text),
   };
-}
-
-/** `USDT (Tether USD)` */
-function tokenText({ invoice, network }: CheckoutPageView): string {
-  const { code } = invoice.payable.asset;
-  const token = findToken(network, code);
-  return token === null ? code : `${code} (${token.title})`;
 }
 
 function makeProgress({ invoice }: CheckoutPageView, text: Catalogue): ProgressModel {

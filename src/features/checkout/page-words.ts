@@ -33,12 +33,13 @@ export function describeState(
     headline,
     paragraphs: paragraphs.map(say),
   });
-  const contact = text.contact;
+  const { contact } = text;
+  const news = newsOf(view, text);
   switch (state) {
     case "awaiting":
-      return words("asking", text.awaitingHeadline, ...taken(view, text), text.awaitingLead);
+      return words("asking", text.awaitingHeadline, ...news, text.awaitingLead);
     case "partly_paid":
-      return words("asking", text.partlyPaidHeadline, ...taken(view, text), text.partlyPaidLead);
+      return words("asking", text.partlyPaidHeadline, ...news, text.partlyPaidLead);
     case "confirming": {
       const lead = fill(text.confirmingLead, { wait: waitText(view, text) });
       const lag = isLagging(network, view.networkState, view.at) ? [text.cannotConfirmNow] : [];
@@ -55,24 +56,24 @@ export function describeState(
         ? words("done", text.paidLateHeadline, text.paidLateLead)
         : words("careful", text.lateHeadline, text.lateLead, contact);
     case "expired_unpaid":
-      return words("over", text.expiredHeadline, text.expiredLead, text.expiredSent);
+      return words("over", text.expiredHeadline, text.expiredLead, ...news, text.expiredSent);
     case "expired_partly_paid":
-      return words("careful", text.expiredPartlyHeadline, text.expiredPartlyLead, contact);
-    case "canceled": {
-      const arrived = view.payments.some(({ status }) => status === "review");
-      const more = arrived ? [text.canceledPayment] : [];
-      return words("over", text.canceledHeadline, text.canceledLead, ...more, contact);
-    }
+      return words("careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...news, contact);
+    case "canceled":
+      return words("over", text.canceledHeadline, text.canceledLead, ...news, contact);
     case "cannot_check": {
       const next = isPayable(invoice, view.at) ? text.cannotCheckOpen : text.cannotCheckOver;
-      return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, next);
+      return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, ...news, next);
     }
   }
 }
 
-/** A payer whose payment a reorganisation took must learn why it is asked for again. */
-function taken({ invoice }: CheckoutPageView, text: Catalogue): string[] {
-  return invoice.exception === "reverted" ? [text.reverted] : [];
+/** What happened beside: the payer must learn why money is asked for again, or why it does not count yet. */
+function newsOf({ invoice, payments }: CheckoutPageView, text: Catalogue): string[] {
+  return [
+    ...(invoice.exception === "reverted" ? [text.reverted] : []),
+    ...(payments.some(({ status }) => status === "review") ? [text.inReview] : []),
+  ];
 }
 
 /** What came beyond what was asked: `0.50 USDT`. */

@@ -1,7 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Money } from "../../kernel/money.ts";
-import type { Address } from "../../platform/chain/client.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 
@@ -20,7 +19,8 @@ export interface CheckoutInvoice {
   readonly status: CheckoutStatus;
   readonly exception: CheckoutException;
   readonly network: string;
-  readonly walletAddress: Address;
+  /** In the network's form. */
+  readonly walletAddress: string;
   /** In the settlement currency. */
   readonly amount: Money;
   readonly paidAmount: Money;
@@ -39,8 +39,9 @@ export interface CheckoutInvoice {
 export interface CheckoutPayment {
   /** 64 lower-case hex digits. */
   readonly transactionHash: string;
+  /** `review`: it counts nothing until the merchant accepts it. */
   readonly status: "confirming" | "confirmed" | "reverted" | "review" | "rejected";
-  readonly amount: Money;
+  readonly blockTime: Instant;
 }
 
 /** What checkout reads of the features before it and of the chains. */

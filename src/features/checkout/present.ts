@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import { formatMoney, type Money } from "../../kernel/money.ts";
-import { formatAddress } from "../../platform/chain/address.ts";
+import { parseAddress } from "../../platform/chain/address.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { paymentUri } from "../../platform/chain/payment-uri.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
@@ -36,7 +36,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       settlementCurrency: invoice.amount.asset.code,
       tokenSymbol: invoice.payable.asset.code,
       network: network.id,
-      walletAddress: shownAddress(view),
+      walletAddress: invoice.walletAddress,
       checkoutUrl: invoice.checkoutUrl,
       expiresAt: toIso(invoice.expiresAt),
       payableAmount: formatMoney(invoice.payable),
@@ -90,25 +90,22 @@ export function networkText({ title, tokenStandard }: Network): string {
   return `${title} (${tokenStandard})`;
 }
 
-export function shownAddress({ invoice, network }: CheckoutView): string {
-  return formatAddress(network.addressForm, invoice.walletAddress);
-}
-
 /**
  * What the QR code says: what is still to pay, as the network's wallets read it. Where nothing is to be paid any more
  * it is the bare address, so that no amount invites to pay twice.
  */
 export function codeText(view: CheckoutView, at: Instant): string {
   const { invoice, network } = view;
-  if (!isPayable(invoice, at)) return shownAddress(view);
+  if (!isPayable(invoice, at)) return invoice.walletAddress;
   const token = findToken(network, invoice.payable.asset.code);
+  const to = parseAddress(network.addressForm, invoice.walletAddress);
   // A token that was taken out of the table since: the address is still right.
-  if (token === null) return shownAddress(view);
+  if (token === null || !to.ok) return invoice.walletAddress;
   return paymentUri({
     form: network.addressForm,
     chainId: network.chainId,
     contract: token.contract,
-    to: invoice.walletAddress,
+    to: to.address,
     amount: invoice.remaining.units,
   });
 }
@@ -122,7 +119,7 @@ function instructions(view: CheckoutView, at: Instant): string {
       return fill(en.sendExactly, {
         amount: amountText(invoice.remaining),
         network: networkText(network),
-        address: shownAddress(view),
+        address: invoice.walletAddress,
       });
     case "confirming":
       return en.sendNothingConfirming;

@@ -1,7 +1,7 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
-import type { CheckoutInvoice } from "./ports.ts";
+import type { CheckoutInvoice, CheckoutPayment } from "./ports.ts";
 
 /** What a payer is shown: each has its own words, and no two are ever merged. */
 export type CheckoutState =
@@ -34,23 +34,25 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
   return !network.isTest && now - progress.tipTime > lagMaxMs;
 }
 
-type Standing = Pick<
-  CheckoutInvoice,
-  "status" | "exception" | "received" | "payable" | "expiresAt"
->;
+/** What decides the state of a checkout. */
+interface Standing {
+  readonly invoice: Pick<
+    CheckoutInvoice,
+    "status" | "exception" | "received" | "payable" | "expiresAt"
+  >;
+  readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
+  readonly network: Pace;
+  readonly networkState: Progress | null;
+}
 
 /** The state that a payer is shown. */
-export function stateOf(
-  invoice: Standing,
-  network: Pace,
-  progress: Progress | null,
-  now: Instant,
-): CheckoutState {
+export function stateOf(standing: Standing, now: Instant): CheckoutState {
+  const { invoice, network, networkState } = standing;
   switch (invoice.status) {
     case "open":
     case "partially_paid":
       // Past its time it stays open until the network's newest blocks are read: nobody should pay then.
-      if (now >= invoice.expiresAt || isLagging(network, progress, now)) return "cannot_check";
+      if (now >= invoice.expiresAt || isLagging(network, networkState, now)) return "cannot_check";
       return invoice.status === "open" ? "awaiting" : "partly_paid";
     case "confirming":
       return "confirming";
@@ -58,11 +60,19 @@ export function stateOf(
       if (invoice.exception === "late") return "paid_late";
       return isOverpaid(invoice) ? "overpaid" : "paid";
     case "expired":
-      if (invoice.exception === "late") return "paid_late";
+      if (isLate(standing)) return "paid_late";
       return invoice.received.units > 0n ? "expired_partly_paid" : "expired_unpaid";
     case "canceled":
       return "canceled";
   }
+}
+
+/** Whether money came after the time was over, counted already or still the merchant's to accept. */
+function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): boolean {
+  if (invoice.exception === "late") return true;
+  return payments.some(
+    ({ status, blockTime }) => status === "review" && blockTime > invoice.expiresAt,
+  );
 }
 
 export function isOverpaid(invoice: Pick<CheckoutInvoice, "received" | "payable">): boolean {

@@ -1,0 +1,226 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Router from "@koa/router";
+import Koa from "koa";
+import { createIdempotency } from "../../../src/api/idempotency.ts";
+import {
+  answerProblems,
+  identifyRequest,
+  mountPages,
+  refuseMethods,
+  secureHeaders,
+} from "../../../src/api/http.ts";
+import { mountOperations, type RequestState } from "../../../src/api/mount.ts";
+import { createRateLimiter } from "../../../src/api/rate-limits.ts";
+import {
+  checkoutOperations,
+  checkoutPages,
+  makeCheckoutService,
+  type CheckoutInvoice,
+  type CheckoutPayment,
+  type CheckoutSandbox,
+} from "../../../src/features/checkout/index.ts";
+import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/asset.ts";
+import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { money, parseMoney, type Money } from "../../../src/kernel/money.ts";
+import type { NetworkState } from "../../../src/platform/chain/state.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { testNetworks } from "../../support/merchants.ts";
+
+export const startOfTime: Instant = Date.UTC(2026, 10, 21, 9, 30);
+export const checkoutId = "chk_0123456789abcdefghjkmnpqrstvwxyz";
+export const organizationId = "org_01jd7v0000secretsecretsecr";
+
+const usd = findCurrency("USD") as Asset;
+export const usdt = tokenAsset("USDT", 6);
+export const inUsd = (text: string): Money => parseMoney(text, usd);
+export const inUsdt = (text: string): Money => parseMoney(text, usdt);
+
+const addresses = {
+  tron: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+  ethereum: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  sandbox: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+} as const;
+export type LabNetwork = keyof typeof addresses;
+
+/** What the features before checkout would answer; a test changes it and looks again. */
+export interface World {
+  at: Instant;
+  invoice: CheckoutInvoice | null;
+  payments: CheckoutPayment[];
+  merchantName: string;
+  networkState: NetworkState | null;
+  /** Thrown by the next looks at the store. */
+  fault: Error | null;
+  /** How often the store was asked for the invoice. */
+  looks: number;
+  /** What the buttons of the test panel did. */
+  pressed: string[];
+}
+
+export interface Lab {
+  readonly world: World;
+  readonly url: string;
+  readonly page: string;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  press(action: string): Promise<Response>;
+  /** Changes the invoice, and the time by more than anything is remembered. */
+  change(changes: Partial<CheckoutInvoice>): void;
+  close(): Promise<void>;
+}
+
+export function anInvoice(
+  network: LabNetwork,
+  changes: Partial<CheckoutInvoice> = {},
+): CheckoutInvoice {
+  return {
+    id: "inv_01jd7v0000000000000000000a",
+    organizationId,
+    publicId: "P7K2-9QXD-4MTR",
+    checkoutId,
+    status: "open",
+    exception: "none",
+    network,
+    walletAddress: addresses[network],
+    amount: inUsd("25.00"),
+    paidAmount: inUsd("0.00"),
+    payable: inUsdt("25.0001"),
+    received: money(0n, usdt),
+    remaining: inUsdt("25.0001"),
+    confirmations: { current: 0, required: network === "tron" ? 19 : 3 },
+    checkoutUrl: `https://pay.example/shop/pay/${checkoutId}`,
+    redirectUrl: null,
+    expiresAt: startOfTime + hour,
+    paidAt: null,
+    ...changes,
+  };
+}
+
+export function aState(network: LabNetwork, at: Instant): NetworkState {
+  return {
+    network,
+    chainId: 1,
+    cursorHeight: 900,
+    tipHeight: 1_000,
+    tipHash: "0".repeat(64),
+    tipTime: at,
+    headHeight: 1_000,
+    scannedAt: at,
+    disabledTokens: [],
+  };
+}
+
+export const aHash = (digit: string): string => digit.repeat(64);
+
+export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPayment {
+  return {
+    transactionHash: aHash("a"),
+    status: "confirmed",
+    blockTime: startOfTime + minute,
+    ...changes,
+  };
+}
+
+/** The feature behind the API's own middleware, over fakes at its ports. */
+export async function openLab(
+  network: LabNetwork,
+  options: { readonly hasSandbox?: boolean; readonly basePath?: string } = {},
+): Promise<Lab> {
+  const world: World = {
+    at: startOfTime,
+    invoice: anInvoice(network),
+    payments: [],
+    merchantName: "Café Zürich",
+    networkState: aState(network, startOfTime),
+    fault: null,
+    looks: 0,
+    pressed: [],
+  };
+  const clock = { now: () => world.at };
+  const service = makeCheckoutService({
+    db: {} as never,
+    clock,
+    networks: testNetworks("tron", "ethereum", "sandbox"),
+    baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
+    sources: {
+      invoiceOf(_reader, id) {
+        world.looks += 1;
+        if (world.fault !== null) return Promise.reject(world.fault);
+        return Promise.resolve(world.invoice?.checkoutId === id ? world.invoice : null);
+      },
+      paymentsOf: () => Promise.resolve(world.payments),
+      merchantName: () => Promise.resolve(world.merchantName),
+      networkState: () => Promise.resolve(world.networkState),
+    },
+    sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
+  });
+
+  const koa = new Koa<RequestState>();
+  koa.silent = true;
+  const router = new Router<RequestState>();
+  const quotas = {
+    credential: 600,
+    checkout: 300,
+    submit: 10,
+    login: 20,
+    session: 120,
+    registration: 10,
+  };
+  const rateLimiter = createRateLimiter(quotas, 0);
+  mountPages(checkoutPages, service, rateLimiter)(router);
+  mountOperations(checkoutOperations, service, {
+    gatekeeper: {} as never,
+    idempotency: createIdempotency({ db: {} as never, clock, key: new Uint8Array(32) }),
+    rateLimiter,
+    logger: silentLogger,
+    strictAnswers: true,
+  } as never)(router);
+  koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));
+  koa.use(secureHeaders());
+  koa.use(answerProblems({ logger: silentLogger, baseUrl: () => "https://pay.example" }));
+  koa.use(router.routes());
+  koa.use(refuseMethods(router));
+  const handle = koa.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+
+  return {
+    world,
+    url,
+    page: `${url}/pay/${checkoutId}`,
+    get: (path, headers = {}) => fetch(url + path, { headers }),
+    press: (action) =>
+      fetch(`${url}/pay/${checkoutId}/sandbox`, {
+        method: "POST",
+        body: new URLSearchParams({ action }),
+        redirect: "manual",
+      }),
+    change(changes) {
+      if (world.invoice !== null) world.invoice = { ...world.invoice, ...changes };
+      world.at += 1_000;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function recordingSandbox(world: World): CheckoutSandbox {
+  const press = (what: string): Promise<void> => {
+    world.pressed.push(what);
+    return Promise.resolve();
+  };
+  return {
+    pay: (id, how) => press(`pay ${id} ${how}`),
+    mine: (blocks) => press(`mine ${String(blocks)}`),
+    reorganise: (depth) => press(`reorganise ${String(depth)}`),
+    expire: (id) => press(`expire ${id}`),
+  };
+}

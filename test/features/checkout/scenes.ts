@@ -1,0 +1,158 @@
+import { hour, minute } from "../../../src/kernel/clock.ts";
+import { aHash, aPayment, inUsd, inUsdt, startOfTime, type Lab, type LabNetwork } from "./lab.ts";
+import { aState } from "./lab.ts";
+
+/** What a payer is told in each state: the state that the page names, and how the world comes to it. */
+export interface Scene {
+  readonly name: string;
+  readonly state: string;
+  readonly headline: string;
+  set(lab: Lab, network: LabNetwork): void;
+}
+
+const received = (text: string, left = "0.00") => ({
+  received: inUsdt(text),
+  remaining: inUsdt(left),
+  paidAmount: inUsd(text.slice(0, 5)),
+});
+const afterEnd = startOfTime + 2 * hour;
+
+function later(lab: Lab, network: LabNetwork): void {
+  lab.world.at = afterEnd;
+  lab.world.networkState = aState(network, afterEnd);
+}
+
+export const scenes: readonly Scene[] = [
+  {
+    name: "awaiting",
+    state: "awaiting",
+    headline: "Waiting for your payment",
+    set: () => undefined,
+  },
+  {
+    name: "partly paid",
+    state: "partly_paid",
+    headline: "A part has arrived",
+    set(lab) {
+      lab.world.payments = [aPayment()];
+      lab.change({ status: "partially_paid", ...received("10.00", "15.0001") });
+    },
+  },
+  {
+    name: "confirming",
+    state: "confirming",
+    headline: "Your payment is seen",
+    set(lab) {
+      lab.world.payments = [aPayment({ status: "confirming" })];
+      const required = lab.world.invoice?.confirmations.required ?? 0;
+      lab.change({
+        status: "confirming",
+        ...received("25.0001"),
+        confirmations: { current: 2, required },
+      });
+    },
+  },
+  {
+    name: "paid",
+    state: "paid",
+    headline: "Paid",
+    set(lab) {
+      lab.world.payments = [
+        aPayment(),
+        aPayment({ transactionHash: aHash("b") }),
+        aPayment({ transactionHash: aHash("c"), status: "reverted" }),
+        aPayment({ transactionHash: aHash("d"), status: "rejected" }),
+      ];
+      lab.change({ status: "paid", ...received("25.0001"), paidAt: startOfTime + minute });
+    },
+  },
+  {
+    name: "overpaid",
+    state: "overpaid",
+    headline: "Paid, with too much",
+    set(lab) {
+      lab.world.payments = [aPayment()];
+      lab.change({
+        status: "paid",
+        exception: "overpaid",
+        ...received("30.00"),
+        paidAt: startOfTime + minute,
+      });
+    },
+  },
+  {
+    name: "expired unpaid",
+    state: "expired_unpaid",
+    headline: "This payment has expired",
+    set(lab, network) {
+      later(lab, network);
+      lab.change({ status: "expired" });
+    },
+  },
+  {
+    name: "expired partly paid",
+    state: "expired_partly_paid",
+    headline: "Expired before all of it arrived",
+    set(lab, network) {
+      later(lab, network);
+      lab.world.payments = [aPayment()];
+      lab.change({
+        status: "expired",
+        exception: "underpaid",
+        ...received("10.00", "15.0001"),
+      });
+    },
+  },
+  {
+    name: "paid late",
+    state: "paid_late",
+    headline: "Paid late",
+    set(lab, network) {
+      later(lab, network);
+      lab.world.payments = [aPayment({ blockTime: afterEnd - minute })];
+      lab.change({
+        status: "paid",
+        exception: "late",
+        ...received("25.0001"),
+        paidAt: afterEnd - minute,
+      });
+    },
+  },
+  {
+    name: "late and not accepted yet",
+    state: "paid_late",
+    headline: "Your payment came late",
+    set(lab, network) {
+      later(lab, network);
+      lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];
+      lab.change({ status: "expired" });
+    },
+  },
+  {
+    name: "canceled",
+    state: "canceled",
+    headline: "Canceled by the merchant",
+    set(lab) {
+      lab.change({ status: "canceled" });
+    },
+  },
+  {
+    name: "cannot check now",
+    state: "cannot_check",
+    headline: "We cannot check the network now",
+    set(lab, network) {
+      const state = aState(network, startOfTime);
+      lab.world.at = startOfTime + 20 * minute;
+      lab.world.networkState = state;
+    },
+  },
+  {
+    name: "cannot check, and the time is over",
+    state: "cannot_check",
+    headline: "We cannot check the network now",
+    set(lab) {
+      lab.change({});
+      lab.world.at = startOfTime + hour;
+    },
+  },
+];
