@@ -288,6 +288,7 @@ async function answer<Service>(
     send(ctx, operation, present(await operation.handle(service, call)));
     return;
   }
+  let isFound = false;
   const given = ctx.req.headers["idempotency-key"];
   const principal =
     call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
@@ -299,10 +300,14 @@ async function answer<Service>(
       isSecret: operation.secretAnswer,
     },
     call.context,
-    (context) => operation.handle(service, { ...call, context }),
+    async (context) => {
+      const result = await operation.handle(service, { ...call, context });
+      isFound = operation.isReplayed(result);
+      return result;
+    },
     present,
   );
-  if (isReplayed) ctx.set("Idempotent-Replayed", "true");
+  if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
   send(ctx, operation, kept);
 }
 

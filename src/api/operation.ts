@@ -109,6 +109,8 @@ interface Declaration<
   ) => Promise<Result>;
   /** Pure: it also runs inside the transaction, to keep the answer for an Idempotency-Key. */
   readonly present: (result: Result) => z.input<R>;
+  /** True where the result is that of an earlier request, found by the service itself: the answer's header says so. */
+  readonly isReplayed?: (result: Result) => boolean;
 }
 
 /** A declared operation, with its types put away: what the readers of the list see. */
@@ -130,6 +132,7 @@ export interface Operation<Service = never> {
   readonly secretAnswer: boolean;
   readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
   readonly present: (result: unknown) => unknown;
+  readonly isReplayed: (result: unknown) => boolean;
 }
 
 export interface AnyCall {
@@ -176,6 +179,7 @@ export function operationsOf<Service>() {
         // The pipeline in mount.ts has parsed and authorized the call by this very declaration.
         declared.handle(service, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),
       present: (result: unknown) => declared.present(result as Result),
+      isReplayed: (result: unknown) => declared.isReplayed?.(result as Result) === true,
     });
   };
 }

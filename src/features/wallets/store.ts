@@ -3,7 +3,6 @@ import type { PageRequest } from "../../kernel/page.ts";
 import {
   columns,
   decodeRows,
-  type RawRow,
   type Reader,
   type RowOf,
   type SqlValue,

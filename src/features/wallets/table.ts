@@ -1,6 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
 import { integer, table, text, time } from "../../platform/database/index.ts";
-import type { Address } from "../../platform/chain/client.ts";
 
 /** Where an organization is paid on one network. Public: an address, or a key that addresses are derived from. */
 export const wallets = table(

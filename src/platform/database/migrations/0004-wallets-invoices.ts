@@ -89,6 +89,7 @@ export const migration: Migration = {
       address ${types.text} NOT NULL,
       token ${types.text} NOT NULL,
       amount ${types.amount("amount")} NOT NULL,
+      least_amount ${types.amount("least_amount")} NOT NULL,
       invoice_id ${types.text} NOT NULL,
       organization_id ${types.text} NOT NULL,
       kind ${types.text} NOT NULL CHECK (kind IN ('exclusive', 'amount')),
@@ -97,6 +98,7 @@ export const migration: Migration = {
       released_at ${types.time}
     )`,
     `CREATE UNIQUE INDEX holds_live ON holds (network, address, token, amount) WHERE released_at IS NULL`,
+    `CREATE INDEX holds_tolerant ON holds (network, address, token, amount) WHERE released_at IS NULL AND least_amount < amount`,
     `CREATE INDEX holds_invoice ON holds (invoice_id)`,
     `CREATE INDEX holds_ending ON holds (network, ends_at) WHERE released_at IS NULL`,
   ],

@@ -1,0 +1,57 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+export const UnsupportedCurrency = defineProblem({
+  code: "unsupported_currency",
+  status: 422,
+  title: "The settlement currency is not supported",
+});
+export const TokenNotEnabled = defineProblem({
+  code: "token_not_enabled",
+  status: 422,
+  title: "The token is not enabled on the network",
+});
+export const AmountTooLarge = defineProblem({
+  code: "amount_too_large",
+  status: 422,
+  title: "The amount is too large",
+});
+export const AmountTooSmall = defineProblem({
+  code: "amount_too_small",
+  status: 422,
+  title: "The amount is too small to be told from dust",
+});
+export const NoWallet = defineProblem({
+  code: "no_wallet",
+  status: 422,
+  title: "There is no active wallet to be paid at",
+});
+export const WalletCapacityExhausted = defineProblem({
+  code: "wallet_capacity_exhausted",
+  status: 409,
+  title: "The wallet has no free amount for another invoice of this price",
+});
+export const ExternalIdConflict = defineProblem({
+  code: "external_id_conflict",
+  status: 409,
+  title: "The externalId belongs to another invoice",
+});
+export const InvoiceNotEditable = defineProblem({
+  code: "invoice_not_editable",
+  status: 409,
+  title: "Only drafts can be changed",
+});
+export const InvoiceNotCancelable = defineProblem({
+  code: "invoice_not_cancelable",
+  status: 409,
+  title: "The invoice cannot be canceled",
+});
+export const NetworkNotReady = defineProblem({
+  code: "network_not_ready",
+  status: 503,
+  title: "The network has not been reached yet",
+});
+export const RateUnavailable = defineProblem({
+  code: "rate_unavailable",
+  status: 503,
+  title: "There is no exchange rate",
+});

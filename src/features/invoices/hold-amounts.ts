@@ -1,0 +1,78 @@
+import type { RandomBytes } from "../../kernel/id.ts";
+import { powerOfTen } from "../../kernel/ratio.ts";
+
+/** The decimals of a surcharge, coarsest first: people type the coarse ones with fewer mistakes. */
+const surchargeDecimals = [4, 5, 6] as const;
+/** How many of the smallest surcharges are looked at before chance picks. */
+const smallestSteps = 8;
+/** How many picks of chance there are for each level of steps. */
+const picksPerLevel = 8;
+
+/** The amounts that may stand for one price on one address: the price and surcharges, never more than the cap. */
+export interface AmountRange {
+  /** The price, in the token's smallest unit. */
+  readonly base: bigint;
+  /** The largest surcharge: the smaller of 1 % and 0.99, in the token's smallest unit. */
+  readonly cap: bigint;
+  /** The sizes of surcharge steps, coarsest first; each is a multiple of the next. */
+  readonly steps: readonly bigint[];
+}
+
+export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
+  const ninetyNineCents = (99n * powerOfTen(tokenDecimals)) / 100n;
+  const onePercent = base / 100n;
+  const cap = onePercent < ninetyNineCents ? onePercent : ninetyNineCents;
+  const steps = surchargeDecimals
+    .filter((decimals) => decimals <= tokenDecimals)
+    .map((decimals) => powerOfTen(tokenDecimals - decimals));
+  // A token with fewer decimals is surcharged by its own smallest unit.
+  return { base, cap, steps: steps.length > 0 ? steps : [1n] };
+}
+
+/** The step of the finest level: every amount that a hold may have lies this far apart. */
+export function finestStep(range: AmountRange): bigint {
+  return range.steps.at(-1) ?? 1n;
+}
+
+/** How many amounts the range has. */
+export function placesIn(range: AmountRange): bigint {
+  return range.cap / finestStep(range) + 1n;
+}
+
+/**
+ * Amounts to try, best first: the price itself, the smallest surcharges, then chance at each level, coarse before
+ * fine. Their number does not depend on how many are taken, and each level has room where the one before is full.
+ */
+export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
+  const { base, cap, steps } = range;
+  const surcharges = new Set<bigint>([0n]);
+  const coarsest = steps[0] ?? 1n;
+  for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) surcharges.add(step * coarsest);
+  for (const step of steps) {
+    for (const surcharge of picks(step, cap, randomBytes)) surcharges.add(surcharge);
+  }
+  return [...surcharges].filter((surcharge) => surcharge <= cap).map((each) => base + each);
+}
+
+/** Amounts of chance alone: writers that lost the same amount to one another do not meet again. */
+export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
+  const surcharges = range.steps.flatMap((step) => picks(step, range.cap, randomBytes));
+  return [...new Set(surcharges)].map((surcharge) => range.base + surcharge);
+}
+
+/** Multiples of a step from one to the cap, in the order that chance gave. */
+function picks(step: bigint, cap: bigint, randomBytes: RandomBytes): bigint[] {
+  const places = cap / step;
+  if (places === 0n) return [];
+  return Array.from(
+    { length: picksPerLevel },
+    () => (randomBelow(places, randomBytes) + 1n) * step,
+  );
+}
+
+/** A number from 0 up to the limit. Eight bytes against a few million places: no place is likelier than another. */
+function randomBelow(limit: bigint, randomBytes: RandomBytes): bigint {
+  let value = 0n;
+  for (const byte of randomBytes(8)) value = (value << 8n) | BigInt(byte);
+  return value % limit;
+}

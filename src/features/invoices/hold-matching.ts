@@ -1,0 +1,176 @@
+import { second, type Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { divideRounded } from "../../kernel/ratio.ts";
+import { maxTolerancePercent } from "../../kernel/percent.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import { encodeAmount, type Dialect, type Reader, type Tx } from "../../platform/database/index.ts";
+import { anyToken, lateWindowMs } from "./holds.ts";
+
+/** How much earlier than its hold a payment's block may say it was mined: clocks of chains and of servers differ. */
+const clockSlackMs = 60 * second;
+
+/** A transfer that no invoice has yet. */
+export interface MatchCandidate {
+  /** Comes back with the match. */
+  readonly key: string;
+  /** The token's symbol. */
+  readonly token: string;
+  readonly address: Address;
+  readonly amount: bigint;
+  readonly blockTime: Instant;
+}
+
+export interface HoldMatch {
+  readonly invoiceId: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+  readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
+}
+
+/**
+ * Which live holds transfers belong to: the address that is an invoice's own, whatever the amount; else the exact
+ * amount; else an amount within the tolerance of one hold and of no other. Transfers of nobody are not in the answer,
+ * and never is one given to the only invoice that there is. A bounded number of statements for any batch.
+ */
+export async function matchHolds(
+  tx: Tx,
+  network: string,
+  candidates: readonly MatchCandidate[],
+): Promise<Map<string, HoldMatch>> {
+  const matches = new Map<string, HoldMatch>();
+  if (candidates.length === 0) return matches;
+  for (const held of await exactHolds(tx, network, candidates)) {
+    const rule = held.kind === "exclusive" ? "exclusive_address" : "exact_amount";
+    if (rule === "exact_amount" && matches.has(held.key)) continue;
+    const { invoiceId, organizationId } = held;
+    matches.set(held.key, { invoiceId, organizationId, rule });
+  }
+  const rest = candidates.filter(({ key }) => !matches.has(key));
+  for (const { key, invoiceId, organizationId } of await tolerantHolds(tx, network, rest)) {
+    matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
+  }
+  return matches;
+}
+
+interface HeldRow {
+  readonly key: string;
+  readonly invoiceId: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+}
+
+/** A batch of JSON arrays as rows. SQLite keeps this order of a CROSS JOIN: few probes into a large index. */
+const probes: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($2) AS probe CROSS JOIN holds",
+  postgres: "json_array_elements(CAST($2 AS json)) AS probe (value) CROSS JOIN holds",
+};
+
+/** The hold lives, and did at the time that stands at this place of the probe. */
+function isLiveAt(place: number): string {
+  const blockTime = `CAST(probe.value ->> ${String(place)} AS bigint)`;
+  return `holds.released_at IS NULL AND holds.starts_at - ${String(clockSlackMs)} <= ${blockTime}
+    AND holds.ends_at >= ${blockTime}`;
+}
+
+async function exactHolds(
+  tx: Tx,
+  network: string,
+  candidates: readonly MatchCandidate[],
+): Promise<(HeldRow & { readonly kind: "exclusive" | "amount" })[]> {
+  const none = encodeAmount(0n);
+  const asked = candidates.flatMap(({ key, address, token, amount, blockTime }) => [
+    [key, address, anyToken, none, blockTime],
+    [key, address, token, encodeAmount(amount), blockTime],
+  ]);
+  return tx.all(
+    `SELECT probe.value ->> 0 AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
+       holds.organization_id AS "organizationId"
+     FROM ${probes[tx.dialect]}
+     WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
+       AND holds.amount = probe.value ->> 3 AND ${isLiveAt(4)}`,
+    [network, JSON.stringify(asked)],
+  );
+}
+
+async function tolerantHolds(
+  tx: Tx,
+  network: string,
+  candidates: readonly MatchCandidate[],
+): Promise<HeldRow[]> {
+  if (candidates.length === 0) return [];
+  const asked = candidates.map(({ key, address, token, amount, blockTime }) => {
+    // No hold above this tolerates so little.
+    const most = divideRounded(amount * 100n, BigInt(100 - maxTolerancePercent), "up");
+    return [key, address, token, encodeAmount(amount), encodeAmount(most), blockTime];
+  });
+  return tx.all(
+    `SELECT probe.value ->> 0 AS "key", min(holds.invoice_id) AS "invoiceId",
+       min(holds.organization_id) AS "organizationId"
+     FROM ${probes[tx.dialect]}
+     WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
+       AND holds.amount > probe.value ->> 3 AND holds.amount <= probe.value ->> 4
+       AND holds.least_amount < holds.amount AND holds.least_amount <= probe.value ->> 3 AND ${isLiveAt(5)}
+     GROUP BY probe.value ->> 0 HAVING count(DISTINCT holds.invoice_id) = 1`,
+    [network, JSON.stringify(asked)],
+  );
+}
+
+/**
+ * The addresses with a live hold on the network, in their order: those that the watcher looks for. It costs by the
+ * number of addresses, not of holds; `limit` bounds it for a caller that filters by itself beyond some number.
+ */
+export async function watchedAddresses(
+  reader: Reader,
+  network: string,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<Address[]> {
+  const nextAfter = (bound: string) =>
+    `SELECT min(address) FROM holds WHERE network = $1 AND released_at IS NULL${bound}`;
+  const rows = await reader.all<{ address: Address }>(
+    `WITH RECURSIVE watched (address) AS (
+       ${nextAfter("")}
+       UNION ALL
+       SELECT (${nextAfter(" AND address > watched.address")}) FROM watched WHERE watched.address IS NOT NULL
+     )
+     SELECT address FROM watched WHERE address IS NOT NULL LIMIT $2`,
+    [network, limit],
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** Shortens an invoice's holds to the late window after it was canceled. */
+export async function endHolds(tx: Tx, invoiceId: Id<"invoice">, canceledAt: Instant) {
+  await tx.run(
+    "UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND released_at IS NULL AND ends_at > $2",
+    [invoiceId, canceledAt + lateWindowMs],
+  );
+}
+
+const releasedMax = 500;
+
+/** Releases holds whose time was over when the newest scanned block was mined, a bounded batch; gives how many. */
+export async function releaseHolds(
+  tx: Tx,
+  network: string,
+  tipTime: Instant,
+  at: Instant,
+): Promise<number> {
+  return tx.run(
+    `UPDATE holds SET released_at = $3 WHERE id IN (
+       SELECT id FROM holds WHERE network = $1 AND released_at IS NULL AND ends_at < $2
+       ORDER BY ends_at LIMIT ${String(releasedMax)}
+     )`,
+    [network, tipTime, at],
+  );
+}
+
+/** Whether any hold's time is over by then. */
+export async function hasEndedHolds(
+  reader: Reader,
+  network: string,
+  tipTime: Instant,
+): Promise<boolean> {
+  const found = await reader.all(
+    "SELECT 1 AS found FROM holds WHERE network = $1 AND released_at IS NULL AND ends_at < $2 LIMIT 1",
+    [network, tipTime],
+  );
+  return found.length > 0;
+}

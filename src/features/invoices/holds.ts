@@ -1,0 +1,188 @@
+import { day, type Instant } from "../../kernel/clock.ts";
+import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import {
+  decodeAmount,
+  encodeAmount,
+  type Dialect,
+  type Tx,
+} from "../../platform/database/index.ts";
+import {
+  amountRange,
+  finestStep,
+  firstCandidates,
+  furtherCandidates,
+  placesIn,
+  type AmountRange,
+} from "./hold-amounts.ts";
+import { holds } from "./table.ts";
+
+/** How long after its deadline, or its cancellation, an invoice's hold lasts: money that comes late finds it. */
+export const lateWindowMs = 7 * day;
+/** How often candidates are drawn before the free amounts are counted. */
+const roundsMax = 3;
+/** How often a gap that was found may be lost to another writer. */
+const gapTriesMax = 4;
+
+export interface HoldRequest {
+  readonly invoiceId: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+  readonly network: string;
+  /** Canonical. */
+  readonly address: string;
+  readonly token: string;
+  readonly tokenDecimals: number;
+  /** The least of an amount that still counts as whole. */
+  readonly leastOf: (amount: bigint) => bigint;
+  readonly startsAt: Instant;
+  readonly endsAt: Instant;
+}
+
+/** The token of a hold on a whole address. */
+export const anyToken = "*";
+
+export interface HoldDependencies {
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+}
+
+/** Holds an address that is the invoice's own. */
+export async function holdAddress(
+  tx: Tx,
+  deps: HoldDependencies,
+  request: HoldRequest,
+): Promise<void> {
+  const { invoiceId, organizationId, network, address, startsAt, endsAt } = request;
+  await tx.insert(holds, {
+    id: deps.ids.next("hold", startsAt),
+    network,
+    address,
+    token: anyToken,
+    amount: 0n,
+    leastAmount: 0n,
+    invoiceId,
+    organizationId,
+    kind: "exclusive",
+    startsAt,
+    endsAt,
+    releasedAt: null,
+  });
+}
+
+/**
+ * Holds an amount that no other live hold on the address has: the price, else one with a small surcharge. Null when
+ * every amount of the range is held. One statement looks some candidates up and takes the best that is free, whether
+ * few are held or many; only where all those are held does it look for a gap.
+ */
+export async function holdAmount(
+  tx: Tx,
+  deps: HoldDependencies,
+  request: HoldRequest,
+  price: bigint,
+): Promise<bigint | null> {
+  const range = amountRange(price, request.tokenDecimals);
+  for (let round = 0; round < roundsMax; round += 1) {
+    const draw = round === 0 ? firstCandidates : furtherCandidates;
+    const held = await insertFirstFree(tx, deps, request, draw(range, deps.randomBytes));
+    if (held !== null) return held;
+  }
+  for (let tries = 0; tries < gapTriesMax; tries += 1) {
+    const gap = await findGap(tx, request, range);
+    if (gap === null) return null;
+    const held = await insertFirstFree(tx, deps, request, [gap]);
+    if (held !== null) return held;
+  }
+  return null;
+}
+
+/** Takes the first candidate that no live hold has; null when all are taken. */
+async function insertFirstFree(
+  tx: Tx,
+  deps: HoldDependencies,
+  request: HoldRequest,
+  candidates: readonly bigint[],
+): Promise<bigint | null> {
+  if (candidates.length === 0) return null;
+  const [taken] = await tx.all<{ amount: string }>(insertFirstFreeSql[tx.dialect], [
+    deps.ids.next("hold", request.startsAt),
+    request.network,
+    request.address,
+    request.token,
+    request.invoiceId,
+    request.organizationId,
+    request.startsAt,
+    request.endsAt,
+    JSON.stringify(
+      candidates.map((amount) => [encodeAmount(amount), encodeAmount(request.leastOf(amount))]),
+    ),
+  ]);
+  return taken === undefined ? null : decodeAmount(taken.amount);
+}
+
+function insertFirstFreeFrom(candidates: string): string {
+  return `INSERT INTO holds
+      (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, kind, amount,
+       least_amount)
+    SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text),
+      CAST($7 AS bigint), CAST($8 AS bigint), 'amount', candidate.value ->> 0, candidate.value ->> 1
+    FROM ${candidates}
+    WHERE NOT EXISTS (
+      SELECT 1 FROM holds AS held
+      WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = candidate.value ->> 0
+        AND held.released_at IS NULL
+    )
+    ORDER BY candidate.key LIMIT 1
+    ON CONFLICT DO NOTHING RETURNING amount`;
+}
+
+const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
+  sqlite: insertFirstFreeFrom("json_each($9) AS candidate"),
+  postgres: insertFirstFreeFrom(
+    "json_array_elements(CAST($9 AS json)) WITH ORDINALITY AS candidate (value, key)",
+  ),
+};
+
+/** The smallest amount of the range that no live hold has, by halving the range; null when there is none. */
+async function findGap(tx: Tx, request: HoldRequest, range: AmountRange): Promise<bigint | null> {
+  const step = finestStep(range);
+  const heldBetween = (first: bigint, last: bigint) =>
+    countHeld(tx, request, range.base + first * step, range.base + last * step, step);
+
+  let first = 0n;
+  let last = placesIn(range) - 1n;
+  if ((await heldBetween(first, last)) > last - first) return null;
+  while (first < last) {
+    const middle = (first + last) / 2n;
+    if ((await heldBetween(first, middle)) > middle - first) first = middle + 1n;
+    else last = middle;
+  }
+  return range.base + first * step;
+}
+
+/** How many live holds lie on the grid of the step between two amounts, both included. */
+async function countHeld(
+  tx: Tx,
+  request: HoldRequest,
+  least: bigint,
+  most: bigint,
+  step: bigint,
+): Promise<bigint> {
+  // A step is a power of ten, so amounts on one grid end in the same digits.
+  const sharedDigits = step.toString().length - 1;
+  const from = encodeAmount(least);
+  const tailStart = from.length - sharedDigits;
+  const [counted] = await tx.all<{ held: number }>(
+    `SELECT count(*) AS held FROM holds
+     WHERE network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
+       AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`,
+    [
+      request.network,
+      request.address,
+      request.token,
+      from,
+      encodeAmount(most),
+      tailStart + 1,
+      from.slice(tailStart),
+    ],
+  );
+  return BigInt(counted?.held ?? 0);
+}

@@ -1,0 +1,168 @@
+import { second, type Instant } from "../../kernel/clock.ts";
+import { NotFound } from "../../kernel/errors.ts";
+import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { convert, formatRate } from "../../kernel/rate.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import { formatAddress } from "../../platform/chain/address.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
+import { findWallet, receivingWallets, takeAddress, type WalletRow } from "../wallets/index.ts";
+import { AmountTooSmall, NetworkNotReady, NoWallet, WalletCapacityExhausted } from "./errors.ts";
+import { holdAddress, holdAmount, lateWindowMs, type HoldRequest } from "./holds.ts";
+import { dueAmount } from "./rules.ts";
+import type { InvoiceRow } from "./store.ts";
+import { quote, tokenNotEnabled, type InvoiceTerms, type Networks } from "./terms.ts";
+
+const notReadyRetrySeconds = 10;
+
+export interface IssueDependencies {
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly networks: Networks;
+  /**
+   * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Filled by compose,
+   * since billing stands behind invoices.
+   */
+  readonly issuingGate: (reader: Reader, organizationId: Id<"organization">) => Promise<void>;
+}
+
+/** Everything that an issue needs to know and does not change: read before its transaction, where there is time. */
+export interface IssuePlan {
+  readonly terms: InvoiceTerms;
+  /** In the token's smallest unit, before a surcharge tells it from others. */
+  readonly price: bigint;
+  readonly exchangeRate: string;
+  /** To be tried in this order. */
+  readonly wallets: readonly WalletRow[];
+}
+
+/** Finds out whether an invoice may be issued, at which rate and where it may be paid, or says what is missing. */
+export async function planIssue(
+  reader: Reader,
+  deps: IssueDependencies,
+  organizationId: Id<"organization">,
+  terms: InvoiceTerms,
+  walletId: Id<"wallet"> | null,
+  at: Instant,
+): Promise<IssuePlan> {
+  await deps.issuingGate(reader, organizationId);
+  const rate = quote(deps.networks, terms, at);
+  const price = convert(terms.amount, rate, terms.tokenAsset, "up").units;
+  if (price < terms.token.dust) {
+    throw new AmountTooSmall(
+      `Payments so small are taken for dust on ${terms.network.title}. Ask for more, or collect several in one invoice.`,
+    );
+  }
+  const wallets = await walletsToTry(reader, organizationId, terms, walletId);
+  if (wallets.length === 0) {
+    throw new NoWallet(
+      `Register a wallet for ${terms.network.title} to be paid at, then try again.`,
+    );
+  }
+  const state = await networkState(reader, terms.network.id);
+  if (state === null) {
+    throw new NetworkNotReady(
+      `No block of ${terms.network.title} has been seen yet, so payments could not be found. Try again shortly; if it stays, the operator looks at the network's provider.`,
+      { retryAfterSeconds: notReadyRetrySeconds },
+    );
+  }
+  if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
+  return { terms, price, exchangeRate: formatRate(rate), wallets };
+}
+
+async function walletsToTry(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  terms: InvoiceTerms,
+  walletId: Id<"wallet"> | null,
+): Promise<readonly WalletRow[]> {
+  const network = terms.network.id;
+  if (walletId === null) return receivingWallets(reader, organizationId, network);
+  const wallet = await requireWallet(reader, organizationId, walletId);
+  if (wallet.status === "active" && wallet.network === network) return [wallet];
+  throw new NoWallet(
+    `The wallet in walletId is not an active wallet of ${terms.network.title}. Choose another, or leave walletId out.`,
+  );
+}
+
+/** The organization's wallet that a request names, or the same 404 for another's as for one that is not there. */
+export async function requireWallet(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  walletId: Id<"wallet">,
+): Promise<WalletRow> {
+  const wallet = await findWallet(reader, organizationId, walletId);
+  if (wallet !== null) return wallet;
+  throw new NotFound("There is no wallet with this walletId that this credential can see.");
+}
+
+/** The draft as it is once it is issued, with its hold taken; nothing is stored of the invoice itself. */
+export async function issue(
+  tx: Tx,
+  deps: IssueDependencies,
+  draft: InvoiceRow,
+  plan: IssuePlan,
+  at: Instant,
+): Promise<InvoiceRow> {
+  const expiresAt = at + draft.expiresInSeconds * second;
+  for (const wallet of plan.wallets) {
+    const place = await takePlace(tx, deps, draft, plan, wallet, at, expiresAt);
+    if (place === null) continue;
+    return {
+      ...draft,
+      ...place,
+      remainingAmount: place.payableAmount,
+      status: "open",
+      checkoutId: deps.ids.unguessable("chk"),
+      exchangeRate: plan.exchangeRate,
+      walletId: wallet.id,
+      requiredConfirmations: plan.terms.network.confirmations,
+      issuedAt: at,
+      expiresAt,
+    };
+  }
+  throw new WalletCapacityExhausted(
+    "Every amount near this price is waited for at the wallet. Register another wallet, or an extended public key, which gives every invoice an address of its own.",
+  );
+}
+
+type Place = Required<Pick<InvoiceRow, "payableAmount" | "walletAddress" | "addressIndex">>;
+
+/** Where and with which amount the invoice is told from others at one wallet; null where there is no room. */
+async function takePlace(
+  tx: Tx,
+  deps: IssueDependencies,
+  draft: InvoiceRow,
+  plan: IssuePlan,
+  wallet: WalletRow,
+  startsAt: Instant,
+  expiresAt: Instant,
+): Promise<Place | null> {
+  const { terms, price } = plan;
+  const request = (address: string): HoldRequest => ({
+    invoiceId: draft.id,
+    organizationId: draft.organizationId,
+    network: terms.network.id,
+    address,
+    token: terms.token.symbol,
+    tokenDecimals: terms.token.decimals,
+    leastOf: (amount) => dueAmount(amount, terms.tolerance),
+    startsAt,
+    endsAt: expiresAt + lateWindowMs,
+  });
+  const shown = (address: string) => formatAddress(terms.network.addressForm, address);
+  const { xpub, address } = wallet;
+  if (xpub !== null) {
+    const taken = await takeAddress(tx, { ...wallet, xpub });
+    if (taken === null) return null;
+    await holdAddress(tx, deps, request(taken.address));
+    return {
+      payableAmount: price,
+      walletAddress: shown(taken.address),
+      addressIndex: taken.index,
+    };
+  }
+  if (address === null) return null;
+  const held = await holdAmount(tx, deps, request(address), price);
+  if (held === null) return null;
+  return { payableAmount: held, walletAddress: shown(address), addressIndex: null };
+}

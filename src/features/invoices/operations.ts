@@ -1,0 +1,145 @@
+import { z } from "zod";
+import { organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { datetime, id } from "../../api/record.ts";
+import type { Page } from "../../kernel/page.ts";
+import { NetworkNotEnabled } from "../wallets/index.ts";
+import {
+  AmountTooLarge,
+  AmountTooSmall,
+  ExternalIdConflict,
+  InvoiceNotCancelable,
+  InvoiceNotEditable,
+  NetworkNotReady,
+  NoWallet,
+  RateUnavailable,
+  TokenNotEnabled,
+  UnsupportedCurrency,
+  WalletCapacityExhausted,
+} from "./errors.ts";
+import { presentInvoice, type InvoiceView } from "./present.ts";
+import {
+  CreateInvoiceRequest,
+  externalIdLengthMax,
+  InvoiceListRecord,
+  InvoiceRecord,
+  InvoiceStatusRecord,
+  UpdateInvoiceRequest,
+} from "./records.ts";
+import type { CreatedInvoice, InvoiceService } from "./service.ts";
+
+const operation = operationsOf<InvoiceService>();
+
+/** What a draft's terms, and its issue, may be refused with. */
+const termErrors = [
+  NetworkNotEnabled,
+  TokenNotEnabled,
+  UnsupportedCurrency,
+  AmountTooLarge,
+  AmountTooSmall,
+  NoWallet,
+  WalletCapacityExhausted,
+  ExternalIdConflict,
+  NetworkNotReady,
+  RateUnavailable,
+] as const;
+
+export const invoiceOperations = [
+  operation({
+    id: "listInvoices",
+    group: "Invoices",
+    method: "GET",
+    path: "/organizations/{organizationId}/invoices",
+    summary: "List invoices",
+    description: "Newest first. `createdFrom` is included, `createdTo` is not.",
+    access: organization("organization:read"),
+    request: {
+      query: {
+        limit: z.string().optional(),
+        cursor: z.string().optional(),
+        status: InvoiceStatusRecord.optional(),
+        customerId: id("customer").optional(),
+        externalId: z.string().max(externalIdLengthMax).optional(),
+        createdFrom: datetime().optional(),
+        createdTo: datetime().optional(),
+      },
+    },
+    response: { status: 200, record: InvoiceListRecord },
+    errors: [],
+    handle: (service, call) => {
+      const { createdFrom, createdTo, ...query } = call.query;
+      return service.list(call.organizationId, {
+        ...query,
+        createdFrom: createdFrom === undefined ? undefined : Date.parse(createdFrom),
+        createdTo: createdTo === undefined ? undefined : Date.parse(createdTo),
+      });
+    },
+    present: (page: Page<InvoiceView>) => ({
+      data: page.data.map(presentInvoice),
+      nextCursor: page.nextCursor,
+    }),
+  }),
+  operation({
+    id: "createInvoice",
+    group: "Invoices",
+    method: "POST",
+    path: "/organizations/{organizationId}/invoices",
+    summary: "Create an invoice",
+    description:
+      "Issues it at once, or keeps it as a draft. What cannot be issued makes nothing. A second request with the same `externalId` and the same body gives the first invoice again, with the header Idempotent-Replayed.",
+    access: organization("invoices:write"),
+    request: { body: CreateInvoiceRequest },
+    response: { status: 201, record: InvoiceRecord },
+    errors: termErrors,
+    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    present: ({ invoice }: CreatedInvoice) => presentInvoice(invoice),
+    isReplayed: (created) => created.isReplayed,
+  }),
+  operation({
+    id: "getInvoice",
+    group: "Invoices",
+    method: "GET",
+    path: "/organizations/{organizationId}/invoices/{invoiceId}",
+    summary: "Get an invoice",
+    access: organization("organization:read"),
+    response: { status: 200, record: InvoiceRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.invoiceId),
+    present: presentInvoice,
+  }),
+  operation({
+    id: "updateInvoice",
+    group: "Invoices",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/invoices/{invoiceId}",
+    summary: "Update draft invoice fields, or issue a draft",
+    access: organization("invoices:write"),
+    request: { body: UpdateInvoiceRequest },
+    response: { status: 200, record: InvoiceRecord },
+    errors: [InvoiceNotEditable, ...termErrors],
+    handle: (service, call) =>
+      service.update(
+        call.context,
+        call.organizationId,
+        call.params.invoiceId,
+        call.body,
+        call.expect,
+      ),
+    present: presentInvoice,
+  }),
+  operation({
+    id: "cancelInvoice",
+    group: "Invoices",
+    method: "POST",
+    path: "/organizations/{organizationId}/invoices/{invoiceId}/cancel",
+    summary: "Cancel an invoice",
+    description:
+      "A draft, an open or an expired invoice without money on it. Money that comes later waits for a decision.",
+    access: organization("invoices:write"),
+    response: { status: 200, record: InvoiceRecord },
+    errors: [InvoiceNotCancelable],
+    handle: (service, call) =>
+      service.cancel(call.context, call.organizationId, call.params.invoiceId),
+    present: presentInvoice,
+  }),
+];

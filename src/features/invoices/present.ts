@@ -1,0 +1,67 @@
+import type { z } from "zod";
+import { tokenAsset } from "../../kernel/asset.ts";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { formatMoney, money } from "../../kernel/money.ts";
+import type { InvoiceRecord } from "./records.ts";
+import { confirmationsShown, settlementOf } from "./rules.ts";
+import type { InvoiceRow } from "./store.ts";
+import { settlementAsset } from "./terms.ts";
+
+/** An invoice with what its record shows beside it. */
+export interface InvoiceView extends InvoiceRow {
+  readonly checkoutUrl: string | null;
+  /** The newest scanned block of its network; null where none was scanned. */
+  readonly tipHeight: number | null;
+}
+
+/** `baseUrl` has no slash at the end. */
+export function viewOf(row: InvoiceRow, baseUrl: string, tipHeight: number | null): InvoiceView {
+  const checkoutUrl = row.checkoutId === null ? null : `${baseUrl}/pay/${row.checkoutId}`;
+  return { ...row, checkoutUrl, tipHeight };
+}
+
+export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
+  const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
+  const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
+  const tokens = (units: bigint | null) =>
+    units === null ? null : formatMoney(money(units, token));
+  const { payableAmount, seenAmount } = invoice;
+  return {
+    id: invoice.id,
+    publicId: invoice.publicId,
+    checkoutId: invoice.checkoutId,
+    checkoutUrl: invoice.checkoutUrl,
+    status: invoice.status,
+    exception: invoice.exception,
+    amount: formatMoney(money(invoice.amount, settlement)),
+    settlementCurrency: invoice.settlementCurrency,
+    payableAmount: tokens(payableAmount),
+    remainingAmount: tokens(invoice.remainingAmount),
+    paidAmount: formatMoney(
+      money(settlementOf(seenAmount, invoice.amount, payableAmount), settlement),
+    ),
+    paidTokenAmount: formatMoney(money(seenAmount, token)),
+    exchangeRate: invoice.exchangeRate,
+    tokenSymbol: invoice.tokenSymbol,
+    network: invoice.network,
+    walletId: invoice.walletId,
+    walletAddress: invoice.walletAddress,
+    customerId: invoice.customerId,
+    externalId: invoice.externalId,
+    description: invoice.description,
+    redirectUrl: invoice.redirectUrl,
+    expiresInSeconds: invoice.expiresInSeconds,
+    underpaymentTolerance: invoice.underpaymentTolerance,
+    metadata: { ...invoice.metadata },
+    confirmationProgress: {
+      current: confirmationsShown(invoice, invoice.tipHeight),
+      required: invoice.requiredConfirmations,
+    },
+    expiresAt: toIsoOrNull(invoice.expiresAt),
+    createdAt: toIso(invoice.createdAt),
+    updatedAt: toIso(invoice.updatedAt),
+    issuedAt: toIsoOrNull(invoice.issuedAt),
+    paidAt: toIsoOrNull(invoice.paidAt),
+    canceledAt: toIsoOrNull(invoice.canceledAt),
+  };
+}

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import {
+  datetime,
+  id,
+  line,
+  listRecord,
+  metadata,
+  money,
+  moneyAnswer,
+  paragraph,
+  requestRecord,
+  responseRecord,
+  webAddress,
+} from "../../api/record.ts";
+import { percentPattern } from "../../kernel/percent.ts";
+import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
+
+const codeLengthMax = 40;
+export const externalIdLengthMax = 200;
+const descriptionLengthMax = 2_000;
+const expiresInSecondsRange = { least: 300, most: 2_592_000 };
+
+const code = () => z.string().min(1).max(codeLengthMax);
+const tolerance = () =>
+  z
+    .string()
+    .regex(percentPattern, { error: 'must be a percentage as text such as "0.5", from 0 to 5' })
+    .meta({ description: "How much less than asked for still counts as paid, in percent." });
+const expiresIn = () =>
+  z.int().min(expiresInSecondsRange.least).max(expiresInSecondsRange.most).meta({
+    description: "Seconds from the issue until the invoice expires.",
+  });
+
+export const ConfirmationProgress = responseRecord("ConfirmationProgress", {
+  current: z.int(),
+  required: z.int(),
+});
+
+export const InvoiceStatusRecord = z.enum(invoiceStatuses);
+
+export const InvoiceRecord = responseRecord("Invoice", {
+  id: id("invoice"),
+  publicId: z.string(),
+  checkoutId: z.string().nullable(),
+  checkoutUrl: z.string().nullable(),
+  status: InvoiceStatusRecord,
+  exception: z.enum(invoiceExceptions),
+  amount: moneyAnswer(),
+  settlementCurrency: z.string(),
+  payableAmount: moneyAnswer().nullable(),
+  remainingAmount: moneyAnswer()
+    .nullable()
+    .meta({ description: "In tokens: what the payer still has to send; null while draft." }),
+  paidAmount: moneyAnswer(),
+  paidTokenAmount: moneyAnswer(),
+  exchangeRate: z.string().nullable(),
+  tokenSymbol: z.string(),
+  network: z.string(),
+  walletId: id("wallet").nullable(),
+  walletAddress: z.string().nullable(),
+  customerId: id("customer").nullable(),
+  externalId: z.string().nullable(),
+  description: z.string().nullable(),
+  redirectUrl: z.string().nullable(),
+  expiresInSeconds: z.int(),
+  underpaymentTolerance: z.string(),
+  metadata: z.record(z.string(), z.string()),
+  confirmationProgress: ConfirmationProgress,
+  expiresAt: datetime().nullable(),
+  createdAt: datetime(),
+  updatedAt: datetime(),
+  issuedAt: datetime().nullable(),
+  paidAt: datetime().nullable(),
+  canceledAt: datetime().nullable(),
+});
+
+export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
+
+const optional = {
+  walletId: id("wallet").nullish(),
+  customerId: id("customer").nullish(),
+  externalId: line(externalIdLengthMax).nullish(),
+  description: paragraph(descriptionLengthMax).nullish(),
+  redirectUrl: webAddress().nullish(),
+  expiresInSeconds: expiresIn().optional(),
+  underpaymentTolerance: tolerance().optional(),
+  metadata: metadata().optional(),
+};
+
+export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
+  amount: money(),
+  settlementCurrency: code(),
+  tokenSymbol: code(),
+  network: code(),
+  ...optional,
+  draft: z
+    .boolean()
+    .optional()
+    .meta({ description: "Keep it as a draft, which can be changed, instead of issuing it." }),
+});
+
+export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
+  amount: money().optional(),
+  settlementCurrency: code().optional(),
+  tokenSymbol: code().optional(),
+  network: code().optional(),
+  ...optional,
+  status: z
+    .enum(["open"])
+    .optional()
+    .meta({ description: "`open` issues the draft, with the other changes of the request." }),
+});

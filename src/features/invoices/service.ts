@@ -1,0 +1,280 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { NotFound, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { networkState, networkStates } from "../../platform/chain/state.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Reader,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import { announce, changedFields, createdFields, type AnnouncerDependencies } from "./announce.ts";
+import {
+  draftRow,
+  editedInput,
+  fingerprintOf,
+  type DraftInput,
+  type InvoiceChanges,
+} from "./draft.ts";
+import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
+import { endHolds } from "./hold-matching.ts";
+import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
+import { viewOf, type InvoiceView } from "./present.ts";
+import {
+  findByCheckoutId,
+  findByExternalId,
+  findInvoice,
+  listInvoices,
+  type InvoiceFilters,
+  type InvoiceRow,
+} from "./store.ts";
+import { invoices } from "./table.ts";
+import { readTerms } from "./terms.ts";
+
+export interface InvoiceInput extends DraftInput {
+  readonly draft?: boolean | undefined;
+}
+
+export interface CreatedInvoice {
+  readonly invoice: InvoiceView;
+  /** The same request had made it before: nothing was changed. */
+  readonly isReplayed: boolean;
+}
+
+export interface InvoiceService {
+  /**
+   * Makes an invoice and issues it, or keeps it as a draft. What cannot be issued makes nothing. The same externalId
+   * with the same request gives the first invoice again; with another it is a 409.
+   */
+  create(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: InvoiceInput,
+  ): Promise<CreatedInvoice>;
+  get(organizationId: Id<"organization">, invoiceId: Id<"invoice">): Promise<InvoiceView>;
+  /** The invoice of a checkout session: whoever knows the unguessable id may see it. */
+  bySession(checkoutId: string): Promise<InvoiceView>;
+  list(
+    organizationId: Id<"organization">,
+    query: InvoiceFilters & PageQuery,
+  ): Promise<Page<InvoiceView>>;
+  /** Changes a draft; `status: "open"` issues it. */
+  update(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    invoiceId: Id<"invoice">,
+    changes: InvoiceChanges,
+    expect: (current: InvoiceView) => void,
+  ): Promise<InvoiceView>;
+  /** Cancels a draft, an open or an expired invoice; never one with money on it. */
+  cancel(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    invoiceId: Id<"invoice">,
+  ): Promise<InvoiceView>;
+}
+
+export interface InvoiceDependencies extends IssueDependencies, AnnouncerDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Where payers find this instance, without a slash at the end. */
+  readonly baseUrl: () => string;
+  readonly hasCustomer: (
+    reader: Reader,
+    organizationId: Id<"organization">,
+    customerId: Id<"customer">,
+  ) => Promise<boolean>;
+}
+
+export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
+  const { db, clock, ids, networks, baseUrl } = deps;
+
+  async function shown(reader: Reader, row: InvoiceRow): Promise<InvoiceView> {
+    const state = row.latestBlock === null ? null : await networkState(reader, row.network);
+    return viewOf(row, baseUrl(), state?.tipHeight ?? null);
+  }
+
+  /** The first invoice of an externalId, for a request that repeats it; null where there is none. */
+  async function first(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: InvoiceInput,
+    fingerprint: string | null,
+  ): Promise<CreatedInvoice | null> {
+    const externalId = input.externalId ?? null;
+    if (externalId === null || fingerprint === null) return null;
+    const known = await findByExternalId(db, organizationId, externalId);
+    if (known === null) return null;
+    if (known.requestFingerprint !== fingerprint) throw externalIdConflict();
+    // A write, though nothing changes: it keeps the answer for the request's Idempotency-Key.
+    return db.write(context, async (tx) => {
+      const current = await findInvoice(tx, organizationId, known.id);
+      return { invoice: await shown(tx, current ?? known), isReplayed: true };
+    });
+  }
+
+  async function requireReferences(
+    reader: Reader,
+    organizationId: Id<"organization">,
+    input: DraftInput,
+  ): Promise<void> {
+    const { customerId, walletId } = input;
+    if (walletId != null) await requireWallet(reader, organizationId, walletId);
+    if (customerId == null || (await deps.hasCustomer(reader, organizationId, customerId))) return;
+    throw new NotFound("There is no customer with this customerId that this credential can see.");
+  }
+
+  async function insert(tx: Tx, at: Instant, row: InvoiceRow): Promise<CreatedInvoice> {
+    await tx.insert(invoices, row);
+    const invoice = viewOf(row, baseUrl(), null);
+    announce(
+      deps,
+      tx,
+      at,
+      { type: "invoice.created", previousStatus: null, changes: createdFields(invoice) },
+      invoice,
+    );
+    return { invoice, isReplayed: false };
+  }
+
+  async function lockView(
+    tx: Tx,
+    organizationId: Id<"organization">,
+    invoiceId: Id<"invoice">,
+  ): Promise<InvoiceView> {
+    const row = await tx.lockOne(invoices, "WHERE organization_id = $1 AND id = $2", [
+      organizationId,
+      invoiceId,
+    ]);
+    if (row === null) throw notFound();
+    return shown(tx, row);
+  }
+
+  async function save(
+    tx: Tx,
+    at: Instant,
+    type: string,
+    before: InvoiceView,
+    after: InvoiceRow,
+  ): Promise<InvoiceView> {
+    const { id, organizationId: _, publicId: __, createdAt: ___, ...rest } = after;
+    const set = { ...rest, version: before.version + 1, updatedAt: at };
+    const view = viewOf({ ...after, ...set }, baseUrl(), before.tipHeight);
+    const changes = changedFields(before, view);
+    if (Object.keys(changes).length === 0) return before;
+    await tx.update(invoices, set, "WHERE id = $1", [id]);
+    announce(deps, tx, at, { type, previousStatus: before.status, changes }, view);
+    return view;
+  }
+
+  return {
+    async create(context, organizationId, input) {
+      const terms = readTerms(networks, input);
+      const fingerprint = input.externalId == null ? null : fingerprintOf(input);
+      const earlier = await first(context, organizationId, input, fingerprint);
+      if (earlier !== null) return earlier;
+      await requireReferences(db, organizationId, input);
+      const plan =
+        input.draft === true
+          ? null
+          : await planIssue(db, deps, organizationId, terms, input.walletId ?? null, clock.now());
+      try {
+        return await db.write(context, async (tx) => {
+          const at = clock.now();
+          const draft = draftRow(ids, at, organizationId, input, terms, fingerprint);
+          return insert(tx, at, plan === null ? draft : await issue(tx, deps, draft, plan, at));
+        });
+      } catch (error) {
+        if (!isExternalIdTaken(error)) throw error;
+        const twin = await first(context, organizationId, input, fingerprint);
+        if (twin !== null) return twin;
+        throw error;
+      }
+    },
+
+    async get(organizationId, invoiceId) {
+      const row = await findInvoice(db, organizationId, invoiceId);
+      if (row === null) throw notFound();
+      return shown(db, row);
+    },
+
+    async bySession(checkoutId) {
+      const row = await findByCheckoutId(db, checkoutId);
+      if (row === null) throw notFound();
+      return shown(db, row);
+    },
+
+    async list(organizationId, { limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "invoices", { organizationId, ...filters });
+      const [rows, states] = await Promise.all([
+        listInvoices(db, organizationId, filters, page),
+        networkStates(db),
+      ]);
+      return mapPage(toPage(rows, page), (row) =>
+        viewOf(row, baseUrl(), states.get(row.network)?.tipHeight ?? null),
+      );
+    },
+
+    async update(context, organizationId, invoiceId, changes, expect) {
+      try {
+        return await db.write(context, async (tx) => {
+          const at = clock.now();
+          const current = await lockView(tx, organizationId, invoiceId);
+          expect(current);
+          if (current.status !== "draft") {
+            throw new InvoiceNotEditable(
+              "Only drafts can be changed. Cancel the invoice and create another.",
+            );
+          }
+          const input = editedInput(current, changes);
+          const terms = readTerms(networks, input);
+          await requireReferences(tx, organizationId, input);
+          const { requestFingerprint } = current;
+          const { id, publicId, createdAt, version } = current;
+          const draft = {
+            ...draftRow(ids, at, organizationId, input, terms, requestFingerprint),
+            ...{ id, publicId, createdAt, version },
+          };
+          if (changes.status === undefined) return save(tx, at, "invoice.updated", current, draft);
+          const walletId = input.walletId ?? null;
+          const plan = await planIssue(tx, deps, organizationId, terms, walletId, at);
+          const issued = await issue(tx, deps, draft, plan, at);
+          return save(tx, at, "invoice.issued", current, issued);
+        });
+      } catch (error) {
+        throw isExternalIdTaken(error) ? externalIdConflict() : error;
+      }
+    },
+
+    cancel(context, organizationId, invoiceId) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const current = await lockView(tx, organizationId, invoiceId);
+        const { status, seenAmount } = current;
+        const isCancelable = status === "draft" || status === "open" || status === "expired";
+        if (!isCancelable || seenAmount > 0n) {
+          throw new InvoiceNotCancelable(
+            "A draft, an open or an expired invoice can be canceled while no money is on it. Read the invoice to see where it stands.",
+          );
+        }
+        await endHolds(tx, invoiceId, at);
+        const remainingAmount = current.payableAmount === null ? null : 0n;
+        const { checkoutUrl: _, tipHeight: __, ...row } = current;
+        const canceled = { ...row, status: "canceled" as const, canceledAt: at, remainingAmount };
+        return save(tx, at, "invoice.canceled", current, canceled);
+      });
+    },
+  };
+}
+
+function externalIdConflict(): InstanceType<typeof ExternalIdConflict> {
+  return new ExternalIdConflict(
+    "Another invoice of the organization has this externalId. List invoices by it, or send another.",
+  );
+}
+
+function isExternalIdTaken(error: unknown): boolean {
+  return error instanceof UniqueViolation && error.index === "invoices_external_id";
+}

@@ -1,0 +1,196 @@
+import { systemActor } from "../../kernel/actor.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { NetworkState } from "../../platform/chain/state.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { raisePaidIndex } from "../wallets/index.ts";
+import { announce, type AnnouncerDependencies } from "./announce.ts";
+import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
+import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
+import { viewOf } from "./present.ts";
+import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
+import { changeBetween, standingOf, type PaymentTotals } from "./rules.ts";
+import { dueInvoices, lockInvoices, saveStandings, type InvoiceRow } from "./store.ts";
+
+/** How many invoices expire in one transaction. */
+const sweepMax = 500;
+
+const sweepContext: WriteContext = {
+  actor: systemActor("deadlines"),
+  requestId: null,
+  ip: null,
+};
+
+export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
+  /** Where payers find this instance, without a slash at the end. */
+  readonly baseUrl: () => string;
+}
+
+/** What payments ask of invoices, inside their own transactions. */
+export interface Settlement {
+  /** Locks issued invoices in the order of their ids and gives what they ask for; drafts are not in the answer. */
+  lockTerms(
+    tx: Tx,
+    invoiceIds: readonly Id<"invoice">[],
+  ): Promise<Map<Id<"invoice">, PayableTerms>>;
+  /**
+   * Stores the totals of invoices whose payments, tip or deadline changed, with the status and exception that follow
+   * from them, holds amounts that remain to be paid, and tells of each change. One call for a batch.
+   */
+  settleInvoices(
+    tx: Tx,
+    network: string,
+    totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+    state: NetworkState,
+    at: Instant,
+  ): Promise<void>;
+  /**
+   * Expires invoices whose deadline the newest scanned block has passed, and releases holds whose time is over: a
+   * bounded batch. Gives how many there were; 0 when nothing is due.
+   */
+  sweepDeadlines(db: Database, network: string, state: NetworkState, at: Instant): Promise<number>;
+}
+
+export function makeSettlement(deps: SettlementDependencies): Settlement {
+  async function settle(
+    tx: Tx,
+    rows: readonly InvoiceRow[],
+    totalsOf: (row: InvoiceRow) => PaymentTotals,
+    state: NetworkState,
+    at: Instant,
+  ): Promise<void> {
+    const saved: InvoiceRow[] = [];
+    for (const before of rows) {
+      const totals = totalsOf(before);
+      const after = await settled(tx, deps, before, totals, state, at);
+      if (after === null) continue;
+      saved.push(after);
+      tell(tx, deps, before, after, state, at);
+    }
+    await saveStandings(tx, saved);
+    await raisePaidIndexes(tx, rows, saved);
+  }
+
+  return {
+    async lockTerms(tx, invoiceIds) {
+      const rows = await lockInvoices(tx, invoiceIds);
+      return new Map(
+        rows.flatMap((row) => {
+          const terms = payableTerms(row);
+          return terms === null ? [] : [[row.id, terms] as const];
+        }),
+      );
+    },
+
+    async settleInvoices(tx, network, totals, state, at) {
+      const rows = await lockInvoices(tx, [...totals.keys()]);
+      const totalsOf = (row: InvoiceRow) => {
+        const found = totals.get(row.id);
+        if (found === undefined || row.network !== network) {
+          throw new Defect(`${row.id} was settled by payments that are not its own`);
+        }
+        return found;
+      };
+      await settle(tx, rows, totalsOf, state, at);
+    },
+
+    async sweepDeadlines(db, network, state, at) {
+      const due = await dueInvoices(db, network, state.tipTime, sweepMax);
+      if (due.length === 0 && !(await hasEndedHolds(db, network, state.tipTime))) return 0;
+      return db.write(sweepContext, async (tx) => {
+        const rows = await lockInvoices(tx, due);
+        await settle(tx, rows, storedTotals, state, at);
+        return rows.length + (await releaseHolds(tx, network, state.tipTime, at));
+      });
+    },
+  };
+}
+
+/** The invoice after its totals became these; null where nothing about it changes. */
+async function settled(
+  tx: Tx,
+  deps: SettlementDependencies,
+  before: InvoiceRow,
+  totals: PaymentTotals,
+  state: NetworkState,
+  at: Instant,
+): Promise<InvoiceRow | null> {
+  const standing = standingOf(statusTerms(before), totals, state.tipTime);
+  const after: InvoiceRow = {
+    ...before,
+    ...standing,
+    seenAmount: totals.seen,
+    confirmedAmount: totals.confirmed,
+    isLate: totals.isLate,
+    isReverted: totals.isReverted,
+    latestBlock: totals.latestBlock,
+    completedAt: totals.completedAt,
+  };
+  if (stands(before, after)) return null;
+  return {
+    ...after,
+    remainingAmount: await remainingAmount(tx, deps, before, after, at),
+    version: before.version + 1,
+    updatedAt: at,
+  };
+}
+
+const derivedColumns = [
+  "status",
+  "exception",
+  "seenAmount",
+  "confirmedAmount",
+  "isLate",
+  "isReverted",
+  "latestBlock",
+  "completedAt",
+  "paidAt",
+] as const;
+
+function stands(before: InvoiceRow, after: InvoiceRow): boolean {
+  return derivedColumns.every((column) => before[column] === after[column]);
+}
+
+function tell(
+  tx: Tx,
+  deps: SettlementDependencies,
+  before: InvoiceRow,
+  after: InvoiceRow,
+  state: NetworkState,
+  at: Instant,
+): void {
+  const type = changeBetween(
+    { ...before, seen: before.seenAmount },
+    { ...after, seen: after.seenAmount },
+  );
+  if (type === null) return;
+  const seen = [before.seenAmount, after.seenAmount].map(String);
+  const fields = {
+    status: { from: before.status, to: after.status },
+    exception: { from: before.exception, to: after.exception },
+    paidTokenUnits: { from: seen[0], to: seen[1] },
+  };
+  const changes = Object.fromEntries(
+    Object.entries(fields).filter(([, { from, to }]) => from !== to),
+  );
+  const view = viewOf(after, deps.baseUrl(), state.tipHeight);
+  announce(deps, tx, at, { type, previousStatus: before.status, changes }, view);
+}
+
+/** Notes for wallets of extended keys how far their addresses were paid. */
+async function raisePaidIndexes(
+  tx: Tx,
+  before: readonly InvoiceRow[],
+  after: readonly InvoiceRow[],
+): Promise<void> {
+  const unpaid = new Set(before.filter((row) => row.seenAmount === 0n).map(({ id }) => id));
+  const highest = new Map<Id<"wallet">, number>();
+  for (const { id, walletId, addressIndex, seenAmount } of after) {
+    if (walletId === null || addressIndex === null) continue;
+    if (seenAmount === 0n || !unpaid.has(id)) continue;
+    highest.set(walletId, Math.max(addressIndex, highest.get(walletId) ?? 0));
+  }
+  const inOrder = [...highest].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [walletId, index] of inOrder) await raisePaidIndex(tx, walletId, index);
+}

@@ -1,0 +1,146 @@
+import type { Instant } from "../../kernel/clock.ts";
+import { idFloor, type Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import {
+  encodeAmount,
+  type Dialect,
+  type Reader,
+  type RowOf,
+  type SqlValue,
+  type Tx,
+} from "../../platform/database/index.ts";
+import type { InvoiceStatus } from "./rules.ts";
+import { invoices } from "./table.ts";
+
+export type InvoiceRow = RowOf<typeof invoices>;
+
+export function findInvoice(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  invoiceId: Id<"invoice">,
+): Promise<InvoiceRow | null> {
+  return reader.findOne(invoices, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    invoiceId,
+  ]);
+}
+
+export function findByExternalId(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  externalId: string,
+): Promise<InvoiceRow | null> {
+  return reader.findOne(invoices, "WHERE organization_id = $1 AND external_id = $2", [
+    organizationId,
+    externalId,
+  ]);
+}
+
+/** The invoice of a checkout session: the unguessable id is what lets a payer see it. */
+export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<InvoiceRow | null> {
+  return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
+}
+
+export interface InvoiceFilters {
+  readonly status?: InvoiceStatus | undefined;
+  readonly customerId?: Id<"customer"> | undefined;
+  readonly externalId?: string | undefined;
+  /** From this moment on. */
+  readonly createdFrom?: Instant | undefined;
+  /** Before this moment. */
+  readonly createdTo?: Instant | undefined;
+}
+
+/** A page of invoices, newest first. Ids sort by time, so the primary key serves the bounds of time too. */
+export function listInvoices(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: InvoiceFilters,
+  page: PageRequest,
+): Promise<InvoiceRow[]> {
+  const { status, customerId, externalId, createdFrom, createdTo } = filters;
+  const values: SqlValue[] = [organizationId];
+  const conditions = ["organization_id = $1"];
+  const where = (condition: string, value: string | null | undefined) => {
+    if (value === undefined || value === null) return;
+    values.push(value);
+    conditions.push(`${condition} $${String(values.length)}`);
+  };
+  where("status =", status);
+  where("customer_id =", customerId);
+  where("external_id =", externalId);
+  where("id >=", createdFrom === undefined ? null : idFloor("invoice", createdFrom));
+  where("id <", createdTo === undefined ? null : idFloor("invoice", createdTo));
+  where("id <", page.after);
+  values.push(page.fetch);
+  const limit = `$${String(values.length)}`;
+  return reader.find(
+    invoices,
+    `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${limit}`,
+    values,
+  );
+}
+
+const listedIds: Readonly<Record<Dialect, string>> = {
+  sqlite: "SELECT value FROM json_each($1)",
+  postgres: "SELECT value FROM json_array_elements_text(CAST($1 AS json))",
+};
+
+/** Invoices of any organization, locked in the order of their ids. */
+export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<InvoiceRow[]> {
+  return tx.lock(invoices, `WHERE id IN (${listedIds[tx.dialect]}) ORDER BY id`, [
+    JSON.stringify(invoiceIds),
+  ]);
+}
+
+const jsonRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS change",
+  postgres: "json_array_elements(CAST($1 AS json)) AS change (value)",
+};
+
+/** Stores what payments and deadlines change of invoices, all of them in one statement. */
+export async function saveStandings(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const number = (place: number) => `CAST(change.value ->> ${String(place)} AS bigint)`;
+  await tx.run(
+    `UPDATE invoices SET status = change.value ->> 1, exception = change.value ->> 2, version = ${number(3)},
+       remaining_amount = change.value ->> 4, seen_amount = change.value ->> 5, confirmed_amount = change.value ->> 6,
+       is_late = ${number(7)}, is_reverted = ${number(8)}, latest_block = ${number(9)}, completed_at = ${number(10)},
+       paid_at = ${number(11)}, updated_at = ${number(12)}
+     FROM ${jsonRows[tx.dialect]} WHERE invoices.id = change.value ->> 0`,
+    [JSON.stringify(rows.map(standingValues))],
+  );
+}
+
+function standingValues(row: InvoiceRow): SqlValue[] {
+  return [
+    row.id,
+    row.status,
+    row.exception,
+    row.version,
+    row.remainingAmount === null ? null : encodeAmount(row.remainingAmount),
+    encodeAmount(row.seenAmount),
+    encodeAmount(row.confirmedAmount),
+    row.isLate ? 1 : 0,
+    row.isReverted ? 1 : 0,
+    row.latestBlock,
+    row.completedAt,
+    row.paidAt,
+    row.updatedAt,
+  ];
+}
+
+/** The ids of unpaid invoices whose deadline is before a moment, the earliest first. */
+export async function dueInvoices(
+  reader: Reader,
+  network: string,
+  before: Instant,
+  limit: number,
+): Promise<Id<"invoice">[]> {
+  const rows = await reader.all<{ id: Id<"invoice"> }>(
+    `SELECT id FROM invoices WHERE network = $1 AND status IN ('open', 'partially_paid') AND expires_at < $2
+     ORDER BY expires_at LIMIT $3`,
+    [network, before, limit],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,131 @@
+import type { Id } from "../../kernel/id.ts";
+import { amount, flag, integer, json, table, text, time } from "../../platform/database/index.ts";
+import type { InvoiceException, InvoiceStatus } from "./rules.ts";
+
+export const invoices = table(
+  "invoices",
+  {
+    id: text<Id<"invoice">>(),
+    organizationId: text<Id<"organization">>(),
+    publicId: text(),
+    checkoutId: text().nullable(),
+    status: text<InvoiceStatus>(),
+    exception: text<InvoiceException>(),
+    /** Counts every change; events carry it. */
+    version: integer(),
+    amount: amount(),
+    settlementCurrency: text(),
+    settlementDecimals: integer(),
+    tokenSymbol: text(),
+    tokenDecimals: integer(),
+    network: text(),
+    requiredConfirmations: integer(),
+    /** What the payer sends; null while draft, like everything that the issue decides. */
+    payableAmount: amount().nullable(),
+    /** What the payer still has to send, as a hold tells it apart. */
+    remainingAmount: amount().nullable(),
+    exchangeRate: text().nullable(),
+    /** In percent. */
+    underpaymentTolerance: text(),
+    /** Of a draft: the one that was asked for. */
+    walletId: text<Id<"wallet">>().nullable(),
+    /** In the network's form. */
+    walletAddress: text().nullable(),
+    /** Of an extended key: which of its addresses. */
+    addressIndex: integer().nullable(),
+    customerId: text<Id<"customer">>().nullable(),
+    externalId: text().nullable(),
+    /** Over the create request, to know it again by its externalId; null where it had none. */
+    requestFingerprint: text().nullable(),
+    description: text().nullable(),
+    redirectUrl: text().nullable(),
+    expiresInSeconds: integer(),
+    metadata: json<Readonly<Record<string, string>>>(),
+    /** The totals of the payments' ledger, as it last told them. */
+    seenAmount: amount(),
+    confirmedAmount: amount(),
+    isLate: flag(),
+    isReverted: flag(),
+    latestBlock: integer().nullable(),
+    completedAt: time().nullable(),
+    expiresAt: time().nullable(),
+    createdAt: time(),
+    updatedAt: time(),
+    issuedAt: time().nullable(),
+    paidAt: time().nullable(),
+    canceledAt: time().nullable(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "invoices_organization", columns: ["organizationId", "id"] },
+      { name: "invoices_status", columns: ["organizationId", "status", "id"] },
+      {
+        name: "invoices_customer",
+        columns: ["organizationId", "customerId", "id"],
+        where: "customer_id IS NOT NULL",
+      },
+      {
+        name: "invoices_external_id",
+        columns: ["organizationId", "externalId"],
+        unique: true,
+        where: "external_id IS NOT NULL",
+      },
+      {
+        name: "invoices_checkout_id",
+        columns: ["checkoutId"],
+        unique: true,
+        where: "checkout_id IS NOT NULL",
+      },
+      { name: "invoices_public_id", columns: ["publicId"], unique: true },
+      {
+        name: "invoices_deadline",
+        columns: ["network", "expiresAt"],
+        where: "status IN ('open', 'partially_paid')",
+      },
+    ],
+  },
+);
+
+/**
+ * What tells one invoice's payments from another's: an address of its own, or an amount that no other live hold on the
+ * address has. The unique index is the rule; a hold is live until it is released, whatever became of its invoice.
+ */
+export const holds = table(
+  "holds",
+  {
+    id: text<Id<"hold">>(),
+    network: text(),
+    address: text(),
+    /** A symbol; `*` for an address of its own, which takes any token. */
+    token: text(),
+    /** In the token's smallest unit; 0 for an address of its own. */
+    amount: amount(),
+    /** From which on less than the amount is whole too: below it where the invoice tolerates underpayment. */
+    leastAmount: amount(),
+    invoiceId: text<Id<"invoice">>(),
+    organizationId: text<Id<"organization">>(),
+    kind: text<"exclusive" | "amount">(),
+    startsAt: time(),
+    endsAt: time(),
+    releasedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      {
+        name: "holds_live",
+        columns: ["network", "address", "token", "amount"],
+        unique: true,
+        where: "released_at IS NULL",
+      },
+      {
+        name: "holds_tolerant",
+        columns: ["network", "address", "token", "amount"],
+        where: "released_at IS NULL AND least_amount < amount",
+      },
+      { name: "holds_invoice", columns: ["invoiceId"] },
+      { name: "holds_ending", columns: ["network", "endsAt"], where: "released_at IS NULL" },
+    ],
+  },
+);
