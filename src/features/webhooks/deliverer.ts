@@ -40,7 +40,7 @@ const leaseLife = 60 * second;
 /** How often it looks without a nudge: what is tried again becomes due by itself. */
 const everyMs = 1 * second;
 /** How long a stop waits for requests that are under way. */
-const drainMs = 10 * second;
+const drainPatience = 10 * second;
 
 export interface DelivererDependencies {
   readonly db: Database;
@@ -60,8 +60,10 @@ export interface DelivererDependencies {
 export interface Deliverer extends Worker {
   /** Resolves when nothing is under way and every outcome is recorded. */
   settled(): Promise<void>;
-  /** Starts nothing more, waits a while for what is under way, and gives back what was not finished. */
-  close(): Promise<void>;
+  /**
+   * Starts nothing more, waits for what is under way, ten seconds unless told, and gives back what was not finished.
+   */
+  close(patienceMs?: number): Promise<void>;
 }
 
 /**
@@ -213,10 +215,10 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     async settled() {
       while (total > 0) await new Promise<void>((resolve) => waiters.push(resolve));
     },
-    async close() {
+    async close(patienceMs = drainPatience) {
       isClosing = true;
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, drainMs)));
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
       await Promise.race([deliverer.settled(), late]);
       clearTimeout(timer);
       sender.close();

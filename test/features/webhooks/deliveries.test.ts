@@ -1,0 +1,431 @@
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
+import { hour, minute, second } from "../../../src/kernel/clock.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
+import { install, verified, type Installation, type InstallationParts } from "./sending.ts";
+
+const answering =
+  (status: number, headers: Record<string, string> = {}): Respond =>
+  (_request, response) =>
+    response.writeHead(status, headers).end("answer");
+
+eachStore("webhook deliveries", (store) => {
+  let db: Database;
+  let here: Installation;
+  let opened: { close(): Promise<void> }[] = [];
+
+  async function begin(parts: InstallationParts = {}): Promise<Installation> {
+    db = await store.open();
+    here = await install(db, parts);
+    opened.push(here);
+    return here;
+  }
+  async function receiver(respond?: Respond): Promise<Receiver> {
+    const made = await startReceiver(respond);
+    opened.push(made);
+    return made;
+  }
+
+  afterEach(async () => {
+    // Receivers first: what hangs ends.
+    for (const each of opened.reverse()) await each.close();
+    opened = [];
+  });
+
+  it("reach their receiver signed, in order, with numbers that leave nothing out", async () => {
+    await begin();
+    const target = await receiver();
+    const { id, secret } = await here.endpoint(target.port);
+    await here.emit("invoice.created", "invoice.issued", "invoice.paid");
+    await here.deliver();
+
+    expect(target.requests).to.have.length(3);
+    const messages = target.requests.map((request) => verified(request, secret));
+    expect(messages.map(({ sequence }) => sequence)).to.have.members([1, 2, 3]);
+    const [first] = target.requests;
+    const message = new Webhook(secret).verify(
+      first?.body.toString() ?? "",
+      first?.headers as Record<string, string>,
+    ) as Record<string, unknown>;
+    expect(Object.keys(message)).to.deep.equal([
+      "type",
+      "timestamp",
+      "data",
+      "apiVersion",
+      "organizationId",
+      "sequence",
+    ]);
+    expect(message).to.include({ apiVersion: "v1", organizationId: here.shop });
+    expect(message["data"]).to.include({ id: "inv_1", amount: "25.00", note: "✓ – ünï" });
+    expect(message["data"]).to.have.property("objectVersion").that.is.within(1, 3);
+    expect(first?.headers).to.include({ "content-type": "application/json" });
+
+    const stored = await db.find(events, "WHERE type LIKE 'invoice%' ORDER BY position");
+    const deliveries = await here.deliveries();
+    expect(deliveries.map((delivery) => delivery.eventId)).to.deep.equal(
+      stored.map((event) => event.id),
+    );
+    expect(target.requests.map(({ headers }) => headers["webhook-id"])).to.have.members(
+      stored.map((event) => event.id),
+    );
+    for (const delivery of deliveries) {
+      expect(delivery).to.include({
+        endpointId: id,
+        status: "succeeded",
+        attempts: 1,
+        responseStatus: 200,
+        lastError: null,
+        dueAt: null,
+        leaseToken: null,
+      });
+    }
+  });
+
+  it("are made for the types that an endpoint asks for, and from when it was there", async () => {
+    await begin();
+    const target = await receiver();
+    await here.emit("invoice.paid");
+    here.clock.move(1);
+    const all = await here.endpoint(target.port);
+    const some = await here.endpoint(target.port, ["invoice.expired"]);
+    const off = await here.endpoint(target.port);
+    await here.service.disableEndpoint(testContext, here.shop, off.id);
+    await here.emit("invoice.issued", "invoice.expired");
+    await here.deliver();
+    const deliveries = await here.deliveries();
+    const types = (id: string) =>
+      deliveries.filter((each) => each.endpointId === id).map((each) => each.eventType);
+    expect(types(all.id)).to.have.members([
+      "webhook_endpoint.disabled",
+      "invoice.issued",
+      "invoice.expired",
+    ]);
+    expect(types(some.id)).to.deep.equal(["invoice.expired"]);
+    expect(types(off.id)).to.deep.equal([]);
+    const numbers = deliveries.filter((each) => each.endpointId === all.id);
+    expect(numbers.map((each) => each.sequence)).to.deep.equal([1, 2, 3]);
+  });
+
+  it("are made with the same few statements for one event and for many", async () => {
+    await begin();
+    const target = await receiver();
+    for (let count = 0; count < 3; count += 1) await here.endpoint(target.port);
+    const many = Array.from({ length: 300 }, () => "invoice.paid");
+    await here.emit("invoice.paid");
+    expect(await here.fanOutStatements()).to.equal(3);
+    await here.emit(...many.slice(1));
+    expect(await here.fanOutStatements()).to.equal(3 * 2);
+    const deliveries = await here.deliveries();
+    expect(deliveries).to.have.length(900);
+    for (const id of new Set(deliveries.map((each) => each.endpointId))) {
+      const mine = deliveries.filter((each) => each.endpointId === id);
+      expect(mine.map((each) => each.sequence)).to.deep.equal(many.map((_, place) => place + 1));
+    }
+  });
+
+  it("are tried again until the receiver has recovered, with the same id and the same bytes", async () => {
+    await begin();
+    let isBroken = true;
+    const target = await receiver((request, response) => {
+      answering(isBroken ? 500 : 204)(request, response);
+    });
+    const { secret } = await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const [failed] = await here.deliveries();
+    expect(failed).to.include({
+      status: "failed",
+      attempts: 1,
+      responseStatus: 500,
+      lastError: "The receiver answered 500.",
+    });
+    expect((failed?.dueAt ?? 0) - here.clock.now()).to.be.within(5 * second, 6 * second);
+
+    here.clock.move(4 * second);
+    await here.deliver();
+    expect(target.requests).to.have.length(1);
+    here.clock.move(2 * second);
+    await here.deliver();
+    expect(target.requests).to.have.length(2);
+    isBroken = false;
+    here.clock.move(10 * minute);
+    await here.deliver();
+
+    const [delivery] = await here.deliveries();
+    expect(delivery).to.include({ status: "succeeded", attempts: 3, lastError: null });
+    const [first, second_, third] = target.requests;
+    for (const request of target.requests) verified(request, secret);
+    expect(first?.body.equals(third?.body ?? Buffer.from(""))).to.equal(true);
+    expect(first?.headers["webhook-id"]).to.equal(third?.headers["webhook-id"]);
+    expect(second_?.headers["webhook-timestamp"]).to.not.equal(
+      third?.headers["webhook-timestamp"],
+    );
+    const attempts = await db.find(webhookAttempts, "ORDER BY number");
+    expect(attempts.map((each) => [each.number, each.responseStatus])).to.deep.equal([
+      [1, 500],
+      [2, 500],
+      [3, 204],
+    ]);
+  });
+
+  it("end in the dead letters after twelve attempts in 76 hours", async () => {
+    await begin({ chance: 0 });
+    const target = await receiver(answering(503));
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const start = here.clock.now();
+    for (let count = 1; count < 12; count += 1) {
+      const [delivery] = await here.deliveries();
+      expect(delivery).to.include({ status: "failed", attempts: count });
+      here.clock.move((delivery?.dueAt ?? 0) - here.clock.now());
+      await here.deliver();
+    }
+    expect(here.clock.now() - start).to.equal(75 * hour + 42 * minute + 35 * second);
+    const [delivery] = await here.deliveries();
+    expect(delivery).to.include({ status: "dead_letter", attempts: 12, dueAt: null });
+    here.clock.move(100 * hour);
+    await here.deliver();
+    expect(target.requests).to.have.length(12);
+  });
+
+  it("wait as long as the receiver asks, within bounds", async () => {
+    await begin({ chance: 0 });
+    const asked = await receiver(answering(429, { "retry-after": "600" }));
+    const greedy = await receiver(answering(503, { "retry-after": "999999" }));
+    const moved = await receiver(answering(302, { location: "/", "retry-after": "600" }));
+    for (const { port } of [asked, greedy, moved]) await here.endpoint(port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const waits = (await here.deliveries()).map((each) => (each.dueAt ?? 0) - here.clock.now());
+    expect(waits).to.have.members([10 * minute, hour, 5 * second]);
+    const redirected = (await here.deliveries()).find((each) => each.responseStatus === 302);
+    expect(redirected?.lastError).to.contain("Redirects are not followed");
+  });
+
+  it("disable an endpoint that answers 410, once, and tell the others", async () => {
+    await begin();
+    const gone = await receiver(answering(410));
+    const other = await receiver();
+    const ended = await here.endpoint(gone.port);
+    const { secret } = await here.endpoint(other.port);
+    await here.emit("invoice.created", "invoice.issued", "invoice.paid");
+    await here.deliver();
+    await here.deliver();
+    const [endpoint] = (await here.service.listEndpoints(here.shop, { status: "disabled" })).data;
+    expect(endpoint).to.include({
+      id: ended.id,
+      disabledReason: "The receiver answered 410 Gone.",
+      version: 2,
+    });
+    const told = other.requests
+      .map((request) => verified(request, secret))
+      .filter(({ type }) => type === "webhook_endpoint.disabled");
+    expect(told).to.have.length(1);
+    expect(told[0]?.data).to.include({ id: ended.id, status: "disabled" });
+    const audited = await db.find(auditLogs, "WHERE action = 'webhook_endpoint.disabled'");
+    expect(audited).to.have.length(1);
+    for (const delivery of await here.deliveries()) {
+      const status = delivery.endpointId === ended.id ? "dead_letter" : "succeeded";
+      expect(delivery.status).to.equal(status);
+    }
+    const before = gone.requests.length;
+    await here.emit("invoice.paid");
+    await here.deliver();
+    expect(gone.requests).to.have.length(before);
+  });
+
+  it("that wait for an endpoint that was disabled become dead letters", async () => {
+    await begin();
+    const target = await receiver(answering(500));
+    const { id } = await here.endpoint(target.port);
+    await here.emit("invoice.paid", "invoice.paid");
+    await here.deliver();
+    await here.service.disableEndpoint(testContext, here.shop, id);
+    await here.deliver();
+    for (const delivery of await here.deliveries()) {
+      expect(delivery).to.include({
+        status: "dead_letter",
+        lastError: "The endpoint was disabled.",
+        dueAt: null,
+      });
+    }
+  });
+
+  it("are given up at once where the address is no longer allowed", async () => {
+    await begin();
+    const target = await receiver();
+    const { id } = await here.endpoint(target.port);
+    await db.write(testContext, (tx) =>
+      tx.run("UPDATE webhook_endpoints SET url = $1 WHERE id = $2", ["http://10.0.0.1/", id]),
+    );
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const [delivery] = await here.deliveries();
+    expect(delivery).to.include({ status: "dead_letter", attempts: 1, responseStatus: null });
+    const [attempt] = await db.find(webhookAttempts, "");
+    expect(attempt).to.include({ errorKind: "blocked", bodyExcerpt: null });
+  });
+
+  it("wait at least a minute for a receiver that is silent, while others get theirs", async () => {
+    await begin({ limits: { totalMs: 3_000 } });
+    const silent = await receiver(() => undefined);
+    const other = await receiver();
+    const hung = await here.endpoint(silent.port);
+    const { id } = await here.endpoint(other.port);
+    const many = Array.from({ length: 40 }, () => "invoice.paid");
+    await here.emit(...many);
+    await here.relay();
+    const deliverer = here.deliverer();
+    const signal = new AbortController().signal;
+    while (other.requests.length < many.length) {
+      await deliverer.run(signal);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    // All of the other's came while the silent one held its first requests, four at once.
+    expect(silent.requests.length).to.be.at.most(4);
+    await deliverer.settled();
+    const deliveries = await here.deliveries();
+    const mine = deliveries.filter((each) => each.endpointId === id);
+    expect(mine.every((each) => each.status === "succeeded")).to.equal(true);
+    const failed = deliveries.filter(
+      (each) => each.endpointId === hung.id && each.status === "failed",
+    );
+    expect(failed).to.have.length(4);
+    for (const each of failed) {
+      expect((each.dueAt ?? 0) - here.clock.now()).to.be.within(minute, 72 * second);
+    }
+  });
+
+  it("use no attempts up while their endpoint is postponed, and are given up with age", async () => {
+    await begin();
+    const target = await receiver(answering(500));
+    await here.endpoint(target.port);
+    await here.emit(...Array.from({ length: 30 }, () => "invoice.paid"));
+    await here.deliver();
+    const early = target.requests.length;
+    expect(early).to.be.within(10, 14);
+    const untouched = (await here.deliveries()).filter((each) => each.attempts === 0);
+    expect(untouched.length).to.equal(30 - early);
+    here.clock.move(31 * second);
+    await here.deliver();
+    expect(target.requests).to.have.length(early + 1);
+    here.clock.move(76 * hour);
+    await here.deliver();
+    await here.deliver();
+    const states = new Set((await here.deliveries()).map((each) => each.status));
+    expect([...states]).to.deep.equal(["dead_letter"]);
+  });
+
+  it("are sent once by two deliverers while leases hold", async () => {
+    await begin();
+    const target = await receiver();
+    for (let count = 0; count < 8; count += 1) await here.endpoint(target.port);
+    await here.emit(...Array.from({ length: 50 }, () => "invoice.paid"));
+    await here.relay();
+    const signal = new AbortController().signal;
+    await Promise.all(
+      [here.deliverer(), here.deliverer()].map(async (each) => {
+        while ((await here.deliveries()).some(({ dueAt }) => dueAt !== null)) {
+          await each.run(signal);
+          await each.settled();
+        }
+      }),
+    );
+    expect(target.requests).to.have.length(400);
+    const sent = target.requests.map(({ headers }) => headers["till-delivery-id"]);
+    expect(new Set(sent).size).to.equal(400);
+  });
+
+  it("of a process that died are sent again when its lease ends", async () => {
+    await begin();
+    let isHanging = true;
+    const target = await receiver((request, response) => {
+      if (!isHanging) answering(200)(request, response);
+    });
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.relay();
+    const dead = here.deliverer();
+    await dead.run(new AbortController().signal);
+    const [claimed] = await here.deliveries();
+    expect(claimed).to.include({ status: "in_progress", attempts: 0 });
+
+    isHanging = false;
+    here.clock.move(59 * second);
+    await here.deliver();
+    expect((await here.deliveries())[0]?.leaseToken).to.equal(claimed?.leaseToken);
+    here.clock.move(2 * second);
+    await here.deliver();
+    const [delivered] = await here.deliveries();
+    expect(delivered).to.include({ status: "succeeded", attempts: 1 });
+
+    // The first one wakes up at last: what it says under its old lease counts nothing.
+    await target.close();
+    await dead.settled();
+    expect((await here.deliveries())[0]).to.deep.equal(delivered);
+    expect(await db.find(webhookAttempts, "")).to.have.length(1);
+  });
+
+  it("that a stop cuts off are given back without an attempt", async () => {
+    await begin();
+    const target = await receiver(() => undefined);
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.relay();
+    const stopped = here.deliverer();
+    await stopped.run(new AbortController().signal);
+    await stopped.close(50);
+    expect((await here.deliveries())[0]).to.include({
+      status: "pending",
+      attempts: 0,
+      leaseToken: null,
+      dueAt: here.clock.now(),
+    });
+    expect(await stopped.run(new AbortController().signal)).to.equal(false);
+  });
+
+  it("are replayed as new ones of the same event", async () => {
+    await begin();
+    let status = 410;
+    const target = await receiver((request, response) => {
+      answering(status)(request, response);
+    });
+    const { id, secret } = await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const [dead] = await here.deliveries();
+    if (dead === undefined) throw new Error("there is no delivery");
+    const replay = () => here.service.replayDelivery(testContext, here.shop, dead.id);
+    expect(await replay().catch((error: unknown) => error)).to.include({
+      code: "endpoint_disabled",
+    });
+    await here.service.updateEndpoint(
+      testContext,
+      here.shop,
+      id,
+      { status: "enabled" },
+      () => undefined,
+    );
+    status = 200;
+    const made = await replay();
+    expect(made).to.include({ replayOf: dead.id, eventId: dead.eventId, status: "pending" });
+    expect(await replay().catch((error: unknown) => error)).to.include({
+      code: "delivery_in_flight",
+    });
+    await here.deliver();
+    expect((await here.deliveries())[1]).to.include({ id: made.id, status: "succeeded" });
+    expect(target.requests.map(({ headers }) => headers["webhook-id"])).to.deep.equal([
+      dead.eventId,
+      dead.eventId,
+    ]);
+    const [first, again] = target.requests.map((request) => verified(request, secret));
+    expect(again).to.deep.equal(first);
+    await replay();
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import {
+  allot,
+  allowance,
+  goodHealth,
+  isForgettable,
+  observe,
+  type Demand,
+  type Health,
+} from "../../../src/features/webhooks/health.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+
+const good = { isGood: true, isThrottled: false };
+const bad = { isGood: false, isThrottled: false };
+const silent = { isGood: false, isThrottled: true };
+
+function after(health: Health, at: number, count: number, attempt = bad): Health {
+  let known = health;
+  for (let made = 0; made < count; made += 1) known = observe(known, { at, ...attempt });
+  return known;
+}
+
+describe("an endpoint's health", () => {
+  it("is postponed for 30 s after ten attempts of which seven in ten failed", () => {
+    expect(allowance(after(goodHealth, 0, 9), 0)).to.equal(4);
+    const open = after(goodHealth, 0, 10);
+    expect(open.openUntil).to.equal(30 * second);
+    expect(allowance(open, 30 * second - 1)).to.equal(0);
+    expect(allowance(open, 30 * second)).to.equal(1);
+    const mixed = after(after(goodHealth, 0, 4, good), 0, 6);
+    expect(mixed.openUntil).to.equal(null);
+    expect(after(after(goodHealth, 0, 9), 5 * minute, 9).openUntil).to.equal(null);
+  });
+
+  it("is postponed twice as long by each probe that fails, up to half an hour", () => {
+    let health = after(goodHealth, 0, 10);
+    const waits: number[] = [];
+    for (let probe = 0; probe < 8; probe += 1) {
+      const at = health.openUntil ?? 0;
+      // What was under way when it was postponed changes nothing.
+      health = observe(observe(health, { at: at - 1, ...bad }), { at, ...bad });
+      waits.push((health.openUntil ?? 0) - at);
+    }
+    expect(waits.map((wait) => wait / minute)).to.deep.equal([1, 2, 4, 8, 16, 30, 30, 30]);
+  });
+
+  it("is good again after one success, slowly", () => {
+    let health = observe(after(goodHealth, 0, 10), { at: 40 * second, ...good });
+    expect(allowance(health, 40 * second)).to.equal(1);
+    health = observe(health, { at: 41 * second, ...bad });
+    expect(health.openUntil).to.equal(null);
+    health = after(health, 42 * second, 3, good);
+    expect(allowance(health, 42 * second)).to.equal(4);
+    expect(isForgettable(health, 42 * second)).to.equal(false);
+    expect(isForgettable(health, 7 * minute)).to.equal(true);
+  });
+
+  it("halves what is sent at once to a receiver that is out of breath", () => {
+    let health = goodHealth;
+    const allowed = [1, 2, 3].map(() => {
+      health = observe(health, { at: 0, ...silent });
+      return allowance(health, 0);
+    });
+    expect(allowed).to.deep.equal([2, 1, 1]);
+  });
+});
+
+describe("the allotment of requests", () => {
+  const demand = (endpointId: string, dueAt: number): Demand<string> => ({ endpointId, dueAt });
+  const roomy = {
+    now: 100,
+    free: 64,
+    freeForTroubled: 48,
+    batchMax: 32,
+    health: () => goodHealth,
+    underWay: () => 0,
+  };
+
+  it("gives each endpoint one before any gets its second, and four at most", () => {
+    const demands = [demand("a", 3), demand("b", 1), demand("c", 2)];
+    expect(allot(demands, { ...roomy, free: 4 })).to.deep.equal(
+      new Map([
+        ["b", 2],
+        ["c", 1],
+        ["a", 1],
+      ]),
+    );
+    expect([...allot(demands, roomy).values()]).to.deep.equal([4, 4, 4]);
+    expect(allot(demands, { ...roomy, underWay: () => 3 }).get("a")).to.equal(1);
+    expect(allot(demands, { ...roomy, underWay: () => 4 }).size).to.equal(0);
+  });
+
+  it("serves endpoints in good health first and keeps places for them", () => {
+    const troubled = observe(goodHealth, { at: 0, ...bad });
+    const health = (id: string) => (id.startsWith("bad") ? troubled : goodHealth);
+    const demands = [demand("bad 1", 1), demand("bad 2", 2), demand("fine", 90)];
+    const allotted = allot(demands, { ...roomy, health, free: 7, freeForTroubled: 2 });
+    expect([...allotted]).to.deep.equal([
+      ["fine", 4],
+      ["bad 1", 1],
+      ["bad 2", 1],
+    ]);
+  });
+
+  it("never claims more than a batch", () => {
+    const demands = Array.from({ length: 50 }, (_, place) => demand(String(place), place));
+    expect(allot(demands, roomy).size).to.equal(32);
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { attemptDelays, judge, retryDelay } from "../../../src/features/webhooks/rules.ts";
+import { hour, minute, second } from "../../../src/kernel/clock.ts";
+import type { OutboundResult } from "../../../src/platform/outbound/sender.ts";
+
+const answer = (status: number, retryAfterMs: number | null = null): OutboundResult => ({
+  outcome: "response",
+  status,
+  retryAfterMs,
+  bodyExcerpt: "secrets of the receiver",
+  durationMs: 1,
+});
+const failure = (
+  kind: Extract<OutboundResult, { outcome: "error" }>["kind"],
+): OutboundResult => ({ outcome: "error", kind, message: "It failed.", durationMs: 1 });
+
+const delayOf = (result: OutboundResult, attempts: number, chance = 0): number => {
+  const verdict = judge(result, attempts, chance);
+  if (verdict.kind !== "retry") throw new Error(`it is ${verdict.kind}`);
+  return verdict.delayMs;
+};
+
+describe("the schedule of attempts", () => {
+  it("has twelve, the last 75:42:35 after the first", () => {
+    let sum = 0;
+    const cumulative = attemptDelays.map((delay) => (sum += delay));
+    const clock = (hours: number, minutes: number, seconds: number) =>
+      hours * hour + minutes * minute + seconds * second;
+    expect(cumulative).to.deep.equal([
+      clock(0, 0, 0),
+      clock(0, 0, 5),
+      clock(0, 0, 35),
+      clock(0, 2, 35),
+      clock(0, 12, 35),
+      clock(0, 42, 35),
+      clock(2, 42, 35),
+      clock(7, 42, 35),
+      clock(17, 42, 35),
+      clock(31, 42, 35),
+      clock(51, 42, 35),
+      clock(75, 42, 35),
+    ]);
+  });
+
+  it("is never early, and late by a fifth, a second or a quarter of an hour at most", () => {
+    const attempts = fc.integer({ min: 1, max: 11 });
+    const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(attempts, chance, (made, drawn) => {
+        const base = attemptDelays[made] ?? 0;
+        const late =
+          (retryDelay({ attempts: made, isThrottled: false, askedMs: null, chance: drawn }) ?? 0) -
+          base;
+        expect(late).to.be.at.least(0);
+        expect(late).to.be.below(Math.max(second, Math.min(base / 5, 15 * minute)) + 1);
+      }),
+    );
+  });
+
+  it("ends after the twelfth", () => {
+    expect(judge(answer(500), 11, 0).kind).to.equal("retry");
+    expect(judge(answer(500), 12, 0)).to.deep.include({ kind: "dead", disables: false });
+  });
+});
+
+describe("an attempt's result", () => {
+  it("is success for 2xx alone", () => {
+    for (const status of [200, 201, 202, 204, 299]) {
+      expect(judge(answer(status), 1, 0).kind).to.equal("succeeded");
+    }
+    for (const status of [301, 302, 307, 308, 400, 401, 403, 404, 409, 500, 503]) {
+      expect(judge(answer(status), 1, 0).kind).to.equal("retry");
+    }
+  });
+
+  it("gives a receiver that is out of breath a minute", () => {
+    for (const result of [answer(429), answer(502), answer(504), failure("timeout")]) {
+      expect(delayOf(result, 1)).to.equal(minute);
+      expect(delayOf(result, 4)).to.equal(10 * minute);
+    }
+    for (const kind of ["dns", "connect", "tls", "reset", "protocol"] as const) {
+      expect(delayOf(failure(kind), 1)).to.equal(5 * second);
+    }
+  });
+
+  it("heeds Retry-After between the schedule and the larger of its double and an hour", () => {
+    expect(delayOf(answer(503, 20 * minute), 1)).to.equal(20 * minute);
+    expect(delayOf(answer(503, 1), 1)).to.equal(5 * second);
+    expect(delayOf(answer(503, 9_000 * hour), 1)).to.equal(hour);
+    expect(delayOf(answer(429, 9_000 * hour), 7)).to.equal(10 * hour);
+    expect(delayOf(answer(429, 1), 1)).to.equal(minute);
+    expect(delayOf(answer(500, 20 * minute), 1)).to.equal(5 * second);
+  });
+
+  it("is the end for 410, which disables, and for addresses that are not allowed", () => {
+    expect(judge(answer(410), 1, 0)).to.deep.include({ kind: "dead", disables: true });
+    for (const kind of ["blocked", "invalid_url"] as const) {
+      expect(judge(failure(kind), 1, 0)).to.deep.include({ kind: "dead", disables: false });
+    }
+  });
+
+  it("tells the merchant the status and nothing of the body", () => {
+    expect(judge(answer(500), 1, 0)).to.have.property("reason", "The receiver answered 500.");
+  });
+});

@@ -1,0 +1,227 @@
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import {
+  createDeliverer,
+  makeEndpointWriter,
+  makeFanOut,
+  makeWebhookService,
+  type Deliverer,
+  type WebhookService,
+} from "../../../src/features/webhooks/index.ts";
+import type { DeliveryRow } from "../../../src/features/webhooks/store.ts";
+import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import type { Instant } from "../../../src/kernel/clock.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
+import { createAuditor } from "../../../src/platform/audit/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import { createOutbox, type Outbox } from "../../../src/platform/events/index.ts";
+import { createRelay } from "../../../src/platform/events/relay.ts";
+import type { Worker } from "../../../src/platform/jobs/background.ts";
+import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { createLogger } from "../../../src/platform/logger/index.ts";
+import { createGuard } from "../../../src/platform/outbound/guard.ts";
+import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
+import { createSender } from "../../../src/platform/outbound/sender.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import type { Received } from "../../platform/outbound/receiver.ts";
+import { addOrganization } from "../../support/merchants.ts";
+import { testContext } from "../../support/stores.ts";
+
+/** A clock that stands until it is moved. */
+export interface MovedClock {
+  now(): Instant;
+  move(ms: number): void;
+}
+
+export function movedClock(start: Instant = Date.now()): MovedClock {
+  let now = start;
+  return {
+    now: () => now,
+    move(ms) {
+      now += ms;
+    },
+  };
+}
+
+export interface Installation {
+  readonly clock: MovedClock;
+  readonly service: WebhookService;
+  readonly outbox: Outbox;
+  readonly shop: Id<"organization">;
+  /** Another deliverer on the same store, as another process would have. */
+  deliverer(): Deliverer;
+  /** Emits events of one object, one transaction each. */
+  emit(...types: readonly string[]): Promise<void>;
+  /** Gives events their positions and makes their deliveries. */
+  relay(): Promise<void>;
+  /** The same; gives how many statements the deliveries took. */
+  fanOutStatements(): Promise<number>;
+  /** Relays, then delivers until nothing is due any more and every outcome is recorded. */
+  deliver(): Promise<void>;
+  deliveries(): Promise<DeliveryRow[]>;
+  /** An endpoint at a local receiver. */
+  endpoint(
+    port: number,
+    eventTypes?: readonly string[],
+  ): Promise<{ readonly id: Id<"webhookEndpoint">; readonly secret: string }>;
+  close(): Promise<void>;
+}
+
+export interface InstallationParts {
+  readonly limits?: Partial<SenderLimits>;
+  readonly clock?: MovedClock;
+  /** Half-way through what jitter may add, unless told. */
+  readonly chance?: number;
+}
+
+/** The webhook machinery on one store, driven by hand. */
+export async function install(db: Database, parts: InstallationParts = {}): Promise<Installation> {
+  const clock = parts.clock ?? movedClock();
+  const ids = createIds(systemRandom);
+  const auditor = createAuditor(ids);
+  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const guard = createGuard({
+    allowCidrs: ["127.0.0.1/32"],
+    resolve: () => Promise.reject(new Error("no name is known here")),
+  });
+  const endpointWriter = makeEndpointWriter({ auditor, outbox });
+  const secretKey = new Uint8Array(32).fill(3);
+  const context = { ...testContext, actor: systemActor("webhooks") };
+  const nudge = () => undefined;
+  const opened: Deliverer[] = [];
+  const shop = await addOrganization(db, ids, clock.now());
+  const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
+  const fanOut = makeFanOut({ clock, ids, nudge });
+  let statements = 0;
+  const relay = createRelay({
+    db,
+    leases,
+    subscribers: [(tx, relayed) => fanOut(counting(tx, () => (statements += 1)), relayed)],
+    context,
+  });
+  const service = makeWebhookService({
+    db,
+    clock,
+    ids,
+    randomBytes: systemRandom,
+    auditor,
+    guard,
+    endpointWriter,
+    secretKey,
+    nudge,
+  });
+  let objectVersion = 0;
+
+  function deliverer(): Deliverer {
+    const made = createDeliverer({
+      db,
+      clock,
+      ids,
+      randomBytes: (length) => new Uint8Array(length).fill(Math.floor((parts.chance ?? 0.5) * 256)),
+      sender: createSender({ guard, clock, limits: parts.limits ?? {} }),
+      endpointWriter,
+      secretKey,
+      context,
+      nudge,
+      logger: createLogger({ level: "silent", clock }),
+    });
+    opened.push(made);
+    return made;
+  }
+  const first = deliverer();
+
+  const installation: Installation = {
+    clock,
+    service,
+    outbox,
+    shop,
+    deliverer,
+    async emit(...types) {
+      await Promise.all(
+        types.map((type) => {
+          objectVersion += 1;
+          const event = {
+            type,
+            organizationId: shop,
+            objectType: "invoice",
+            objectId: "inv_1",
+            objectVersion,
+            data: { id: "inv_1", amount: "25.00", note: "✓ – ünï" },
+          };
+          return db.write(testContext, (tx) => {
+            outbox.emit(tx, clock.now(), event);
+            return Promise.resolve();
+          });
+        }),
+      );
+    },
+    relay: () => runOut(relay),
+    async fanOutStatements() {
+      statements = 0;
+      await installation.relay();
+      return statements;
+    },
+    async deliver() {
+      await installation.relay();
+      while (await first.run(new AbortController().signal)) await first.settled();
+    },
+    deliveries: () => db.find(webhookDeliveries, "ORDER BY id"),
+    async endpoint(port, eventTypes = []) {
+      const { endpoint, secret } = await service.createEndpoint(testContext, shop, {
+        url: `http://127.0.0.1:${String(port)}/hooks`,
+        eventTypes,
+      });
+      return { id: endpoint.id, secret };
+    },
+    async close() {
+      await Promise.all(opened.map((each) => each.close()));
+    },
+  };
+  return installation;
+}
+
+/** A transaction that tells of each call which makes statements. */
+function counting(tx: Tx, count: () => void): Tx {
+  return {
+    ...tx,
+    lock: (...args) => {
+      count();
+      return tx.lock(...args);
+    },
+    run: (...args) => {
+      count();
+      return tx.run(...args);
+    },
+    insertMany: (...args) => {
+      count();
+      return tx.insertMany(...args);
+    },
+  };
+}
+
+async function runOut(worker: Worker): Promise<void> {
+  while (await worker.run(new AbortController().signal));
+}
+
+export interface Message {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly apiVersion: string;
+  readonly organizationId: string;
+  readonly sequence: number;
+}
+
+/**
+ * What a receiver got, after the public library has found its signature to be the one that the secret gives for its
+ * own time: the tests' clock may stand elsewhere than the library's.
+ */
+export function verified(request: Received, secret: string): Message {
+  const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature } =
+    request.headers as Record<string, string>;
+  const text = request.body.toString("utf8");
+  const expected = new Webhook(secret).sign(id ?? "", new Date(Number(time) * 1_000), text);
+  expect(signature).to.equal(expected);
+  return JSON.parse(text) as Message;
+}
