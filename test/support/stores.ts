@@ -2,18 +2,19 @@ import { rmSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Actor } from "../../src/kernel/actor.ts";
-import { systemActor } from "../../src/kernel/actor.ts";
+import { systemActor, type Actor } from "../../src/kernel/actor.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import {
   migrate,
   openDatabase,
   type Database,
   type Dialect,
+  type StoreLimits,
   type StoreOptions,
   type WriteContext,
 } from "../../src/platform/database/index.ts";
-import { dropDatabase, freshDatabase, postgresUnavailableReason } from "./postgres.ts";
+import { describeOnPostgres } from "./describe-on-postgres.ts";
+import { dropDatabase, freshDatabase } from "./postgres.ts";
 
 /** One of the two databases, as a suite uses it. What it opened and made is gone after the suite. */
 export interface TestStore {
@@ -21,28 +22,19 @@ export interface TestStore {
   /** A fresh place: without a table, or migrated. */
   place(kind: "empty" | "migrated"): Promise<StoreOptions>;
   /** Opens a place, a fresh and migrated one when none is given. */
-  open(place?: StoreOptions): Promise<Database>;
+  open(place?: StoreOptions, limits?: Partial<StoreLimits>): Promise<Database>;
 }
 
 const patienceMs = 60_000;
 
 /** Runs a suite on SQLite and on PostgreSQL. What this machine lacks is skipped under a name that says why. */
 export function eachStore(title: string, body: (store: TestStore) => void): void {
-  for (const dialect of ["sqlite", "postgres"] as const) {
-    const reason = dialect === "postgres" ? postgresUnavailableReason() : null;
-    if (reason === null) describe(`${title} on ${dialect}`, () => {
-        suite(dialect, body);
-      });
-    else if (process.env["TILL_TEST_NO_SKIP"] === "1") {
-      describe(`${title} on ${dialect}`, () => {
-        it("finds the database", () => {
-          throw new Error(reason);
-        });
-      });
-    } else describe.skip(`${title} on ${dialect} (${reason})`, () => {
-        suite(dialect, body);
-      });
-  }
+  describe(`${title} on sqlite`, () => {
+    suite("sqlite", body);
+  });
+  describeOnPostgres(`${title} on postgres`, () => {
+    suite("postgres", body);
+  });
 }
 
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
@@ -72,8 +64,8 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   body({
     dialect,
     place,
-    async open(given) {
-      const db = await openDatabase(given ?? (await place("migrated")));
+    async open(given, limits = {}) {
+      const db = await openDatabase({ ...(given ?? (await place("migrated"))), limits });
       opened.push(db);
       return db;
     },

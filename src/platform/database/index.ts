@@ -15,6 +15,7 @@ export {
   UniqueViolation,
 } from "./errors.ts";
 export { currentVersion, type Migration } from "./migrate.ts";
+export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./shape.ts";

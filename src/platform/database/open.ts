@@ -1,9 +1,11 @@
 import type { Database, StoreLogger } from "./database.ts";
+import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { pendingMigrations } from "./schema.ts";
 
 export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: string }) & {
   /** Where failures that no caller learns of are told; nowhere when absent. */
   readonly logger?: StoreLogger;
+  readonly limits?: Partial<StoreLimits>;
 };
 
 const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
@@ -14,7 +16,7 @@ const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
  * to migrate.
  */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
-  const db = await connect(options, options.logger ?? silent);
+  const db = await connect(options);
   try {
     await pendingMigrations(db);
     return db;
@@ -24,11 +26,13 @@ export async function openDatabase(options: StoreOptions): Promise<Database> {
   }
 }
 
-async function connect(options: StoreOptions, logger: StoreLogger): Promise<Database> {
+async function connect(options: StoreOptions): Promise<Database> {
+  const logger = options.logger ?? silent;
+  const limits = { ...defaultLimits, ...options.limits };
   if ("url" in options) {
     const { openPostgres } = await import("./postgres/open.ts");
-    return openPostgres(options.url, logger);
+    return openPostgres(options.url, logger, limits);
   }
   const { openSqlite } = await import("./sqlite/open.ts");
-  return openSqlite(options.sqliteFile, logger);
+  return openSqlite(options.sqliteFile, logger, limits);
 }

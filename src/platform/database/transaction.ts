@@ -23,10 +23,15 @@ export interface Outcome<T> {
   readonly afterCommit: readonly (() => void)[];
 }
 
-const none: readonly SqlValue[] = [];
+/** Where a write runs: an open transaction. */
+export interface Place {
+  readonly dialect: Dialect;
+  readonly session: Session;
+  /** How long it may take. */
+  readonly writeMilliseconds: number;
+}
 
-/** A write that takes longer than this has hung; its rows are locked, and on SQLite the lane stands still. */
-const writeMilliseconds = 30_000;
+const none: readonly SqlValue[] = [];
 
 export async function insertEncoded(
   dialect: Dialect,
@@ -44,8 +49,7 @@ export async function insertEncoded(
  * even when `fn` caught its error: PostgreSQL cannot go on after one, so neither does SQLite.
  */
 export async function runWrite<T>(
-  dialect: Dialect,
-  session: Session,
+  { dialect, session, writeMilliseconds }: Place,
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T>> {
@@ -53,7 +57,7 @@ export async function runWrite<T>(
   const leftovers = { appended: new Map<Table, EncodedRows>(), afterCommit: [] };
   const tx = makeTx(dialect, open, context, leftovers);
   try {
-    const result = await inTime(async () => {
+    const result = await inTime(writeMilliseconds, async () => {
       const given = await fn(tx);
       await context.finish?.(tx, given);
       return given;
@@ -66,12 +70,12 @@ export async function runWrite<T>(
   }
 }
 
-async function inTime<T>(fn: () => Promise<T>): Promise<T> {
+async function inTime<T>(milliseconds: number, fn: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Defect(`a write took longer than ${String(writeMilliseconds)} ms`));
-    }, writeMilliseconds);
+      reject(new Defect(`a write took longer than ${String(milliseconds)} ms`));
+    }, milliseconds);
   });
   try {
     return await Promise.race([fn(), tooLate]);

@@ -312,6 +312,19 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(db)).version).to.equal(1);
   });
 
+  it("fails when it hangs, and holds up no other after that", async () => {
+    const impatient = await store.open(await store.place("empty"), { writeMilliseconds: 100 });
+    await createAccounts(impatient);
+    const hung = impatient.write(testContext, async (tx) => {
+      await tx.insert(accounts, account("hung"));
+      await new Promise(() => undefined);
+    });
+    const next = impatient.write(testContext, (tx) => tx.insert(accounts, account("next")));
+    expect(String(await failure(hung))).to.contain("took longer than 100 ms");
+    await next;
+    expect((await onlyAccount(impatient)).id).to.equal("next");
+  });
+
   it("keeps its caller's context", async () => {
     const { AsyncLocalStorage } = await import("node:async_hooks");
     const request = new AsyncLocalStorage<number>();

@@ -3,6 +3,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import { runAfterCommit } from "../after-commit.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
 import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from "../errors.ts";
+import type { StoreLimits } from "../limits.ts";
 import { makeNesting } from "../nesting.ts";
 import { makeReader } from "../reader.ts";
 import { insertEncoded, runWrite, type Outcome } from "../transaction.ts";
@@ -25,7 +26,11 @@ const timeouts = [
   "SET idle_in_transaction_session_timeout = '30s'",
 ];
 
-export async function openPostgres(url: string, logger: StoreLogger): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  logger: StoreLogger,
+  { writeMilliseconds }: StoreLimits,
+): Promise<Database> {
   const writers = await makePool({
     url,
     name: "till write",
@@ -45,7 +50,9 @@ export async function openPostgres(url: string, logger: StoreLogger): Promise<Da
     async write(context, fn) {
       nesting.refuse();
       const bound = nesting.bind(fn);
-      const outcome = await repeated(() => writers.use((lent) => attempt(lent, context, bound)));
+      const outcome = await repeated(() =>
+        writers.use((lent) => attempt({ lent, writeMilliseconds }, context, bound)),
+      );
       runAfterCommit(outcome.afterCommit, logger);
       return outcome.result;
     },
@@ -68,14 +75,18 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
 }
 
 async function attempt<T>(
-  lent: Lent,
+  { lent, writeMilliseconds }: { lent: Lent; writeMilliseconds: number },
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T>> {
   let outcome: Outcome<T>;
   await begin(lent);
   try {
-    outcome = await runWrite("postgres", lent, context, fn);
+    outcome = await runWrite(
+      { dialect: "postgres", session: lent, writeMilliseconds },
+      context,
+      fn,
+    );
     for (const [table, rows] of outcome.appended) {
       await insertEncoded("postgres", lent, table, rows);
     }

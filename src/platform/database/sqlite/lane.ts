@@ -1,7 +1,14 @@
 import { performance } from "node:perf_hooks";
 import { runAfterCommit } from "../after-commit.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
-import { runWrite, insertEncoded, type EncodedRows, type Outcome } from "../transaction.ts";
+import type { Session } from "../statement.ts";
+import {
+  insertEncoded,
+  runWrite,
+  type EncodedRows,
+  type Outcome,
+  type Place,
+} from "../transaction.ts";
 import type { Table } from "../table.ts";
 import { makeUsage } from "../usage.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
@@ -37,10 +44,14 @@ export interface Lane {
  * transaction and one COMMIT, each inside its own savepoint, so that a bad one fails alone; each is answered after
  * the COMMIT, when it is on disk.
  */
-export function makeLane(writer: Writer, logger: StoreLogger): Lane {
+export function makeLane(writer: Writer, writeMilliseconds: number, logger: StoreLogger): Lane {
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   const usage = makeUsage();
+
+  function placeOf(session: Session): Place {
+    return { dialect: "sqlite", session, writeMilliseconds };
+  }
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) await runGroup();
@@ -79,7 +90,7 @@ export function makeLane(writer: Writer, logger: StoreLogger): Lane {
   async function runInSavepoint(item: Item): Promise<Outcome<unknown> | null> {
     const session = inWriter(writer);
     try {
-      return await runWrite("sqlite", session, item.context, item.fn);
+      return await runWrite(placeOf(session), item.context, item.fn);
     } catch (error) {
       await session.undo();
       item.reject(error);
@@ -102,7 +113,7 @@ export function makeLane(writer: Writer, logger: StoreLogger): Lane {
       return;
     }
     try {
-      done = { item, outcome: await runWrite("sqlite", inWriter(writer), item.context, item.fn) };
+      done = { item, outcome: await runWrite(placeOf(inWriter(writer)), item.context, item.fn) };
       await flush(writer, [done]);
     } catch (error) {
       await writer.rollBack();

@@ -2,6 +2,8 @@ import { open as openFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Database as RawConnection } from "sqlite3";
 import type { Database, StoreLogger } from "../database.ts";
+import { unavailable } from "../errors.ts";
+import type { StoreLimits } from "../limits.ts";
 import { makeNesting } from "../nesting.ts";
 import { makeReader } from "../reader.ts";
 import { makeConnection, type Connection } from "./connection.ts";
@@ -37,7 +39,11 @@ interface ConnectionManager {
   getConnection(options: { uuid: string }): Promise<RawConnection>;
 }
 
-export async function openSqlite(file: string, logger: StoreLogger): Promise<Database> {
+export async function openSqlite(
+  file: string,
+  logger: StoreLogger,
+  limits: StoreLimits,
+): Promise<Database> {
   const path = resolve(file);
   await createPrivately(path);
   const { Sequelize } = await import("sequelize");
@@ -62,11 +68,11 @@ export async function openSqlite(file: string, logger: StoreLogger): Promise<Dat
   }
 
   try {
-    const writer = await makeWriter(() => connect(writerPragmas), logger);
+    const writer = await makeWriter(() => connect(writerPragmas), limits.busyMilliseconds, logger);
     const readers = makeReaders(
       await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );
-    const lane = makeLane(writer, logger);
+    const lane = makeLane(writer, limits.writeMilliseconds, logger);
     const nesting = makeNesting();
     return {
       ...makeReader("sqlite", (sql, values) => readers.all(sql, values)),
@@ -87,6 +93,10 @@ export async function openSqlite(file: string, logger: StoreLogger): Promise<Dat
 
 /** SQLite gives the files beside it (`-wal`, `-shm`) the same mode. */
 async function createPrivately(path: string): Promise<void> {
-  const file = await openFile(path, "a", 0o600);
-  await file.close();
+  try {
+    const file = await openFile(path, "a", 0o600);
+    await file.close();
+  } catch (error) {
+    throw unavailable(`The store's file ${path} cannot be opened or made`, error);
+  }
 }

@@ -6,8 +6,6 @@ import { StoreUnavailable, unavailable } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";
 
-/** How long a group waits for another process to let the store go. */
-const busyMilliseconds = 15_000;
 const busyPollMilliseconds = 3;
 
 /** The one connection that writes, with errors of ours; it is opened anew after it broke. */
@@ -23,6 +21,7 @@ export interface Writer extends Session {
 
 export async function makeWriter(
   connect: () => Promise<Connection>,
+  busyMilliseconds: number,
   logger: StoreLogger,
 ): Promise<Writer> {
   let connection: Connection | null = await connect();

@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect } from "chai";
+import {
+  columnName,
+  declaredTables,
+  type Column,
+  type Database,
+  type Dialect,
+  type Table,
+} from "../../../src/platform/database/index.ts";
+import { columnTypes } from "../../../src/platform/database/types.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+interface DescribedColumn {
+  readonly type: string;
+  readonly isNullable: boolean;
+}
+
+interface DescribedIndex {
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+  readonly where: string | null;
+}
+
+/** A table as it is declared or as it is in the database, in the same words. */
+interface Described {
+  readonly columns: Readonly<Record<string, DescribedColumn>>;
+  readonly primaryKey: readonly string[];
+  readonly indexes: Readonly<Record<string, DescribedIndex>>;
+}
+
+const source = fileURLToPath(new URL("../../../src", import.meta.url));
+
+/** Every table that the program declares, wherever that is. */
+async function allTables(): Promise<readonly Table[]> {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .map((file) => join(source, file))
+    .filter((file) => file.endsWith(".ts") && readFileSync(file, "utf8").includes(" = table("));
+  for (const file of files) await import(pathToFileURL(file).href);
+  return declaredTables().filter(({ name }) => !name.startsWith("test_"));
+}
+
+const storedTypes: Readonly<Record<Dialect, Record<Column<unknown>["kind"], string>>> = {
+  sqlite: {
+    text: "TEXT",
+    json: "TEXT",
+    amount: "TEXT checked",
+    integer: "INTEGER",
+    time: "INTEGER",
+    flag: "INTEGER",
+  },
+  postgres: {
+    text: "text C",
+    json: "text C",
+    amount: "text C checked",
+    integer: "bigint",
+    time: "bigint",
+    flag: "smallint",
+  },
+};
+
+async function declared(table: Table, db: Database): Promise<Described> {
+  const columns = Object.entries(table.columns).map(([property, column]) => [
+    columnName(property),
+    { type: storedTypes[db.dialect][column.kind], isNullable: column.isNullable },
+  ]);
+  const indexes: [string, DescribedIndex][] = [];
+  for (const { name, columns: properties, unique = false, where } of table.indexes) {
+    const names = properties.map(columnName);
+    const condition = where === undefined ? null : await inItsWords(db, table, names, where);
+    indexes.push([name, { columns: names, unique, where: condition }]);
+  }
+  return {
+    columns: Object.fromEntries(columns) as Described["columns"],
+    primaryKey: table.primaryKey.map(columnName),
+    indexes: Object.fromEntries(indexes),
+  };
+}
+
+/** An index's condition as the database itself writes it down. */
+async function inItsWords(
+  db: Database,
+  table: Table,
+  columns: readonly string[],
+  where: string,
+): Promise<string> {
+  const make = `CREATE INDEX drift_probe ON ${table.name} (${columns.join(", ")}) WHERE ${where}`;
+  await db.write(testContext, (tx) => tx.run(make));
+  const { indexes } = await stored(table.name, db);
+  await db.write(testContext, (tx) => tx.run("DROP INDEX drift_probe"));
+  return indexes["drift_probe"]?.where ?? "";
+}
+
+function stored(table: string, db: Database): Promise<Described> {
+  return db.dialect === "sqlite" ? storedInSqlite(table, db) : storedInPostgres(table, db);
+}
+
+async function storedInSqlite(table: string, db: Database): Promise<Described> {
+  const [definition] = await db.all<{ sql: string }>(
+    "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = $1",
+    [table],
+  );
+  const columns = await db.all<{ name: string; type: string; notnull: number; pk: number }>(
+    'SELECT name, type, "notnull", pk FROM pragma_table_info($1)',
+    [table],
+  );
+  const indexes = await db.all<{ name: string; is_unique: number; names: string; sql: string }>(
+    `SELECT list.name, list."unique" AS is_unique,
+        (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(list.name) ORDER BY seqno)) AS names,
+        (SELECT sql FROM sqlite_master WHERE type = 'index' AND name = list.name) AS sql
+      FROM pragma_index_list($1) AS list WHERE list.origin = 'c'`,
+    [table],
+  );
+  const isChecked = (name: string) =>
+    definition?.sql.includes(`${name} ${columnTypes.sqlite.amount(name)}`) ?? false;
+  return {
+    columns: Object.fromEntries(
+      columns.map(({ name, type, notnull, pk }) => [
+        name,
+        {
+          type: isChecked(name) ? `${type} checked` : type,
+          // SQLite lets a primary key be NULL unless it is told otherwise; no row of ours can be.
+          isNullable: notnull === 0 && pk === 0,
+        },
+      ]),
+    ),
+    primaryKey: columns
+      .filter(({ pk }) => pk > 0)
+      .sort((left, right) => left.pk - right.pk)
+      .map(({ name }) => name),
+    indexes: Object.fromEntries(
+      indexes.map(({ name, is_unique, names, sql }) => [
+        name,
+        {
+          columns: names.split(","),
+          unique: is_unique === 1,
+          where: /\bWHERE\s+(.+)$/is.exec(sql)?.[1]?.replace(/\s+/g, " ").trim() ?? null,
+        },
+      ]),
+    ),
+  };
+}
+
+async function storedInPostgres(table: string, db: Database): Promise<Described> {
+  const columns = await db.all<{
+    name: string;
+    type: string;
+    collation: string | null;
+    not_null: number;
+    checks: string | null;
+  }>(
+    `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, c.collname AS collation,
+        a.attnotnull AS not_null,
+        (SELECT string_agg(pg_get_constraintdef(k.oid), ' ') FROM pg_constraint k
+          WHERE k.conrelid = a.attrelid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum]) AS checks
+      FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = a.attcollation
+      WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
+    [table],
+  );
+  const indexes = await db.all<{
+    name: string;
+    is_unique: number;
+    is_primary: number;
+    names: string;
+    condition: string | null;
+  }>(
+    `SELECT i.relname AS name, x.indisunique AS is_unique, x.indisprimary AS is_primary,
+        pg_get_expr(x.indpred, x.indrelid) AS condition,
+        (SELECT string_agg(a.attname, ',' ORDER BY k.place)
+          FROM unnest(x.indkey) WITH ORDINALITY AS k (number, place)
+          JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number) AS names
+      FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+      WHERE x.indrelid = to_regclass($1)`,
+    [table],
+  );
+  const typeOf = ({ type, collation, checks }: (typeof columns)[number]) =>
+    [type, collation ?? "", checks?.includes("{78}") === true ? "checked" : ""]
+      .filter((part) => part !== "")
+      .join(" ");
+  return {
+    columns: Object.fromEntries(
+      columns.map((column) => [
+        column.name,
+        { type: typeOf(column), isNullable: column.not_null === 0 },
+      ]),
+    ),
+    primaryKey: indexes.find((index) => index.is_primary === 1)?.names.split(",") ?? [],
+    indexes: Object.fromEntries(
+      indexes
+        .filter((index) => index.is_primary === 0)
+        .map(({ name, is_unique, names, condition }) => [
+          name,
+          { columns: names.split(","), unique: is_unique === 1, where: condition },
+        ]),
+    ),
+  };
+}
+
+const tableNames: Readonly<Record<Dialect, string>> = {
+  sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+};
+
+eachStore("a migrated store", (store) => {
+  let db: Database;
+  let tables: readonly Table[];
+
+  before(async () => {
+    db = await store.open();
+    tables = await allTables();
+  });
+
+  it("has the tables that are declared, and no other", async () => {
+    const names = (await db.all<{ name: string }>(tableNames[db.dialect])).map(({ name }) => name);
+    expect(names.sort()).to.deep.equal(tables.map(({ name }) => name).sort());
+  });
+
+  it("has them as they are declared: columns, keys and indexes", async () => {
+    for (const table of tables) {
+      expect(await stored(table.name, db), table.name).to.deep.equal(await declared(table, db));
+    }
+  });
+
+  it("names every unique index by its columns, which is how SQLite names it", () => {
+    for (const table of tables) {
+      const unique = table.indexes.filter((index) => index.unique === true);
+      const columns = unique.map((index) => index.columns.join());
+      expect(new Set([...columns, table.primaryKey.join()]), table.name).to.have.property(
+        "size",
+        columns.length + 1,
+      );
+    }
+  });
+});

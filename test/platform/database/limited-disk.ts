@@ -1,0 +1,31 @@
+// A process whose files cannot grow: it writes until that is refused, and tells what it was answered.
+import { openDatabase } from "../../../src/platform/database/index.ts";
+import { testContext } from "../../support/stores.ts";
+import { account, accounts, countEntries, deposit } from "./accounts.ts";
+
+const db = await openDatabase({ sqliteFile: process.argv[2] ?? "" });
+let acknowledged = 0;
+let refused = 0;
+for (let round = 0; round < 60; round += 1) {
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) =>
+      db.write(testContext, async (tx) => {
+        const id = `${String(round)}-${String(index)}`;
+        await deposit(tx, "a", 1n, id);
+        // Makes the pages of the transaction many without making the store larger.
+        await tx.insert(accounts, account(id, { owner: "x".repeat(3_000) }));
+        await tx.run("DELETE FROM test_accounts WHERE id = $1", [id]);
+      }),
+    ),
+  );
+  acknowledged += results.filter(({ status }) => status === "fulfilled").length;
+  for (const result of results) {
+    if (result.status === "fulfilled") continue;
+    const { code } = result.reason as { code?: string };
+    if (code !== "store_unavailable") throw result.reason;
+    refused += 1;
+  }
+}
+const couldRead = await countEntries(db);
+process.stdout.write(JSON.stringify({ acknowledged, refused, couldRead }));
+await db.close();

@@ -1,0 +1,212 @@
+import { createServer, connect, type AddressInfo, type Server } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { openDatabase, type Database, type Tx } from "../../../src/platform/database/index.ts";
+import { describeOnPostgres } from "../../support/describe-on-postgres.ts";
+import {
+  dropDatabase,
+  freshDatabase,
+  startPostgres,
+  type PostgresServer,
+} from "../../support/postgres.ts";
+import { testContext } from "../../support/stores.ts";
+import { account, accounts, createAccounts, onlyAccount } from "./accounts.ts";
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error as Error,
+  );
+
+describeOnPostgres("a store on PostgreSQL", () => {
+  let url: string;
+  let db: Database;
+
+  beforeEach(async function () {
+    this.timeout(60_000);
+    url = await freshDatabase();
+    db = await openDatabase({ url });
+    await createAccounts(db);
+  });
+
+  afterEach(async () => {
+    await db.close();
+    await dropDatabase(url);
+  });
+
+  const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
+
+  it("runs a write again that met another in a deadlock", async () => {
+    await write((tx) => tx.insertMany(accounts, [account("a"), account("b")]));
+    let waiting = 2;
+    let meet: () => void = () => undefined;
+    const met = new Promise<void>((resolve) => (meet = resolve));
+    let runs = 0;
+    const add = (tx: Tx, id: string) =>
+      tx.run("UPDATE test_accounts SET version = version + 1 WHERE id = $1", [id]);
+    const crosswise = (first: string, second: string) =>
+      write(async (tx) => {
+        runs += 1;
+        await add(tx, first);
+        waiting -= 1;
+        if (waiting === 0) meet();
+        await met;
+        try {
+          await add(tx, second);
+        } catch {
+          // What a service makes of the error must not hide that it is worth another try.
+          throw new Error("it went wrong");
+        }
+      });
+    await Promise.all([crosswise("a", "b"), crosswise("b", "a")]);
+    expect(runs).to.equal(3);
+    const versions = (await db.find(accounts, "")).map(({ version }) => version);
+    expect(versions).to.deep.equal([2, 2]);
+  });
+
+  it("runs a write again that could not be put in a row with another", async () => {
+    await write((tx) => tx.insert(accounts, account("a")));
+    await Promise.all(
+      Array.from({ length: 8 }, () =>
+        write(async (tx) => {
+          await tx.run("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+          const found = await tx.findOne(accounts, "WHERE id = $1", ["a"]);
+          const version = (found?.version ?? 0) + 1;
+          await tx.update(accounts, { version }, "WHERE id = $1", ["a"]);
+        }),
+      ),
+    );
+    expect((await onlyAccount(db)).version).to.equal(8);
+  });
+
+  it("refuses integers that a number cannot hold, and keeps the connection", async () => {
+    const error = await failure(db.all("SELECT CAST('9007199254740993' AS BIGINT) AS big"));
+    expect(String(error)).to.contain("not below 2^53");
+    expect(await db.all("SELECT CAST('-5' AS BIGINT) AS small")).to.deep.equal([{ small: -5 }]);
+  });
+
+  it("bounds how long a statement, a lock and an idle transaction may take", async () => {
+    const names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+    for (const name of names) {
+      const [row] = await write((tx) => tx.all("SELECT current_setting($1) AS value", [name]));
+      expect(row?.["value"], name).to.match(/^\d+s$/);
+    }
+  });
+
+  it("reads while every connection that writes is taken", async () => {
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const writes = Array.from({ length: 40 }, () => write(() => held));
+    expect(await db.find(accounts, "")).to.deep.equal([]);
+    letGo();
+    await Promise.all(writes);
+  });
+
+  it("never takes a COMMIT for done that was not answered", async () => {
+    const proxy = await commitEater(Number(new URL(url).port || 5432), new URL(url).hostname);
+    const throughProxy = new URL(url);
+    throughProxy.host = `127.0.0.1:${String(proxy.port)}`;
+    const other = await openDatabase({ url: throughProxy.href });
+    proxy.eatNext();
+    const error = await failure(
+      other.write(testContext, (tx) => tx.insert(accounts, account("a"))),
+    );
+    expect(error).to.include({ code: "store_unavailable", status: 503 });
+    expect(error?.message).to.contain("may have happened");
+    // It happened, this time; and the next write finds a connection again.
+    await until(async () => (await db.find(accounts, "")).length === 1);
+    await other.write(testContext, (tx) => tx.insert(accounts, account("b")));
+    await other.close();
+    await proxy.close();
+  });
+});
+
+describeOnPostgres("a store on a PostgreSQL that goes away", () => {
+  let server: PostgresServer;
+  let db: Database;
+
+  before(async function () {
+    this.timeout(60_000);
+    if (process.env["TEST_DATABASE_URL"] !== undefined) this.skip();
+    server = await startPostgres();
+    db = await openDatabase({ url: server.url("postgres") });
+    await createAccounts(db);
+  });
+
+  after(async () => {
+    await db.close();
+    await server.stop();
+  });
+
+  it("answers 503 at once, keeps nothing of what was going on, and works again when it is back", async function () {
+    this.timeout(60_000);
+    let isIn: () => void = () => undefined;
+    const inside = new Promise<void>((resolve) => (isIn = resolve));
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const cut = failure(
+      db.write(testContext, async (tx) => {
+        await tx.insert(accounts, account("cut"));
+        isIn();
+        await held;
+        await tx.insert(accounts, account("later"));
+      }),
+    );
+    await Promise.all([inside, db.find(accounts, ""), db.find(accounts, "")]);
+    await server.halt();
+    letGo();
+    expect(await cut).to.include({ code: "store_unavailable", status: 503 });
+
+    const started = performance.now();
+    for (let count = 0; count < 3; count += 1) {
+      const write = db.write(testContext, (tx) => tx.insert(accounts, account("down")));
+      for (const error of [await failure(write), await failure(db.find(accounts, ""))]) {
+        expect(error).to.include({ code: "store_unavailable", status: 503 });
+        expect(error).to.have.property("retryAfterSeconds").that.is.greaterThan(0);
+      }
+    }
+    expect(performance.now() - started).to.be.lessThan(5_000);
+
+    await server.start();
+    await db.write(testContext, (tx) => tx.insert(accounts, account("back")));
+    expect((await onlyAccount(db)).id).to.equal("back");
+  });
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error("it did not come true in time");
+    await delay(10);
+  }
+}
+
+/** A way to the server that passes one COMMIT on and then breaks, before the answer comes back. */
+async function commitEater(port: number, host: string) {
+  let isArmed = false;
+  const proxy: Server = createServer((client) => {
+    const upstream = connect(port, host);
+    upstream.pipe(client);
+    client.on("data", (chunk) => {
+      if (isArmed && chunk.includes("COMMIT")) {
+        isArmed = false;
+        upstream.unpipe(client);
+        upstream.write(chunk, () => client.destroy());
+        return;
+      }
+      upstream.write(chunk);
+    });
+    client.on("close", () => upstream.end());
+    client.on("error", () => undefined);
+    upstream.on("error", () => client.destroy());
+    upstream.on("close", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    eatNext: () => {
+      isArmed = true;
+    },
+    close: () => new Promise((resolve) => proxy.close(resolve)),
+  };
+}

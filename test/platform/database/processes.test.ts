@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import {
+  account,
+  accounts,
+  countEntries,
+  createAccounts,
+  entries,
+  onlyAccount,
+} from "./accounts.ts";
+import type { WorkerTask } from "./worker.ts";
+
+const worker = fileURLToPath(new URL("worker.ts", import.meta.url));
+
+function start(task: WorkerTask): ChildProcess {
+  return spawn(process.execPath, ["--import", "tsx/esm", worker, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+eachStore("processes on one store", function (store) {
+  let place: StoreOptions;
+  let db: Database;
+
+  beforeEach(async () => {
+    place = await store.place("empty");
+    db = await store.open(place);
+    await createAccounts(db);
+    await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
+  });
+
+  it("lose none of 2,000 changes of one row, and refuse none", async function () {
+    this.timeout(120_000);
+    const names = ["left", "right"];
+    const exits = names.map(async (name) => {
+      const [code] = (await once(start({ place, name, deposits: 1_000 }), "exit")) as [number];
+      return code;
+    });
+    expect(await Promise.all(exits)).to.deep.equal([0, 0]);
+    const { balance, version } = await onlyAccount(db);
+    expect({ balance, version }).to.deep.equal({ balance: 2_000n, version: 2_000 });
+    expect(await countEntries(db)).to.equal(2_000);
+  });
+
+  it("lose no change that was answered when they are killed", async function () {
+    this.timeout(120_000);
+    for (const name of ["first", "second", "third"]) {
+      const child = start({ place, name, deposits: null });
+      const answered: string[] = [];
+      const { stdout } = child;
+      if (stdout === null) throw new Error("the worker has no output");
+      for await (const id of createInterface(stdout)) {
+        answered.push(id);
+        if (answered.length === 150) child.kill("SIGKILL");
+      }
+      const kept = new Set((await db.find(entries, "")).map(({ id }) => id));
+      expect(answered.filter((id) => !kept.has(id))).to.deep.equal([]);
+      // In one statement, since the server may still be at the last COMMIT that it was sent.
+      const [row] = await db.all<{ balance: string; count: number }>(
+        "SELECT balance, (SELECT COUNT(*) FROM test_entries) AS count FROM test_accounts",
+      );
+      expect(Number(row?.balance)).to.equal(row?.count);
+    }
+  });
+});

@@ -1,0 +1,37 @@
+// A process of its own for the tests of two processes on one store, and of killed ones.
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/index.ts";
+import { testContext } from "../../support/stores.ts";
+import { deposit } from "./accounts.ts";
+
+export interface WorkerTask {
+  readonly place: StoreOptions;
+  /** In front of the ids of the entries it makes. */
+  readonly name: string;
+  /** Deposits to make, all at once; null: 20 at a time until it is killed, each named on a line once it is done. */
+  readonly deposits: number | null;
+}
+
+const task = JSON.parse(process.argv[2] ?? "") as WorkerTask;
+const db = await openDatabase(task.place);
+
+async function depositOnce(id: string): Promise<void> {
+  await db.write(testContext, (tx) => deposit(tx, "a", 1n, id));
+}
+
+if (task.deposits !== null) {
+  const ids = Array.from({ length: task.deposits }, (_, index) => `${task.name}-${String(index)}`);
+  await Promise.all(ids.map(depositOnce));
+  await db.close();
+} else {
+  let count = 0;
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      for (;;) {
+        count += 1;
+        const id = `${task.name}-${String(count)}`;
+        await depositOnce(id);
+        process.stdout.write(`${id}\n`);
+      }
+    }),
+  );
+}
