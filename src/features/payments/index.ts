@@ -5,3 +5,4 @@ export { presentPayment, type PaymentView } from "./present.ts";
 export { PaymentRecord } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export { makeWatcher, type Watcher } from "./watcher.ts";
+export { makeSandboxDesk, type SandboxDesk } from "./sandbox-desk.ts";

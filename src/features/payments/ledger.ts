@@ -28,15 +28,16 @@ type TermsOf = ReadonlyMap<Id<"invoice">, InvoiceTerms>;
 
 /**
  * Writes what changed on the chain, and what follows from it for payments and invoices, in the caller's transaction
- * and with a fixed number of statements. Rows are locked in the order transfers, invoices, payments.
+ * and with a fixed number of statements. Rows are locked in the order transfers, invoices, payments. Gives true where
+ * payments came to have their confirmations with it, so that their receipts can be read at once.
  */
-export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<void> {
+export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boolean> {
   const placed = await placeTransfers(tx, deps, entry);
   const invoiceIds = new Set([
     ...placed.invoiceIds,
     ...entry.verified.map(({ payment }) => payment.invoiceId),
   ]);
-  if (invoiceIds.size === 0) return;
+  if (invoiceIds.size === 0) return false;
 
   const inOrder = [...invoiceIds].sort();
   const terms = await deps.invoices.lockTerms(tx, inOrder);
@@ -55,6 +56,11 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<voi
   );
   await tell(tx, deps, entry, changes, placed);
   await deps.invoices.settleInvoices(tx, entry.network.id, totals, entry.state, entry.at);
+  return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
+}
+
+function isMature(payment: PaymentRow, tipHeight: number): boolean {
+  return payment.status === "confirming" && payment.confirmsAtHeight <= tipHeight;
 }
 
 /** Stored payments as the chain's news leave them. */
@@ -68,9 +74,7 @@ function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: En
     }
     // Since its receipt was read, others may have decided about it.
     const mayConfirm =
-      before.status === "confirming" &&
-      before.confirmsAtHeight <= entry.state.tipHeight &&
-      verified.get(before.id) === before.blockHash;
+      isMature(before, entry.state.tipHeight) && verified.get(before.id) === before.blockHash;
     return { before, after: mayConfirm ? confirmPayment(before, entry.at) : before };
   });
 }

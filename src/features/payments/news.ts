@@ -7,6 +7,7 @@ import { AnswerDropped, look, type Look, type RangeSize, type Recipients } from 
 import type { Invoices } from "./ports.ts";
 import { revocableTransfers, transfersOfTransactions } from "./store.ts";
 import type { TransferRow } from "./table.ts";
+import { isStillThere } from "./verify.ts";
 import { compareWindow, type TimedLog, type WindowDifference } from "./window.ts";
 
 /** What a look at the chain found, compared with what is stored. */
@@ -32,6 +33,9 @@ export interface NewsRequest {
 /** Providers filter by so many recipients; above that, every transfer is fetched and filtered here. */
 const recipientsMax = 1_000;
 
+/** Of so many transfers that seem to have vanished, receipts are asked for. */
+const receiptsMax = 20;
+
 export async function findNews(request: NewsRequest): Promise<News> {
   const { db, client, network } = request;
   const [revocable, known] = await Promise.all([
@@ -46,13 +50,27 @@ export async function findNews(request: NewsRequest): Promise<News> {
   });
   const stored = await withTheirTransactions(request, revocable, found.logs);
   const range = { from: found.base.height + 1, to: found.to.height };
-  const difference = await withTimes(client, stored, compareWindow(stored, found.logs, range));
+  const compared = compareWindow(stored, found.logs, range);
+  await assertGone(client, compared.orphaned);
+  const difference = await withTimes(client, stored, compared);
   return {
     look: found,
     known,
     difference,
     hasRevocable: revocable.length + difference.fresh.length + difference.moved.length > 0,
   };
+}
+
+/**
+ * A provider whose index of logs is broken answers with nothing, as if money had vanished. What it still has a receipt
+ * for is not gone, and then neither is the rest of its answer to be believed.
+ */
+async function assertGone(client: ChainClient, orphaned: readonly TransferRow[]): Promise<void> {
+  const asked = orphaned.slice(0, receiptsMax);
+  const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
+  if (found.includes(true)) {
+    throw new AnswerDropped(`${client.provider} left transfers out that it has receipts for`);
+  }
 }
 
 /** The addresses with a hold, and those of transfers that can still be taken back though their hold has ended. */

@@ -1,5 +1,4 @@
 import type { Id } from "../../kernel/id.ts";
-import type { Address } from "../../platform/chain/client.ts";
 import {
   amount,
   flag,
@@ -26,11 +25,11 @@ export const transfers = table(
     blockHeight: integer(),
     blockHash: text(),
     blockTime: time(),
-    contract: text<Address>(),
+    contract: text(),
     /** The token's symbol. */
     token: text(),
-    fromAddress: text<Address>(),
-    toAddress: text<Address>(),
+    fromAddress: text(),
+    toAddress: text(),
     /** In the token's smallest unit. */
     amount: amount(),
     /** `orphaned`: a reorganisation took it off the chain. It is kept, and becomes `seen` again where it comes back. */

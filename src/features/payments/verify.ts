@@ -180,7 +180,14 @@ function compare(receipt: Receipt, transfer: TransferRow): Opinion {
   if (receipt.blockHash !== transfer.blockHash) {
     return { disagrees: "the transaction is in another block" };
   }
-  const hasLog = receipt.transfers.some(
+  return holds(receipt, transfer)
+    ? "agrees"
+    : { disagrees: "the transaction holds no such transfer" };
+}
+
+/** The transfer as it was scanned is in the receipt. */
+function holds(receipt: Receipt, transfer: TransferRow): boolean {
+  return receipt.transfers.some(
     (log) =>
       log.logIndex === transfer.logIndex &&
       log.contract === transfer.contract &&
@@ -188,5 +195,10 @@ function compare(receipt: Receipt, transfer: TransferRow): Opinion {
       log.to === transfer.toAddress &&
       log.amount === transfer.amount,
   );
-  return hasLog ? "agrees" : { disagrees: "the transaction holds no such transfer" };
+}
+
+/** Whether a provider still has a transfer where it was scanned. */
+export async function isStillThere(client: ChainClient, transfer: TransferRow): Promise<boolean> {
+  const receipt = await client.receipt(transfer.transactionHash);
+  return receipt !== null && compare(receipt, transfer) === "agrees";
 }

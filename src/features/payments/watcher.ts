@@ -163,15 +163,17 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     const after = nextState(state, news.look, disabled, at);
     const isUnchanged = isSame(news.difference) && verified.length === 0;
     if (isUnchanged && !isWorthWriting(state, after)) return false;
-    await db.write(context, async (tx) => {
+    const entry = { network, state: after, difference: news.difference, verified, at };
+    const hasMature = await db.write(context, async (tx) => {
       await guard(tx);
       await advance(tx, state, after, news);
-      await enter(tx, deps, { network, state: after, difference: news.difference, verified, at });
+      const found = await enter(tx, deps, entry);
       if (news.hasRevocable && after.cursorHeight > state.cursorHeight) {
         await finalizeTransfers(tx, network.id, after.cursorHeight);
       }
+      return found;
     });
-    return isBehind(after) || isMore;
+    return isBehind(after) || isMore || hasMature;
   }
 
   /** Moves the state on, unless another process has. */

@@ -1,0 +1,233 @@
+import type {
+  Invoices,
+  InvoiceTerms,
+  Match,
+  PaymentTotals,
+} from "../../../src/features/payments/ports.ts";
+import {
+  payments,
+  transfers,
+  type PaymentRow,
+  type TransferRow,
+} from "../../../src/features/payments/table.ts";
+import { makeWatcher, type Watcher } from "../../../src/features/payments/watcher.ts";
+import { second } from "../../../src/kernel/clock.ts";
+import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
+import { createAuditor } from "../../../src/platform/audit/index.ts";
+import type { Address, ChainClient } from "../../../src/platform/chain/client.ts";
+import type { Network } from "../../../src/platform/chain/networks.ts";
+import { networkState, type NetworkStateRow } from "../../../src/platform/chain/state.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { createOutbox } from "../../../src/platform/events/index.ts";
+import { silentLogger, type Logger } from "../../../src/platform/logger/index.ts";
+import { testNetworks } from "../../support/merchants.ts";
+import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
+
+export const startAt = Date.UTC(2026, 10, 2);
+export const blockMs = 12 * second;
+export const token = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
+
+/** An invoice as payments see it: its hold and its terms. */
+interface AskedInvoice {
+  readonly id: Id<"invoice">;
+  readonly address: Address;
+  /** Null: the address is this invoice's own. */
+  readonly exactAmount: bigint | null;
+  terms: InvoiceTerms;
+  isWatched: boolean;
+}
+
+export interface AskedFor {
+  readonly address: Address;
+  readonly exactAmount?: bigint;
+  readonly terms?: Partial<InvoiceTerms>;
+}
+
+/** The invoices' side of the interface, with what was told to it. */
+export interface AskingInvoices extends Invoices {
+  ask(asked: AskedFor): AskedInvoice;
+  readonly totals: Map<Id<"invoice">, PaymentTotals>;
+  /** Called in the transaction, before it commits: a test throws here to stand for a kill. */
+  onSettle: () => void;
+}
+
+function askingInvoices(ids: IdSource): AskingInvoices {
+  const asked = new Map<Id<"invoice">, AskedInvoice>();
+  const organizationId = ids.next("organization", startAt);
+  const totals = new Map<Id<"invoice">, PaymentTotals>();
+  const watched = () => [...asked.values()].filter(({ isWatched }) => isWatched);
+
+  return {
+    totals,
+    onSettle: () => undefined,
+    ask({ address, exactAmount, terms }) {
+      const invoice: AskedInvoice = {
+        id: ids.next("invoice", startAt),
+        address,
+        exactAmount: exactAmount ?? null,
+        isWatched: true,
+        terms: {
+          organizationId,
+          amount: 2_500n,
+          settlementCurrency: "USD",
+          settlementDecimals: 2,
+          tokenDecimals: 6,
+          payableAmount: exactAmount ?? token(25),
+          dueAmount: exactAmount ?? token(25),
+          requiredConfirmations: 3,
+          expiresAt: startAt + 1_000_000 * blockMs,
+          isCanceled: false,
+          latePolicy: "accept",
+          ...terms,
+        },
+      };
+      asked.set(invoice.id, invoice);
+      return invoice;
+    },
+    watchedAddresses: (_reader, _network, limit) =>
+      Promise.resolve([...new Set(watched().map(({ address }) => address))].slice(0, limit)),
+    watchedAmong: (_reader, _network, addresses) => {
+      const held = new Set(watched().map(({ address }) => address));
+      return Promise.resolve(addresses.filter((address) => held.has(address)));
+    },
+    matchHolds: (_tx, _network, candidates) =>
+      Promise.resolve(
+        new Map(
+          candidates.flatMap(({ key, address, amount }): [string, Match][] => {
+            const own = watched().filter((invoice) => invoice.address === address);
+            const found = own.find(
+              ({ exactAmount }) => exactAmount === null || exactAmount === amount,
+            );
+            if (found === undefined) return [];
+            const rule = found.exactAmount === null ? "exclusive_address" : "exact_amount";
+            return [[key, { invoiceId: found.id, organizationId, rule }]];
+          }),
+        ),
+      ),
+    lockTerms: (_tx, invoiceIds) =>
+      Promise.resolve(
+        new Map(
+          invoiceIds.flatMap((id) => {
+            const invoice = asked.get(id);
+            return invoice === undefined ? [] : [[id, invoice.terms] as const];
+          }),
+        ),
+      ),
+    settleInvoices(_tx, _network, settled) {
+      this.onSettle();
+      for (const [id, each] of settled) totals.set(id, each);
+      return Promise.resolve();
+    },
+    sweepDeadlines: () => Promise.resolve(0),
+  };
+}
+
+/** A network under watch on a scripted chain. */
+export interface WatchedNetwork {
+  readonly db: Database;
+  readonly chain: ScriptedChain;
+  readonly invoices: AskingInvoices;
+  readonly network: Network;
+  readonly contract: Address;
+  readonly watcher: Watcher;
+  readonly alarms: Record<string, unknown>[];
+  /** Another process on the same store. */
+  another(): Watcher;
+  advance(milliseconds: number): void;
+  /** Looks until nothing is waiting, the clock a little later each time. */
+  look(): Promise<void>;
+  state(): Promise<NetworkStateRow>;
+  payments(): Promise<PaymentRow[]>;
+  transfers(): Promise<TransferRow[]>;
+  /** The types of the payments' events, in order. */
+  events(): Promise<string[]>;
+}
+
+export interface WatchOptions {
+  readonly finalityLag?: number;
+  readonly windowBlocks?: number;
+  readonly maxLogRange?: number;
+  /** Blocks that are there before the first look. */
+  readonly blocks?: number;
+  /** Gives the providers that are asked for receipts. */
+  readonly providers?: (chain: ScriptedChain) => readonly ChainClient[];
+}
+
+const looksMax = 200;
+
+export async function watchNetwork(
+  db: Database,
+  options: WatchOptions = {},
+): Promise<WatchedNetwork> {
+  const configured = testNetworks("ethereum").get("ethereum");
+  const contract = configured?.tokens[0]?.contract;
+  if (configured === undefined || contract === undefined) throw new Error("no network");
+  const { windowBlocks = 256, maxLogRange = 1_000, finalityLag = 10, blocks = 40 } = options;
+  const network: Network = { ...configured, windowBlocks, maxLogRange };
+
+  let now = startAt + 1_000;
+  let seed = 0;
+  const ids = createIds((length) =>
+    Uint8Array.from({ length }, () => (seed = (seed * 7 + 3) % 256)),
+  );
+  const { chainId } = network;
+  const chain = scriptChain({ startAt, blockMs, finalityLag, chainId });
+  chain.mine([], blocks);
+  const invoices = askingInvoices(ids);
+  const alarms: Record<string, unknown>[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    error: (first: object | string) => {
+      if (typeof first === "object") alarms.push(first as Record<string, unknown>);
+    },
+    child: () => logger,
+  };
+  const another = () =>
+    makeWatcher({
+      db,
+      clock: { now: () => now },
+      ids,
+      auditor: createAuditor(ids),
+      outbox: createOutbox({ ids, nudge: () => undefined }),
+      invoices,
+      logger,
+      network,
+      client: chain.client,
+      providers: options.providers?.(chain) ?? [chain.client],
+    });
+  const watcher = another();
+
+  const harness: WatchedNetwork = {
+    db,
+    chain,
+    invoices,
+    network,
+    contract,
+    watcher,
+    alarms,
+    another,
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+    async look() {
+      for (let looks = 0; looks < looksMax; looks += 1) {
+        now += 1_500;
+        if (!(await watcher.look(() => Promise.resolve()))) return;
+      }
+      throw new Error("the watcher never comes to an end");
+    },
+    async state() {
+      const state = await networkState(db, network.id);
+      if (state === null) throw new Error("the network was never reached");
+      return state;
+    },
+    payments: () => db.find(payments, "ORDER BY id"),
+    transfers: () => db.find(transfers, "ORDER BY id"),
+    async events() {
+      const rows = await db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
+      return rows.map(({ type }) => type);
+    },
+  };
+  await harness.look();
+  return harness;
+}

@@ -1,0 +1,645 @@
+import { expect } from "chai";
+import { payments } from "../../../src/features/payments/table.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+import { eachStore } from "../../support/stores.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { blockMs, startAt, token, watchNetwork, type WatchedNetwork } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+const letAll = () => Promise.resolve();
+
+/** Pays in a block of its own. */
+function pay(watched: WatchedNetwork, amount: number, transaction = "payment", to = shop): void {
+  const { chain, contract } = watched;
+  chain.mine([{ transaction, contract, to, amount: token(amount) }]);
+}
+
+async function statuses(watched: WatchedNetwork): Promise<string[]> {
+  return (await watched.payments()).map(({ status }) => status);
+}
+
+/** Mines until what was paid has its confirmations, and looks. */
+async function confirm(watched: WatchedNetwork): Promise<void> {
+  watched.chain.mine([], 2);
+  await watched.look();
+}
+
+eachStore("The watcher", (store) => {
+  describe("credits", () => {
+    it("a transfer to the invoice that owns its address, and confirms it at the required depth", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { id } = watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await watched.look();
+      const [payment] = await watched.payments();
+      expect(payment).to.include({
+        invoiceId: id,
+        amount: token(25),
+        settlementAmount: 2_500n,
+        settlementCurrency: "USD",
+        rule: "exclusive_address",
+        source: "detected",
+        status: "confirming",
+        blockHeight: 41,
+      });
+      expect(watched.invoices.totals.get(id)).to.include({ seen: token(25), confirmed: 0n });
+      watched.chain.mine();
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
+      watched.chain.mine();
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      expect(watched.invoices.totals.get(id)).to.include({ confirmed: token(25), latestBlock: 41 });
+      expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
+    });
+
+    it("each transfer once, however often it is reported", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      for (let looks = 0; looks < 10; looks += 1) await watched.look();
+      expect(await watched.payments()).to.have.length(1);
+      expect(await watched.transfers()).to.have.length(1);
+      expect(await watched.events()).to.deep.equal(["payment.detected"]);
+    });
+
+    it("the exact amount on a shared address to its invoice, and leaves another amount to nobody", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop, exactAmount: token(25) });
+      const { id } = watched.invoices.ask({ address: shop, exactAmount: token(25.0001) });
+      pay(watched, 25.0001);
+      pay(watched, 24, "too little");
+      await watched.look();
+      const found = await watched.payments();
+      expect(found.map(({ invoiceId, rule }) => [invoiceId, rule])).to.deep.equal([
+        [id, "exact_amount"],
+      ]);
+      const kept = await watched.transfers();
+      expect(kept.map(({ amount, invoiceId }) => [amount, invoiceId])).to.deep.equal([
+        [token(25.0001), id],
+        [token(24), null],
+      ]);
+    });
+
+    it("every transfer of a transaction by itself", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const one = invoices.ask({ address: shop });
+      const other = invoices.ask({ address: addressOf("other shop") });
+      const shared = { transaction: "batch", contract };
+      chain.mine([
+        { ...shared, to: shop, amount: token(10) },
+        { ...shared, to: shop, amount: token(10) },
+        { ...shared, to: addressOf("other shop"), amount: token(25) },
+        { ...shared, to: addressOf("nobody"), amount: token(25) },
+      ]);
+      await watched.look();
+      expect(invoices.totals.get(one.id)).to.include({ seen: token(20), completedAt: null });
+      expect(invoices.totals.get(other.id)).to.include({ seen: token(25) });
+      expect(await watched.transfers()).to.have.length(3);
+    });
+
+    it("parts so that their worths add up to the invoice's amount to the last unit", async () => {
+      const watched = await watchNetwork(await store.open());
+      const terms = { amount: 1_000n, payableAmount: token(9.99), dueAmount: token(9.99) };
+      const { id } = watched.invoices.ask({ address: shop, terms });
+      for (const part of ["a", "b", "c"]) pay(watched, 3.33, part);
+      await watched.look();
+      const worths = (await watched.payments()).map(({ settlementAmount }) => settlementAmount);
+      expect(worths).to.deep.equal([333n, 333n, 334n]);
+      const completedAt = startAt + 43 * blockMs;
+      expect(watched.invoices.totals.get(id)).to.include({ completedAt, latestBlock: 43 });
+    });
+  });
+
+  describe("does not credit", () => {
+    it("dust, money sent to oneself, and other contracts", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract } = watched;
+      watched.invoices.ask({ address: shop });
+      chain.mine([
+        { transaction: "dust", contract, to: shop, amount: token(0.009999) },
+        { transaction: "self", contract, from: shop, to: shop, amount: token(25) },
+        { transaction: "fake", contract: addressOf("fake"), to: shop, amount: token(25) },
+      ]);
+      await watched.look();
+      expect(await watched.payments()).to.deep.equal([]);
+      // What is money is on record all the same.
+      expect((await watched.transfers()).map(({ amount }) => amount)).to.deep.equal([
+        token(0.009999),
+        token(25),
+      ]);
+    });
+
+    it("a token whose contract counts in other decimals, while the other tokens go on", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      watched.chain.faults.decimals = 18;
+      watched.advance(25 * 60 * minute);
+      pay(watched, 25);
+      await watched.look();
+      expect((await watched.state()).disabledTokens).to.deep.equal(["USDC", "USDT"]);
+      expect(watched.alarms.map(({ token: symbol }) => symbol)).to.deep.equal(["USDT", "USDC"]);
+      expect(await watched.payments()).to.deep.equal([]);
+      expect(await watched.transfers()).to.have.length(1);
+    });
+
+    it("what came for a canceled invoice: that waits for the merchant", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { id } = watched.invoices.ask({ address: shop, terms: { isCanceled: true } });
+      pay(watched, 25);
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["review"]);
+      expect(watched.invoices.totals.get(id)).to.include({ seen: 0n, isLate: true });
+      expect(await watched.events()).to.deep.equal(["payment.needs_review"]);
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["review"]);
+    });
+  });
+
+  it("counts late money by its block's time, and lets it wait where that is the policy", async () => {
+    const watched = await watchNetwork(await store.open());
+    const expiresAt = startAt + 42 * blockMs;
+    const accepting = watched.invoices.ask({ address: shop, terms: { expiresAt } });
+    const reviewing = watched.invoices.ask({
+      address: addressOf("careful shop"),
+      terms: { expiresAt, latePolicy: "review" },
+    });
+    watched.chain.mine();
+    pay(watched, 25, "in time");
+    await watched.look();
+    expect(watched.invoices.totals.get(accepting.id)).to.include({ isLate: false });
+    pay(watched, 25, "too much");
+    pay(watched, 25, "late", addressOf("careful shop"));
+    await watched.look();
+    // It was whole already: this is too much, not too late.
+    expect(watched.invoices.totals.get(accepting.id)).to.include({
+      isLate: false,
+      seen: token(50),
+    });
+    expect(watched.invoices.totals.get(reviewing.id)).to.include({ isLate: true, seen: 0n });
+    expect(await statuses(watched)).to.deep.equal(["confirmed", "confirming", "review"]);
+  });
+
+  describe("in a reorganisation", () => {
+    it("reverts a payment whose transfer is gone, and takes it back when it comes again", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      pay(watched, 25);
+      await watched.look();
+      chain.rollback(1);
+      chain.mine([], 2);
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["reverted"]);
+      expect(invoices.totals.get(id)).to.include({ seen: 0n, isReverted: true, latestBlock: null });
+      const other = { transaction: "other", contract, to: addressOf("nobody"), amount: 1n };
+      const again = { transaction: "payment", contract, to: shop, amount: token(25) };
+      chain.mine([other, again]);
+      await watched.look();
+      const [payment, ...more] = await watched.payments();
+      expect(more).to.deep.equal([]);
+      expect(payment).to.include({ status: "confirming", blockHeight: 43, version: 3 });
+      expect(await watched.transfers()).to.have.length(1);
+      expect((await watched.transfers())[0]).to.include({ logIndex: 1, status: "seen" });
+      expect(invoices.totals.get(id)).to.include({ seen: token(25), isReverted: false });
+      await confirm(watched);
+      expect(await watched.events()).to.deep.equal([
+        "payment.detected",
+        "payment.reverted",
+        "payment.detected",
+        "payment.confirmed",
+      ]);
+    });
+
+    it("takes a confirmed payment back, and confirms it anew where it stands now", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      chain.rollback(3);
+      chain.mine([], 3);
+      chain.mine([{ transaction: "payment", contract, to: shop, amount: token(25) }]);
+      await watched.look();
+      expect((await watched.payments())[0]).to.include({
+        status: "confirming",
+        blockHeight: 44,
+        confirmedAt: null,
+      });
+      expect(invoices.totals.get(id)).to.include({ confirmed: 0n, seen: token(25) });
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("keeps transfers of one transaction apart when their places are exchanged", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      const part = (amount: number) => ({
+        transaction: "both",
+        contract,
+        to: shop,
+        amount: token(amount),
+      });
+      chain.mine([part(10), part(15)]);
+      await watched.look();
+      chain.rollback(1);
+      chain.mine([part(15), part(10), part(1)]);
+      chain.mine();
+      await watched.look();
+      const found = await watched.transfers();
+      expect(found.map(({ amount, logIndex }) => [amount, logIndex])).to.deep.equal([
+        [token(10), 1],
+        [token(15), 0],
+        [token(1), 2],
+      ]);
+      expect(invoices.totals.get(id)).to.include({ seen: token(26) });
+    });
+
+    it("credits a transfer that took the place of another in the same transaction", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      const paying = (amount: number) => ({
+        transaction: "swap",
+        contract,
+        to: shop,
+        amount: token(amount),
+      });
+      chain.mine([paying(10)]);
+      await watched.look();
+      chain.rollback(1);
+      chain.mine([paying(11)]);
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["reverted", "confirming"]);
+      expect(invoices.totals.get(id)).to.include({ seen: token(11) });
+    });
+
+    it("waits where the tip only went back: the provider may be behind", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain } = watched;
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      chain.mine();
+      await watched.look();
+      chain.faults.lag = 5;
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
+      expect((await watched.state()).tipHeight).to.equal(37);
+      chain.faults.lag = 0;
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
+    });
+
+    it("goes back below the window to the last block that agrees", async () => {
+      const options = { finalityLag: 400, windowBlocks: 32, blocks: 500 };
+      const watched = await watchNetwork(await store.open(), options);
+      const { chain, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      pay(watched, 25);
+      for (let looks = 0; looks < 30; looks += 1) {
+        chain.mine([], 5);
+        await watched.look();
+      }
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      chain.calls.length = 0;
+      await watched.look();
+      expect(chain.calls).to.deep.equal(["heads", "blocks", "transfers"]);
+      // The payment lies 150 blocks below the tip, far below the 32 that are read again.
+      chain.rollback(152);
+      chain.mine([], 100);
+      pay(watched, 10, "replacement");
+      chain.mine([], 60);
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["reverted", "confirmed"]);
+      expect(invoices.totals.get(id)).to.include({ seen: token(10), isReverted: true });
+      chain.mine([], 5);
+      await watched.look();
+      expect((await watched.state()).tipHash).to.equal(chain.tip().hash);
+    });
+
+    it("drops an answer that the chain moved under, and reads it again", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain } = watched;
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      chain.faults.beforeTransfers = () => {
+        chain.rollback(1);
+        chain.mine([], 1);
+      };
+      await watched.look();
+      expect(await watched.transfers()).to.deep.equal([]);
+      expect((await watched.state()).tipHeight).to.equal(40);
+      pay(watched, 25, "again");
+      // A chain that only grew is read all the same.
+      chain.faults.beforeTransfers = () => {
+        chain.mine();
+      };
+      await watched.look();
+      expect(await watched.payments()).to.have.length(1);
+    });
+
+    it("heals what a provider left out while its index was broken", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain } = watched;
+      watched.invoices.ask({ address: shop });
+      chain.faults.hidesLogs = true;
+      pay(watched, 25);
+      await watched.look();
+      expect(await watched.payments()).to.deep.equal([]);
+      chain.faults.hidesLogs = false;
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("takes no money away because a provider leaves it out whose receipts have it", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, watcher } = watched;
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      chain.faults.hidesLogs = true;
+      chain.mine();
+      for (let looks = 0; looks < 5; looks += 1) await watched.look();
+      expect(watcher.health().problem).to.match(/^http:\/\/first left transfers out/);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      chain.faults.hidesLogs = false;
+      await watched.look();
+      expect(watcher.health().problem).to.equal(null);
+      expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
+    });
+
+    it("stops at a chain that denies what it called final, and goes on with the right one", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain } = watched;
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      const before = await watched.state();
+      chain.rollback(15);
+      chain.mine([], 15);
+      await watched.look();
+      expect(watched.watcher.health().problem).to.match(/not the chain of Ethereum/);
+      expect(await watched.state()).to.deep.equal(before);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+  });
+
+  describe("behind", () => {
+    it("catches up over any distance without skipping a block", async () => {
+      const watched = await watchNetwork(await store.open(), { maxLogRange: 300 });
+      const { chain, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      for (let part = 0; part < 60; part += 1) {
+        pay(watched, 1, `part ${String(part)}`);
+        chain.mine([], 36);
+      }
+      await watched.look();
+      expect((await watched.state()).tipHeight).to.equal(chain.tip().height);
+      expect(invoices.totals.get(id)).to.include({ seen: token(60) });
+      expect(await watched.payments()).to.have.length(60);
+      await watched.look();
+      expect(new Set(await statuses(watched))).to.deep.equal(new Set(["confirmed"]));
+      const isFinal = (await watched.transfers()).filter((row) => row.isFinal);
+      expect(isFinal).to.have.length(60);
+    });
+
+    it("asks for fewer blocks where a provider refuses, and keeps its tip while it does", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      chain.faults.rangeMax = 3;
+      pay(watched, 12);
+      chain.mine([], 30);
+      pay(watched, 13, "second");
+      await watched.look();
+      expect(invoices.totals.get(id)).to.include({ seen: token(25) });
+      expect((await watched.state()).tipHeight).to.equal(72);
+      chain.calls.length = 0;
+      await watched.look();
+      const ranges = chain.calls.filter((call) => call === "transfers");
+      // Ten blocks are revocable: what was learned is kept, so that hardly any request is refused.
+      expect(ranges).to.have.length.within(4, 5);
+    });
+
+    it("knows whose the money is among more addresses than a provider filters by", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { invoices } = watched;
+      for (let each = 0; each < 1_200; each += 1) {
+        invoices.ask({ address: addressOf(`shop ${String(each)}`) });
+      }
+      pay(watched, 25, "first", addressOf("shop 0"));
+      pay(watched, 25, "last", addressOf("shop 1199"));
+      pay(watched, 25, "nobody's", addressOf("nobody"));
+      await watched.look();
+      expect(await watched.payments()).to.have.length(2);
+      expect(await watched.transfers()).to.have.length(2);
+    });
+
+    it("asks for the time of blocks that a node does not tell with its logs", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      watched.chain.faults.hidesTimes = true;
+      pay(watched, 25);
+      await watched.look();
+      expect((await watched.payments())[0]?.blockTime).to.equal(startAt + 41 * blockMs);
+      watched.chain.calls.length = 0;
+      await watched.look();
+      expect(watched.chain.calls).to.deep.equal(["heads", "transfers"]);
+    });
+
+    it("goes on seeing a transfer whose hold has ended", async () => {
+      const watched = await watchNetwork(await store.open());
+      const invoice = watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await watched.look();
+      invoice.isWatched = false;
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+  });
+
+  describe("before it confirms", () => {
+    for (const receipt of ["unknown", "failed", "other_block", "without_log"] as const) {
+      it(`holds a payment whose receipt is ${receipt.replace("_", " ")}, and says so once`, async () => {
+        const watched = await watchNetwork(await store.open());
+        watched.invoices.ask({ address: shop });
+        watched.chain.faults.receipt = receipt;
+        pay(watched, 25);
+        await confirm(watched);
+        watched.advance(10 * minute);
+        await confirm(watched);
+        expect(await statuses(watched)).to.deep.equal(["confirming"]);
+        expect(watched.alarms.map(({ alarm }) => alarm)).to.deep.equal(["payment_held"]);
+        expect(watched.watcher.health().heldPayments).to.equal(1);
+        watched.chain.faults.receipt = "true";
+        watched.advance(10 * minute);
+        await watched.look();
+        expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+        expect(watched.watcher.health().heldPayments).to.equal(0);
+      });
+    }
+
+    it("never lets one provider of two make an invoice paid", async () => {
+      const watched = await watchNetwork(await store.open(), {
+        providers: (chain) => [
+          chain.client,
+          chain.provider("http://second", { receipt: "unknown" }),
+        ],
+      });
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      watched.advance(60 * minute);
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
+      expect(watched.alarms[0]).to.include({ alarm: "payment_held", provider: "http://second" });
+    });
+
+    it("waits for a second provider that is behind, without an alarm", async () => {
+      const faults = { lag: 4 };
+      const watched = await watchNetwork(await store.open(), {
+        providers: (chain) => [chain.client, chain.provider("http://second", faults)],
+      });
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
+      expect(watched.alarms).to.deep.equal([]);
+      faults.lag = 0;
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("waits only so long for a second provider that is away", async () => {
+      const watched = await watchNetwork(await store.open(), {
+        providers: (chain) => [
+          chain.client,
+          chain.provider("http://second", { failure: "unreachable" }),
+        ],
+      });
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
+      watched.advance(3 * minute);
+      await watched.look();
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("does not confirm what the merchant decided about meanwhile", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      await watched.look();
+      watched.invoices.onSettle = () => undefined;
+      await watched.db.write(
+        { actor: { type: "operator", id: null, label: "test" }, requestId: null, ip: null },
+        (tx) => tx.update(payments, { status: "rejected" }, "WHERE status = $1", ["confirming"]),
+      );
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["rejected"]);
+    });
+  });
+
+  describe("killed, doubled or without a provider", () => {
+    it("loses nothing and does nothing twice when it dies before its commit", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      invoices.onSettle = () => {
+        throw new Error("killed");
+      };
+      pay(watched, 25);
+      for (let deaths = 0; deaths < 3; deaths += 1) {
+        const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
+        expect(died).to.be.an("error");
+        expect(await watched.transfers()).to.deep.equal([]);
+        expect(await watched.events()).to.deep.equal([]);
+      }
+      invoices.onSettle = () => undefined;
+      await confirm(watched);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      expect(invoices.totals.get(id)).to.include({ confirmed: token(25) });
+    });
+
+    it("credits once when two processes look at once", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { id } = watched.invoices.ask({ address: shop });
+      const others = [watched.watcher, watched.another(), watched.another()];
+      for (let round = 0; round < 5; round += 1) {
+        pay(watched, 5, `part ${String(round)}`);
+        watched.advance(2 * second);
+        await Promise.all(others.map((watcher) => watcher.look(letAll)));
+      }
+      await watched.look();
+      expect(await watched.payments()).to.have.length(5);
+      expect(watched.invoices.totals.get(id)).to.include({ seen: token(25) });
+    });
+
+    it("writes nothing where its lease is lost", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      pay(watched, 25);
+      watched.advance(2 * second);
+      const lost = await watched.watcher
+        .look(() => Promise.reject(new Error("the lease was lost")))
+        .catch((error: unknown) => error);
+      expect(lost).to.be.an("error").with.property("message", "the lease was lost");
+      expect(await watched.transfers()).to.deep.equal([]);
+    });
+
+    it("states a provider's failure once, and goes on where it was", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain } = watched;
+      watched.invoices.ask({ address: shop });
+      chain.faults.failure = "unreachable";
+      pay(watched, 25);
+      chain.mine([], 100);
+      await watched.look();
+      await watched.look();
+      expect(watched.watcher.health().problem).to.equal("http://first: it is unreachable");
+      expect(watched.alarms).to.have.length(1);
+      chain.faults.failure = null;
+      await watched.look();
+      await watched.look();
+      expect(watched.watcher.health().problem).to.equal(null);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("stops at a provider of another chain, and says which", async () => {
+      const watched = await watchNetwork(await store.open());
+      watched.invoices.ask({ address: shop });
+      watched.chain.faults.chainId = 56;
+      watched.advance(25 * 60 * minute);
+      pay(watched, 25);
+      await watched.look();
+      expect(watched.watcher.health().problem).to.match(/is of chain 56 and Ethereum is chain 1\./);
+      expect(await watched.transfers()).to.deep.equal([]);
+      watched.chain.faults.chainId = 1;
+      await watched.look();
+      expect(await watched.payments()).to.have.length(1);
+    });
+
+    it("writes nothing when nothing changed, and a new tip at most once a second", async () => {
+      const watched = await watchNetwork(await store.open());
+      const before = (await watched.state()).version;
+      await watched.watcher.look(letAll);
+      await watched.watcher.look(letAll);
+      expect((await watched.state()).version).to.equal(before);
+      watched.advance(2 * second);
+      watched.chain.mine();
+      await watched.watcher.look(letAll);
+      watched.chain.mine();
+      await watched.watcher.look(letAll);
+      expect(await watched.state()).to.include({ version: before + 1, tipHeight: 41 });
+      watched.advance(11 * second);
+      await watched.watcher.look(letAll);
+      await watched.watcher.look(letAll);
+      expect(await watched.state()).to.include({ version: before + 2, tipHeight: 42 });
+    });
+  });
+});
