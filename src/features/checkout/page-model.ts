@@ -1,5 +1,5 @@
 import { minute, second, toIso, type Instant } from "../../kernel/clock.ts";
-import { formatMoney } from "../../kernel/money.ts";
+import { formatMoney, type Money } from "../../kernel/money.ts";
 import { transactionLink } from "../../platform/chain/networks.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { fill, formatTime, type Catalogue } from "./catalogue.ts";
@@ -60,8 +60,8 @@ interface CodeModel {
 
 interface PaymentModel {
   readonly label: string;
-  /** Digits alone: what is copied. */
-  readonly amount: string;
+  /** Together the digits that are copied; the second are those that people leave out when they round. */
+  readonly amount: readonly [string, string];
   readonly symbol: string;
   readonly network: string;
   /** What it is worth in the currency of the invoice; null where that is the token itself. */
@@ -151,11 +151,15 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
   };
   const fullCode: CodeModel | null = isBare
     ? null
-    : { svg: await drawCode(holds), label: fill(text.qrLabel, named), hint: text.scanAll };
+    : {
+        svg: await drawCode(holds),
+        label: fill(text.qrLabel, named),
+        hint: fill(text.scanAll, named),
+      };
   const isWhole = invoice.remaining.units === invoice.payable.units;
   return {
     label: isWhole ? text.amountToPay : text.stillToPay,
-    amount: formatMoney(invoice.remaining),
+    amount: splitAmount(invoice.remaining),
     symbol: asset.code,
     network: fill(text.onNetwork, named),
     asks:
@@ -175,6 +179,13 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
     ],
     expires: shownTime(invoice.expiresAt, text),
   };
+}
+
+function splitAmount(amount: Money): readonly [string, string] {
+  const digits = formatMoney(amount);
+  const point = digits.indexOf(".");
+  const usual = point < 0 ? digits.length : point + 1 + amount.asset.displayDecimals;
+  return [digits.slice(0, usual), digits.slice(usual)];
 }
 
 function makeProgress({ invoice }: CheckoutPageView, text: Catalogue): ProgressModel {
@@ -217,7 +228,9 @@ function facts(view: CheckoutPageView, state: CheckoutState, text: Catalogue): F
     fact(text.asked, askedText(view)),
     ...(invoice.received.units > 0n ? [fact(text.received, amountText(invoice.received))] : []),
     fact(text.network, networkText(network)),
-    timeFact(isOver ? text.expired : text.expires, invoice.expiresAt, text),
+    ...(state === "confirming" || state === "canceled"
+      ? []
+      : [timeFact(isOver ? text.expired : text.expires, invoice.expiresAt, text)]),
     fact(text.reference, invoice.publicId),
   ];
 }

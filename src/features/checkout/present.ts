@@ -8,7 +8,8 @@ import type { NetworkState } from "../../platform/chain/state.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { fill } from "./catalogue.ts";
 import { en } from "./en.ts";
-import type { CheckoutInvoice, CheckoutPayment } from "./ports.ts";
+import type { PayerInvoice } from "../invoices/index.ts";
+import type { CheckoutPayment } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
 import { isPayable } from "./rules.ts";
 
@@ -16,7 +17,7 @@ export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
 /** An invoice with all that its payer may know of it. */
 export interface CheckoutView {
-  readonly invoice: CheckoutInvoice;
+  readonly invoice: PayerInvoice;
   readonly network: Network;
   readonly merchantName: string;
   readonly payments: readonly CheckoutPayment[];

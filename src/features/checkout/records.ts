@@ -1,24 +1,11 @@
 import { z } from "zod";
 import { datetime, moneyAnswer, responseRecord } from "../../api/record.ts";
-
-export const checkoutStatuses = [
-  "open",
-  "partially_paid",
-  "confirming",
-  "paid",
-  "expired",
-  "canceled",
-] as const;
-
-const confirmationProgress = z.object({
-  current: z.int().min(0),
-  required: z.int().min(1),
-});
+import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   /** The invoice's publicId. */
   id: z.string(),
-  status: z.enum(checkoutStatuses),
+  status: InvoiceStatusRecord,
   amount: moneyAnswer(),
   paidAmount: moneyAnswer(),
   settlementCurrency: z.string(),
@@ -54,6 +41,6 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   /** What to do, as a sentence for the payer. */
   paymentInstructions: z.string(),
   merchantDisplayName: z.string(),
-  confirmationProgress,
+  confirmationProgress: ConfirmationProgress,
   receipt: CheckoutReceiptRecord.nullable(),
 });

@@ -1,7 +1,8 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
-import type { CheckoutInvoice, CheckoutPayment } from "./ports.ts";
+import type { PayerInvoice } from "../invoices/index.ts";
+import type { CheckoutPayment } from "./ports.ts";
 
 /** What a payer is shown: each has its own words, and no two are ever merged. */
 export type CheckoutState =
@@ -37,7 +38,7 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
 /** What decides the state of a checkout. */
 interface Standing {
   readonly invoice: Pick<
-    CheckoutInvoice,
+    PayerInvoice,
     "status" | "exception" | "received" | "payable" | "expiresAt"
   >;
   readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
@@ -75,13 +76,13 @@ function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): 
   );
 }
 
-export function isOverpaid(invoice: Pick<CheckoutInvoice, "received" | "payable">): boolean {
+export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "payable">): boolean {
   return invoice.received.units > invoice.payable.units;
 }
 
 /** Whether the payer is asked for money, and so is shown where to send it. */
 export function isPayable(
-  invoice: Pick<CheckoutInvoice, "status" | "expiresAt">,
+  invoice: Pick<PayerInvoice, "status" | "expiresAt">,
   now: Instant,
 ): boolean {
   const isOpen = invoice.status === "open" || invoice.status === "partially_paid";

@@ -1,7 +1,6 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Reader } from "../../platform/database/index.ts";
 import type { CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
 import { createRecent } from "./recent.ts";
@@ -32,7 +31,6 @@ export interface CheckoutService {
 }
 
 export interface CheckoutDependencies {
-  readonly db: Reader;
   readonly clock: Clock;
   /** Every network of the table: what is off now may have been on when an invoice was issued. */
   readonly networks: ReadonlyMap<string, Network>;
@@ -49,11 +47,11 @@ interface Loaded {
 }
 
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
-  const { db, clock, networks, sources } = deps;
+  const { clock, networks, sources } = deps;
   const recent = createRecent({ load, clock, ttlMs: ageMaxMs, sizeMax: rememberedMax });
 
   async function load(checkoutId: string): Promise<Loaded | null> {
-    const invoice = await sources.invoiceOf(db, checkoutId);
+    const invoice = await sources.invoiceOf(checkoutId);
     if (invoice === null) return null;
     const network = networks.get(invoice.network);
     if (network === undefined) {
@@ -62,9 +60,9 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       );
     }
     const [payments, merchantName, networkState] = await Promise.all([
-      sources.paymentsOf(db, invoice.id),
-      sources.merchantName(db, invoice.organizationId),
-      sources.networkState(db, invoice.network),
+      sources.paymentsOf(invoice.id),
+      sources.merchantName(invoice.organizationId),
+      sources.networkState(invoice.network),
     ]);
     const view = { invoice, network, merchantName, payments, networkState };
     return { view, session: presentSession(view, clock.now()) };

@@ -16,10 +16,10 @@ import {
   checkoutOperations,
   checkoutPages,
   makeCheckoutService,
-  type CheckoutInvoice,
   type CheckoutPayment,
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
+import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/asset.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -48,7 +48,7 @@ export type LabNetwork = keyof typeof addresses;
 /** What the features before checkout would answer; a test changes it and looks again. */
 export interface World {
   at: Instant;
-  invoice: CheckoutInvoice | null;
+  invoice: PayerInvoice | null;
   payments: CheckoutPayment[];
   merchantName: string;
   networkState: NetworkState | null;
@@ -67,14 +67,11 @@ export interface Lab {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   press(action: string): Promise<Response>;
   /** Changes the invoice, and the time by more than anything is remembered. */
-  change(changes: Partial<CheckoutInvoice>): void;
+  change(changes: Partial<PayerInvoice>): void;
   close(): Promise<void>;
 }
 
-export function anInvoice(
-  network: LabNetwork,
-  changes: Partial<CheckoutInvoice> = {},
-): CheckoutInvoice {
+export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = {}): PayerInvoice {
   return {
     id: "inv_01jd7v0000000000000000000a",
     organizationId,
@@ -140,12 +137,11 @@ export async function openLab(
   };
   const clock = { now: () => world.at };
   const service = makeCheckoutService({
-    db: {} as never,
     clock,
     networks: testNetworks("tron", "ethereum", "sandbox"),
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
     sources: {
-      invoiceOf(_reader, id) {
+      invoiceOf(id) {
         world.looks += 1;
         if (world.fault !== null) return Promise.reject(world.fault);
         return Promise.resolve(world.invoice?.checkoutId === id ? world.invoice : null);
@@ -176,7 +172,7 @@ export async function openLab(
     rateLimiter,
     logger: silentLogger,
     strictAnswers: true,
-  } as never)(router);
+  })(router);
   koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));
   koa.use(secureHeaders());
   koa.use(answerProblems({ logger: silentLogger, baseUrl: () => "https://pay.example" }));

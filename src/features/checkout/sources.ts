@@ -1,0 +1,36 @@
+import { Defect } from "../../kernel/errors.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import type { InvoiceService } from "../invoices/index.ts";
+import { findOrganization } from "../organizations/index.ts";
+import type { PaymentService } from "../payments/index.ts";
+import type { CheckoutSources } from "./ports.ts";
+
+/** What checkout reads of the features before it. */
+export function makeCheckoutSources(deps: {
+  readonly db: Reader;
+  readonly invoices: Pick<InvoiceService, "bySessionId">;
+  readonly payments: Pick<PaymentService, "ofInvoice">;
+}): CheckoutSources {
+  const { db, invoices, payments } = deps;
+  return {
+    invoiceOf: (checkoutId) => invoices.bySessionId(db, checkoutId),
+
+    async paymentsOf(invoiceId) {
+      const views = await payments.ofInvoice(db, invoiceId);
+      return views.map(({ payment, transfer }) => ({
+        transactionHash: transfer.transactionHash,
+        status: payment.status,
+        blockTime: payment.blockTime,
+      }));
+    },
+
+    async merchantName(organizationId) {
+      const organization = await findOrganization(db, organizationId);
+      if (organization === null) throw new Defect("an invoice is of an organization that is gone");
+      return organization.displayName;
+    },
+
+    networkState: (network) => networkState(db, network),
+  };
+}
