@@ -64,8 +64,9 @@ export async function createApp(
 
   let listening = `http://${config.host}:${String(config.port)}`;
   const baseUrl = () => config.baseUrl ?? listening;
+  const links = { baseUrl, listening: () => listening };
   const nudges = { nudge: (_worker: string): void => undefined };
-  const parts = { config, db, secret, clock, ids, randomBytes, logger, baseUrl, nudges };
+  const parts = { config, db, secret, clock, ids, randomBytes, logger, ...links, nudges };
   const services = makeServices(parts);
   const background = createBackground({ workers: makeWorkers(parts, services), clock, logger });
   nudges.nudge = (worker) => {
@@ -104,10 +105,14 @@ export async function createApp(
     },
 
     mountables: [
+      mountOperations(features.members, services.memberService, api),
+      mountOperations(features.invitations, services.invitationService, api),
       mountOperations(features.organizations, services.organizationService, api),
       mountOperations(features.auth, services.auth, api),
+      mountOperations(features.passwords, services.passwordService, api),
       mountOperations(features.apiKeys, services.apiKeys, api),
       mountOperations(features.customers, services.customers, api),
+      mountOperations(features.webhooks, services.webhooks, api),
       mountOperations(features.admin, services.admin, api),
     ],
 

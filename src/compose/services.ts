@@ -4,11 +4,21 @@ import {
   createAccessTokens,
   createLoginLock,
   makeAuthService,
+  makePasswordService,
   makeSessions,
   type AuthService,
+  type PasswordService,
 } from "../features/auth/index.ts";
 import { makeCustomerService, type CustomerService } from "../features/customers/index.ts";
-import { makeMembers, type Members } from "../features/members/index.ts";
+import {
+  makeInvitations,
+  makeInvitationService,
+  makeMembers,
+  makeMemberService,
+  type InvitationService,
+  type Members,
+  type MemberService,
+} from "../features/members/index.ts";
 import {
   makeOrganizations,
   makeOrganizationService,
@@ -16,39 +26,26 @@ import {
   type OrganizationService,
 } from "../features/organizations/index.ts";
 import { systemActor } from "../kernel/actor.ts";
-import type { Clock } from "../kernel/clock.ts";
-import type { IdSource, RandomBytes } from "../kernel/id.ts";
 import { createAuditor } from "../platform/audit/index.ts";
-import type { Config } from "../platform/config/index.ts";
-import type { Database } from "../platform/database/index.ts";
 import { createOutbox } from "../platform/events/index.ts";
 import { createLeases, type Leases } from "../platform/jobs/leases.ts";
-import type { Logger } from "../platform/logger/index.ts";
 import { createPasswords, type Passwords } from "../platform/secrets/passwords.ts";
-import { deriveKey, type ServerSecret } from "../platform/secrets/server-secret.ts";
+import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../platform/secrets/tokens.ts";
+import type { Parts } from "./parts.ts";
+import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
-/** What every service is made of. */
-export interface Parts {
-  readonly config: Config;
-  readonly db: Database;
-  readonly secret: ServerSecret;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-  readonly logger: Logger;
-  readonly baseUrl: () => string;
-  /** Wakes a background worker by its name; filled when the workers are there. */
-  readonly nudges: { nudge: (worker: string) => void };
-}
-
-export interface Services extends Omit<Parts, "config" | "secret" | "nudges"> {
+export interface Services
+  extends Omit<Parts, "config" | "secret" | "nudges" | "listening">, Webhooks {
   readonly leases: Leases;
   readonly passwords: Passwords;
   readonly members: Members;
+  readonly memberService: MemberService;
+  readonly invitationService: InvitationService;
   readonly organizations: Organizations;
   readonly organizationService: OrganizationService;
   readonly auth: AuthService;
+  readonly passwordService: PasswordService;
   readonly sessions: ReturnType<typeof makeSessions>;
   readonly apiKeys: ApiKeyService;
   readonly customers: CustomerService;
@@ -71,14 +68,24 @@ export function makeServices(parts: Parts): Services {
   const common = { db, clock, ids, auditor, outbox };
 
   const members = makeMembers({ ids, auditor });
+  const memberService = makeMemberService(common);
+  const invitations = makeInvitations({ auditor, members });
+  const invitationService = makeInvitationService({
+    ...common,
+    randomBytes,
+    members,
+    invitations,
+  });
   const organizations = makeOrganizations({ ...common, members });
   const organizationService = makeOrganizationService({ ...common, members, organizations });
 
   const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
   const refreshKey = deriveKey(secret, "refresh-tokens");
+  const loginLock = createLoginLock();
   const auth = makeAuthService({
     ...common,
     members,
+    invitations,
     organizations,
     accessTokens,
     refreshTokens: {
@@ -87,13 +94,15 @@ export function makeServices(parts: Parts): Services {
       hash: hashToken,
     },
     passwords,
-    loginLock: createLoginLock(),
+    loginLock,
     registration: config.registration,
   });
+  const passwordService = makePasswordService({ ...common, randomBytes, passwords, loginLock });
   const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
   const customers = makeCustomerService(common);
+  const webhooks = makeWebhooks(parts, { auditor, outbox });
   const admin = makeAdminService({
     db,
     clock,
@@ -111,13 +120,20 @@ export function makeServices(parts: Parts): Services {
     leases,
     passwords,
     members,
+    memberService,
+    invitationService,
     organizations,
     organizationService,
     auth,
+    passwordService,
     sessions,
     apiKeys,
     customers,
+    ...webhooks,
     admin,
-    close: () => leases.releaseAll(),
+    async close() {
+      await webhooks.deliverer.close();
+      await leases.releaseAll();
+    },
   };
 }

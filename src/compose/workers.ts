@@ -3,15 +3,17 @@ import { systemActor } from "../kernel/actor.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { pruneKeptAnswers } from "../api/idempotency.ts";
-import type { Parts, Services } from "./services.ts";
+import type { Parts } from "./parts.ts";
+import type { Services } from "./services.ts";
 
 /** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
-  const { leases, apiKeys } = services;
+  const { leases, apiKeys, fanOut, deliverer } = services;
   const context = (label: string) => ({ actor: systemActor(label), requestId: null, ip: null });
   return [
-    createRelay({ db, leases, subscribers: [], context: context("relay") }),
+    createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
+    deliverer,
     {
       name: "api-key-use",
       everyMs: minute,

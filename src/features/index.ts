@@ -1,19 +1,25 @@
 import type { Operation } from "../api/operation.ts";
 import { adminOperations } from "./admin/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
-import { authOperations } from "./auth/index.ts";
+import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
+import { invitationOperations, memberOperations } from "./members/index.ts";
 import { organizationOperations } from "./organizations/index.ts";
+import { webhookOperations } from "./webhooks/index.ts";
 
 /**
  * The map of the house: every feature's operations, in the order in which features may know each other. What stands
  * further down may import what stands above it, never the other way.
  */
 export const features = {
+  members: memberOperations,
+  invitations: invitationOperations,
   organizations: organizationOperations,
   auth: authOperations,
+  passwords: passwordOperations,
   apiKeys: apiKeyOperations,
   customers: customerOperations,
+  webhooks: webhookOperations,
   admin: adminOperations,
 } as const;
 

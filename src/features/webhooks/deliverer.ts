@@ -165,7 +165,10 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         await recordAttempts(deps, { attempts: batch, postponed, isClosing });
       } catch (error) {
         // Nothing is lost: the leases end, and the deliveries are attempted again.
-        logger.error({ err: error, deliveries: batch.length }, "webhook outcomes were not recorded");
+        logger.error(
+          { err: error, deliveries: batch.length },
+          "webhook outcomes were not recorded",
+        );
       }
       for (const { delivery } of batch) release(delivery.endpointId);
       nudge();

@@ -2,7 +2,12 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { RelayedEvent, Subscriber } from "../../platform/events/relay.ts";
 import { renderMessage, wants } from "./message.ts";
-import { addDeliveries, lockEnabledEndpoints, type DeliveryRow, type EndpointRow } from "./store.ts";
+import {
+  addDeliveries,
+  lockEnabledEndpoints,
+  type DeliveryRow,
+  type EndpointRow,
+} from "./store.ts";
 
 /**
  * Makes, in the transaction that passes events on, a delivery for each endpoint that wants one. It takes the same few

@@ -118,8 +118,7 @@ export function allot<EndpointId extends string>(
     })
     .filter(({ room }) => room > 0)
     .sort(
-      (one, other) =>
-        Number(one.isTroubled) - Number(other.isTroubled) || one.dueAt - other.dueAt,
+      (one, other) => Number(one.isTroubled) - Number(other.isTroubled) || one.dueAt - other.dueAt,
     );
   let free = Math.min(capacity.free, capacity.batchMax);
   let freeForTroubled = capacity.freeForTroubled;

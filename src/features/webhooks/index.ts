@@ -5,4 +5,4 @@ export { webhookOperations } from "./operations.ts";
 export { presentDelivery, presentEndpoint } from "./present.ts";
 export { WebhookDeliveryRecord } from "./records.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
-export { deliveryStatuses } from "./table.ts";
+export { deliveryStatuses } from "./status.ts";

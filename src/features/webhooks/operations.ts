@@ -20,8 +20,8 @@ import {
   WebhookEndpointRecord,
 } from "./records.ts";
 import type { WebhookService } from "./service.ts";
+import { deliveryStatuses, endpointStatuses } from "./status.ts";
 import type { DeliveryView, EndpointRow } from "./store.ts";
-import { deliveryStatuses, endpointStatuses } from "./table.ts";
 
 const operation = operationsOf<WebhookService>();
 

@@ -9,7 +9,7 @@ import {
   responseRecord,
 } from "../../api/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
-import { deliveryStatuses, endpointStatuses } from "./table.ts";
+import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
 const descriptionLengthMax = 500;
 const urlLengthMax = 2_048;

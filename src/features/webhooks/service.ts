@@ -16,6 +16,7 @@ import {
   WebhookUrlRefused,
 } from "./errors.ts";
 import { sealSecret } from "./secret.ts";
+import type { EndpointStatus } from "./status.ts";
 import {
   countEnabledEndpoints,
   findDelivery,
@@ -28,7 +29,7 @@ import {
   type EndpointFilters,
   type EndpointRow,
 } from "./store.ts";
-import { webhookDeliveries, webhookEndpoints, type EndpointStatus } from "./table.ts";
+import { webhookDeliveries, webhookEndpoints } from "./table.ts";
 
 /** Enabled endpoints of one organization: each of its events goes to all of them. */
 export const enabledEndpointsMax = 10;

@@ -9,12 +9,8 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import {
-  webhookDeliveries,
-  webhookEndpoints,
-  type DeliveryStatus,
-  type EndpointStatus,
-} from "./table.ts";
+import type { DeliveryStatus, EndpointStatus } from "./status.ts";
+import { webhookDeliveries, webhookEndpoints } from "./table.ts";
 
 export type EndpointRow = RowOf<typeof webhookEndpoints>;
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;

@@ -1,9 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { integer, json, table, text, time } from "../../platform/database/index.ts";
 import type { FailureKind } from "../../platform/outbound/failure.ts";
-
-export const endpointStatuses = ["enabled", "disabled"] as const;
-export type EndpointStatus = (typeof endpointStatuses)[number];
+import type { DeliveryStatus, EndpointStatus } from "./status.ts";
 
 /** Where an organization wants its events sent. */
 export const webhookEndpoints = table(
@@ -33,16 +31,6 @@ export const webhookEndpoints = table(
     indexes: [{ name: "webhook_endpoints_organization", columns: ["organizationId", "id"] }],
   },
 );
-
-export const deliveryStatuses = [
-  "pending",
-  "in_progress",
-  "succeeded",
-  "failed",
-  "dead_letter",
-] as const;
-/** `failed` is tried again; `dead_letter` never moves by itself. */
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One event on its way to one endpoint. */
 export const webhookDeliveries = table(

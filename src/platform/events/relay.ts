@@ -31,7 +31,9 @@ export function createRelay(deps: {
     name: "relay",
     everyMs,
     async run() {
-      const [waiting] = await db.all("SELECT 1 AS found FROM events WHERE position IS NULL LIMIT 1");
+      const [waiting] = await db.all(
+        "SELECT 1 AS found FROM events WHERE position IS NULL LIMIT 1",
+      );
       if (waiting === undefined) return false;
       const lease = await leases.acquire("relay", leaseLife);
       if (lease === null) return false;

@@ -162,9 +162,7 @@ eachStore("webhook deliveries", (store) => {
     for (const request of target.requests) verified(request, secret);
     expect(first?.body.equals(third?.body ?? Buffer.from(""))).to.equal(true);
     expect(first?.headers["webhook-id"]).to.equal(third?.headers["webhook-id"]);
-    expect(second_?.headers["webhook-timestamp"]).to.not.equal(
-      third?.headers["webhook-timestamp"],
-    );
+    expect(second_?.headers["webhook-timestamp"]).to.not.equal(third?.headers["webhook-timestamp"]);
     const attempts = await db.find(webhookAttempts, "ORDER BY number");
     expect(attempts.map((each) => [each.number, each.responseStatus])).to.deep.equal([
       [1, 500],

@@ -11,9 +11,12 @@ const answer = (status: number, retryAfterMs: number | null = null): OutboundRes
   bodyExcerpt: "secrets of the receiver",
   durationMs: 1,
 });
-const failure = (
-  kind: Extract<OutboundResult, { outcome: "error" }>["kind"],
-): OutboundResult => ({ outcome: "error", kind, message: "It failed.", durationMs: 1 });
+const failure = (kind: Extract<OutboundResult, { outcome: "error" }>["kind"]): OutboundResult => ({
+  outcome: "error",
+  kind,
+  message: "It failed.",
+  durationMs: 1,
+});
 
 const delayOf = (result: OutboundResult, attempts: number, chance = 0): number => {
   const verdict = judge(result, attempts, chance);

@@ -97,7 +97,13 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const relay = createRelay({
     db,
     leases,
-    subscribers: [(tx, relayed) => fanOut(counting(tx, () => (statements += 1)), relayed)],
+    subscribers: [
+      (tx, relayed) =>
+        fanOut(
+          counting(tx, () => (statements += 1)),
+          relayed,
+        ),
+    ],
     context,
   });
   const service = makeWebhookService({
@@ -218,8 +224,11 @@ export interface Message {
  * own time: the tests' clock may stand elsewhere than the library's.
  */
 export function verified(request: Received, secret: string): Message {
-  const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature } =
-    request.headers as Record<string, string>;
+  const {
+    "webhook-id": id,
+    "webhook-timestamp": time,
+    "webhook-signature": signature,
+  } = request.headers as Record<string, string>;
   const text = request.body.toString("utf8");
   const expected = new Webhook(secret).sign(id ?? "", new Date(Number(time) * 1_000), text);
   expect(signature).to.equal(expected);

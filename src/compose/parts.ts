@@ -1,0 +1,24 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { IdSource, RandomBytes } from "../kernel/id.ts";
+import type { Config } from "../platform/config/index.ts";
+import type { Database } from "../platform/database/index.ts";
+import type { Logger } from "../platform/logger/index.ts";
+import type { ServerSecret } from "../platform/secrets/server-secret.ts";
+
+/** What every service is made of. */
+export interface Parts {
+  readonly config: Config;
+  readonly db: Database;
+  readonly secret: ServerSecret;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly logger: Logger;
+  readonly baseUrl: () => string;
+  /** Where this process listens, whatever links say. */
+  readonly listening: () => string;
+  /** Aborted when the program stops: what waits for a provider ends. */
+  readonly stopping: AbortSignal;
+  /** Wakes a background worker by its name; filled when the workers are there. */
+  readonly nudges: { nudge: (worker: string) => void };
+}

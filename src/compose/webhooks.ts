@@ -1,0 +1,58 @@
+import {
+  createDeliverer,
+  makeEndpointWriter,
+  makeFanOut,
+  makeWebhookService,
+  type Deliverer,
+  type WebhookService,
+} from "../features/webhooks/index.ts";
+import { systemActor } from "../kernel/actor.ts";
+import type { Auditor } from "../platform/audit/index.ts";
+import type { Outbox } from "../platform/events/index.ts";
+import type { Subscriber } from "../platform/events/relay.ts";
+import { createGuard } from "../platform/outbound/guard.ts";
+import { createResolve } from "../platform/outbound/resolve.ts";
+import { createSender } from "../platform/outbound/sender.ts";
+import { deriveKey } from "../platform/secrets/server-secret.ts";
+import type { Parts } from "./parts.ts";
+
+export interface Webhooks {
+  readonly webhooks: WebhookService;
+  /** What the relay hands events to. */
+  readonly fanOut: Subscriber;
+  readonly deliverer: Deliverer;
+}
+
+/** Makes what sends events to merchants' receivers. */
+export function makeWebhooks(
+  parts: Parts,
+  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+): Webhooks {
+  const { config, db, secret, clock, ids, randomBytes, logger, nudges } = parts;
+  const guard = createGuard({
+    allowCidrs: config.webhookAllowCidrs,
+    resolve: createResolve(),
+    ownServices: () => [
+      parts.listening(),
+      parts.baseUrl(),
+      ...(config.databaseUrl === null ? [] : [config.databaseUrl]),
+      ...config.networks.flatMap((network) => network.endpoints.map(({ url }) => url)),
+    ],
+  });
+  const endpointWriter = makeEndpointWriter({ auditor, outbox });
+  const secretKey = deriveKey(secret, "webhook-secrets");
+  const nudge = () => {
+    nudges.nudge("webhooks");
+  };
+  const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, nudge };
+  return {
+    webhooks: makeWebhookService({ ...common, auditor, guard }),
+    fanOut: makeFanOut({ clock, ids, nudge }),
+    deliverer: createDeliverer({
+      ...common,
+      sender: createSender({ guard, clock }),
+      context: { actor: systemActor("webhooks"), requestId: null, ip: null },
+      logger,
+    }),
+  };
+}
