@@ -1,5 +1,5 @@
 import { Defect } from "../../kernel/errors.ts";
-import type { Dialect, RawRow } from "./database.ts";
+import type { RawRow } from "./database.ts";
 import {
   columnName,
   decodeValue,
@@ -24,8 +24,8 @@ interface Shape {
   readonly select: string;
   readonly insert: string;
   readonly insertIfAbsent: string;
-  /** By the number of rows on SQLite; by 0 on PostgreSQL, where one statement takes any number. */
-  readonly bulkInserts: Map<number, string>;
+  /** By the number of rows. */
+  readonly inserts: Map<number, string>;
   readonly updates: Map<string, string>;
 }
 
@@ -53,7 +53,7 @@ function makeShape(table: Table): Shape {
     select: `SELECT ${selectList(columns, "")} FROM ${table.name}`,
     insert,
     insertIfAbsent: `${insert} ON CONFLICT DO NOTHING`,
-    bulkInserts: new Map(),
+    inserts: new Map(),
     updates: new Map(),
   };
 }
@@ -120,49 +120,27 @@ export function insertIfAbsentStatement(table: Table): string {
   return shapeOf(table).insertIfAbsent;
 }
 
-/** Rows of one statement on SQLite, at most. A text for every number of rows would be too many texts to prepare. */
-const bulkRows = [64, 16, 4, 1];
-/** Rows of one statement on PostgreSQL, at most: keeps its one parameter small. */
-const jsonRows = 1_000;
-
-/** The statements that insert many rows, which were encoded by `encodeRow`. */
-export function bulkInsertStatements(
-  table: Table,
-  dialect: Dialect,
-  rows: readonly (readonly SqlValue[])[],
-): { sql: string; values: readonly SqlValue[] }[] {
-  if (rows.length === 0) return [];
+/** A statement that inserts so many rows, each value bound by itself. */
+export function insertRowsStatement(table: Table, rows: number): string {
   const shape = shapeOf(table);
-  if (dialect === "postgres") {
-    const sql = cached(shape.bulkInserts, 0, () => insertFromJson(table, shape.columns));
-    return chunks(rows).map((chunk) => ({ sql, values: [JSON.stringify(chunk)] }));
+  let sql = shape.inserts.get(rows);
+  if (sql === undefined) {
+    sql = insertOf(table, shape.columns, rows);
+    shape.inserts.set(rows, sql);
   }
-  const statements = [];
-  let start = 0;
-  for (const count of bulkRows) {
-    while (rows.length - start >= count) {
-      const sql = cached(shape.bulkInserts, count, () => insertOf(table, shape.columns, count));
-      statements.push({ sql, values: rows.slice(start, start + count).flat() });
-      start += count;
-    }
-  }
-  return statements;
+  return sql;
 }
 
-function chunks<T>(rows: readonly T[]): (readonly T[])[] {
-  const count = Math.ceil(rows.length / jsonRows);
-  return Array.from({ length: count }, (_, index) =>
-    rows.slice(index * jsonRows, (index + 1) * jsonRows),
+/** The same for PostgreSQL and any number of rows: they are one parameter, a JSON array of arrays. */
+export function insertJsonStatement(table: Table, parameter: number): string {
+  const { columns } = shapeOf(table);
+  const values = columns.map(
+    ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
   );
-}
-
-function cached(texts: Map<number, string>, key: number, make: () => string): string {
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = make();
-    texts.set(key, text);
-  }
-  return text;
+  return (
+    `INSERT INTO ${table.name} (${namesOf(columns)}) SELECT ${values.join(", ")} ` +
+    `FROM json_array_elements(CAST($${String(parameter)} AS json))`
+  );
 }
 
 function insertOf(table: Table, columns: readonly ShapeColumn[], rows: number): string {
@@ -171,17 +149,6 @@ function insertOf(table: Table, columns: readonly ShapeColumn[], rows: number): 
     return `(${numbers.join(", ")})`;
   });
   return `INSERT INTO ${table.name} (${namesOf(columns)}) VALUES ${places.join(", ")}`;
-}
-
-/** The rows are one parameter, a JSON array of arrays. */
-function insertFromJson(table: Table, columns: readonly ShapeColumn[]): string {
-  const values = columns.map(
-    ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
-  );
-  return (
-    `INSERT INTO ${table.name} (${namesOf(columns)}) ` +
-    `SELECT ${values.join(", ")} FROM json_array_elements(CAST($1 AS json))`
-  );
 }
 
 function namesOf(columns: readonly ShapeColumn[]): string {

@@ -54,6 +54,7 @@ export interface Table<C extends Columns = Columns> {
 }
 
 const tables = new Map<string, Table>();
+const orders = new WeakMap<Table, number>();
 
 /**
  * Declares a table once: its row's type, the statements made for it and the drift test against the migrations are
@@ -71,8 +72,14 @@ export function table<const C extends Columns>(
     primaryKey: keys.primaryKey,
     indexes: keys.indexes ?? [],
   };
+  orders.set(declared, tables.size);
   tables.set(name, declared);
   return declared;
+}
+
+/** Where a table stands among all: after those that it refers to. */
+export function declarationOrder(declared: Table): number {
+  return orders.get(declared) ?? 0;
 }
 
 /** Every table declared so far, for the drift test and for naming a violated index. */

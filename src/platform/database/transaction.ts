@@ -1,8 +1,8 @@
 import { Defect } from "../../kernel/errors.ts";
+import { addRows, insertRows, type EncodedRows } from "./bulk-insert.ts";
 import type { Dialect, Tx, WriteContext } from "./database.ts";
 import { makeReader } from "./reader.ts";
 import {
-  bulkInsertStatements,
   decodeRows,
   encodeRow,
   insertIfAbsentStatement,
@@ -13,13 +13,10 @@ import {
 import type { Session } from "./statement.ts";
 import type { RowOf, SqlValue, Table } from "./table.ts";
 
-/** Rows in the order of their table's columns, ready to be bound. */
-export type EncodedRows = SqlValue[][];
-
 /** What a write leaves behind for its commit. */
 export interface Outcome<T> {
   readonly result: T;
-  readonly appended: ReadonlyMap<Table, EncodedRows>;
+  readonly appended: EncodedRows;
   readonly afterCommit: readonly (() => void)[];
 }
 
@@ -33,17 +30,6 @@ export interface Place {
 
 const none: readonly SqlValue[] = [];
 
-export async function insertEncoded(
-  dialect: Dialect,
-  session: Session,
-  table: Table,
-  rows: EncodedRows,
-): Promise<void> {
-  for (const { sql, values } of bulkInsertStatements(table, dialect, rows)) {
-    await session.run(sql, values);
-  }
-}
-
 /**
  * Runs one write on an open transaction: `fn`, then the context's `finish`. A statement that fails fails the write,
  * even when `fn` caught its error: PostgreSQL cannot go on after one, so neither does SQLite.
@@ -54,7 +40,7 @@ export async function runWrite<T>(
   fn: (tx: Tx) => Promise<T>,
 ): Promise<Outcome<T>> {
   const open = openSession(session);
-  const leftovers = { appended: new Map<Table, EncodedRows>(), afterCommit: [] };
+  const leftovers = { appended: new Map(), afterCommit: [] };
   const tx = makeTx(dialect, open, context, leftovers);
   try {
     const result = await inTime(writeMilliseconds, async () => {
@@ -131,7 +117,7 @@ function openSession(session: Session): OpenSession {
 }
 
 interface Leftovers {
-  readonly appended: Map<Table, EncodedRows>;
+  readonly appended: EncodedRows;
   readonly afterCommit: (() => void)[];
 }
 
@@ -163,7 +149,7 @@ function makeTx(
     },
     async insertMany(table, rows) {
       const encoded = rows.map((row) => encodeRow(table, row));
-      await insertEncoded(dialect, session, table, encoded);
+      await insertRows(dialect, session, new Map([[table, encoded]]));
     },
     async insertIfAbsent(table, row) {
       const added = await session.run(insertIfAbsentStatement(table), encodeRow(table, row));
@@ -175,10 +161,7 @@ function makeTx(
     },
     append(table, row) {
       session.mustBeOpen();
-      const encoded = encodeRow(table, row);
-      const rows = appended.get(table);
-      if (rows === undefined) appended.set(table, [encoded]);
-      else rows.push(encoded);
+      addRows(appended, table, [encodeRow(table, row)]);
     },
     afterCommit(action) {
       session.mustBeOpen();

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Defect } from "../../../kernel/errors.ts";
 import { runAfterCommit } from "../after-commit.ts";
+import { insertRows } from "../bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
 import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
 import { makeNesting } from "../nesting.ts";
 import { makeReader } from "../reader.ts";
-import { insertEncoded, runWrite, type Outcome } from "../transaction.ts";
+import { runWrite, type Outcome } from "../transaction.ts";
 import { once } from "../usage.ts";
 import type { Lent } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
@@ -87,9 +88,7 @@ async function attempt<T>(
       context,
       fn,
     );
-    for (const [table, rows] of outcome.appended) {
-      await insertEncoded("postgres", lent, table, rows);
-    }
+    await insertRows("postgres", lent, outcome.appended);
   } catch (error) {
     if (lent.isUsable()) await lent.exec("ROLLBACK").catch(() => undefined);
     // `fn` may have made something else of the error.

@@ -1,15 +1,9 @@
 import { performance } from "node:perf_hooks";
 import { runAfterCommit } from "../after-commit.ts";
+import { addRows, insertRows, type EncodedRows } from "../bulk-insert.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
 import type { Session } from "../statement.ts";
-import {
-  insertEncoded,
-  runWrite,
-  type EncodedRows,
-  type Outcome,
-  type Place,
-} from "../transaction.ts";
-import type { Table } from "../table.ts";
+import { runWrite, type Outcome, type Place } from "../transaction.ts";
 import { makeUsage } from "../usage.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
 import { inWriter, type Writer } from "./writer.ts";
@@ -162,13 +156,9 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
 
 /** The appended rows of all writes of the group, together table by table. */
 async function flush(writer: Writer, done: readonly Done[]): Promise<void> {
-  const together = new Map<Table, EncodedRows>();
+  const together: EncodedRows = new Map();
   for (const { outcome } of done) {
-    for (const [table, rows] of outcome.appended) {
-      const collected = together.get(table);
-      if (collected === undefined) together.set(table, [...rows]);
-      else collected.push(...rows);
-    }
+    for (const [table, rows] of outcome.appended) addRows(together, table, rows);
   }
-  for (const [table, rows] of together) await insertEncoded("sqlite", writer, table, rows);
+  await insertRows("sqlite", writer, together);
 }
