@@ -132,13 +132,18 @@ export function secureHeaders(): Handler {
   };
 }
 
-/** A known path with another method: 405 with the methods that it has. */
+/** A known path with another method: 405 with the methods that it has. OPTIONS is answered with them. */
 export function refuseMethods(router: Router<RequestState>): Handler {
-  return router.allowedMethods({
-    throw: true,
-    methodNotAllowed: () => new MethodNotAllowed("Use one of the methods in the header Allow."),
-    notImplemented: () => new MethodNotAllowed("Use one of the methods in the header Allow."),
-  }) as unknown as Handler;
+  const answer = router.allowedMethods() as unknown as Handler;
+  return async (ctx, next) => {
+    await answer(ctx, next);
+    if (ctx.status !== 405 && ctx.status !== 501) return;
+    if (ctx.response.get("Allow") === "") {
+      ctx.remove("Allow");
+      throw notFound();
+    }
+    throw new MethodNotAllowed("Use one of the methods in the header Allow.");
+  };
 }
 
 const readForm = koaBody({ formLimit: "16kb", json: false, text: false, multipart: false });
@@ -159,7 +164,7 @@ export function mountPages<Service>(
         const fields = page.method === "POST" ? (ctx.request.body as Record<string, unknown>) : {};
         const answer = await page.handle(service, {
           params: ctx.params,
-          query: ctx.URL.searchParams,
+          query: new URLSearchParams(ctx.querystring),
           form: formOf(fields),
           requestId: ctx.state.requestId,
           clientAddress: ctx.state.clientAddress,

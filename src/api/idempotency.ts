@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { hour, type Clock, type Instant } from "../kernel/clock.ts";
-import { invalidField } from "../kernel/errors.ts";
+import { invalidField, Problem } from "../kernel/errors.ts";
 import {
   UniqueViolation,
   type Database,
@@ -34,7 +34,7 @@ export interface IdempotentRequest {
   readonly scope: string;
   /** Everything that makes the request what it is: path, query, body. */
   readonly fingerprint: string;
-  /** Keep the answer sealed under the key itself, which the store does not hold. */
+  /** Keep the answer sealed under the key, which the store does not hold. */
   readonly isSecret: boolean;
 }
 
@@ -71,8 +71,15 @@ export function createIdempotency(deps: {
         "This Idempotency-Key belongs to another request. Use a new key, or send the same request again.",
       );
     }
-    const body = row.isSealed ? openWithPhrase(request.key ?? "", row.body) : row.body;
+    const body = row.isSealed ? openWithPhrase(phrase(request), row.body, claim) : row.body;
     return { status: row.status, body };
+  }
+
+  /** Needs the caller's key and the server's, so that a stolen store cannot be searched for short keys. */
+  function phrase(request: IdempotentRequest): string {
+    return createHmac("sha256", deps.key)
+      .update(`phrase\n${request.key ?? ""}`)
+      .digest("hex");
   }
 
   function keep(tx: Tx, claim: string, request: IdempotentRequest, answer: KeptAnswer): void {
@@ -80,7 +87,7 @@ export function createIdempotency(deps: {
       claim,
       fingerprint: request.fingerprint,
       status: answer.status,
-      body: request.isSecret ? sealWithPhrase(request.key ?? "", answer.body) : answer.body,
+      body: request.isSecret ? sealWithPhrase(phrase(request), answer.body, claim) : answer.body,
       isSealed: request.isSecret,
       createdAt: clock.now(),
     });
@@ -107,8 +114,9 @@ export function createIdempotency(deps: {
       const result = await effect(keeping);
       return { answer: answer ?? present(result), isReplayed: false };
     } catch (error) {
-      // A twin in another process was first: its answer is the answer.
-      if (!(error instanceof UniqueViolation) || error.table !== idempotencyKeys.name) throw error;
+      // A twin in another process may have been first: its answer is the answer. It shows as a refused row, or as a
+      // refusal of the service, which found the object in the state that the twin had left.
+      if (!(error instanceof UniqueViolation) && !isRefusal(error)) throw error;
       const first = await kept(claim, request);
       if (first === null) throw error;
       return { answer: first, isReplayed: true };
@@ -122,7 +130,7 @@ export function createIdempotency(deps: {
       }
       checkKey(request.key);
       const claim = createHmac("sha256", deps.key)
-        .update(`${request.scope}\n${request.key}`)
+        .update(`claim\n${request.scope}\n${request.key}`)
         .digest("hex");
       const twin = inFlight.get(claim);
       if (twin !== undefined && !(await endsInTime(twin))) {
@@ -176,6 +184,10 @@ function checkKey(key: string): void {
       `must have 1 to ${String(keyLengthMax)} printable characters`,
     );
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500;
 }
 
 /** Whether a twin ended, well or badly, before the wait was over. */

@@ -1,9 +1,10 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { koaBody } from "koa-body";
+import { z } from "zod";
 import type { Actor } from "../kernel/actor.ts";
 import { systemActor } from "../kernel/actor.ts";
-import { Defect, InvalidRequest, notFound } from "../kernel/errors.ts";
+import { Defect, invalidField, InvalidRequest, notFound } from "../kernel/errors.ts";
 import { idPattern, type Id } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Gatekeeper, Principal, Standing } from "./access.ts";
@@ -90,6 +91,12 @@ async function admit(
   if (!byClient) await count(ctx, operation, caller.principal.id, deps);
   switch (operation.access.kind) {
     case "authenticated":
+      // A key speaks for its organization, so its scopes and its organization's status count here too.
+      if (caller.standing !== null) {
+        const isRead = operation.method === "GET";
+        const permission = isRead ? "organization:read" : "organization:write";
+        authorise(caller.standing, caller.principal, permission, !isRead);
+      }
       return caller;
     case "organization": {
       const standing = await standingIn(
@@ -203,7 +210,7 @@ async function parse(ctx: Exchange, operation: Operation, caller: Caller): Promi
     (match) => match[1] as keyof typeof pathParameters,
   );
   const params = Object.fromEntries(names.map((name) => [name, parameter(ctx, name)]));
-  const query = parseQuery(operation.query, ctx.URL.searchParams);
+  const query = parseQuery(operation.query, new URLSearchParams(ctx.querystring));
   const body = await bodyOf(ctx, operation);
   const actor: Actor = caller.principal ?? systemActor("public");
   return {
@@ -218,34 +225,53 @@ async function parse(ctx: Exchange, operation: Operation, caller: Caller): Promi
   };
 }
 
+/** What an operation without a record for its body lets through: nothing, or an object without fields. */
+const emptyBody = z.strictObject({});
+
 async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
-  const length = ctx.get("Content-Length");
-  const hasBody = ctx.get("Transfer-Encoding") !== "" || (length !== "" && length !== "0");
-  if (operation.body === null) {
-    if (hasBody)
-      throw new InvalidRequest("This operation takes no body: send the request without one.");
-    return undefined;
+  const { "content-length": length, "transfer-encoding": encoding } = ctx.req.headers;
+  const hasBody = length === undefined ? encoding !== undefined : length !== "0";
+  if (!hasBody) {
+    if (operation.body === null) return undefined;
+    throw new InvalidRequest("This operation needs a JSON body.");
   }
-  if (!hasBody) throw new InvalidRequest("This operation needs a JSON body.");
-  if (ctx.is("application/json") !== "application/json") {
+  if (operation.body === null && operation.method !== "POST") {
+    throw new InvalidRequest("This operation takes no body: send the request without one.");
+  }
+  if (ctx.is("application/json") === false) {
     throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
   }
-  await readBody(ctx);
-  return parseBody(operation.body, ctx.request.body);
+  const body = parseBody(operation.body ?? emptyBody, await readBody(ctx));
+  return operation.body === null ? undefined : body;
 }
 
-async function readBody(ctx: Exchange): Promise<void> {
+async function readBody(ctx: Exchange): Promise<unknown> {
   try {
     await readJson(ctx, () => Promise.resolve());
+    return ctx.request.body;
   } catch (error) {
-    const status = (error as { status?: unknown }).status;
+    // What was not read must not stand in the way of the connection's next request.
+    ctx.req.unpipe();
+    ctx.req.resume();
+    const { status, body } = error as { status?: unknown; body?: unknown };
     if (status === 413) {
       throw new PayloadTooLarge(`Send at most ${String(bodyBytesMax / 1_024)} KiB.`);
     }
     if (status === 415) throw new UnsupportedMediaType("The content encoding is not supported.");
+    // The reader refuses names like __proto__ without saying where: parseBody names them.
+    const parsed = typeof body === "string" ? parseJson(body) : undefined;
+    if (parsed !== undefined) return parsed;
     throw new InvalidRequest(
       "The body is not JSON. Check it with a JSON parser and send it again.",
     );
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
   }
 }
 
@@ -288,13 +314,12 @@ async function answer<Service>(
     send(ctx, operation, present(await operation.handle(service, call)));
     return;
   }
-  let isFound = false;
-  const given = ctx.req.headers["idempotency-key"];
+  let isFound = false as boolean;
   const principal =
     call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
   const { answer: kept, isReplayed } = await deps.idempotency.run(
     {
-      key: Array.isArray(given) ? given.join(",") : given,
+      key: idempotencyKey(ctx),
       scope: `${principal}\n${operation.id}`,
       fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
       isSecret: operation.secretAnswer,
@@ -309,6 +334,12 @@ async function answer<Service>(
   );
   if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
   send(ctx, operation, kept);
+}
+
+function idempotencyKey(ctx: Exchange): string | undefined {
+  const given = ctx.req.headersDistinct["idempotency-key"] ?? [];
+  if (given.length > 1) throw invalidField("Idempotency-Key", "repeated", "must be given once");
+  return given[0];
 }
 
 function serialize(operation: Operation, result: unknown): { body: unknown; fault: string | null } {

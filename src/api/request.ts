@@ -5,41 +5,44 @@ import { invalidFields, type FieldError } from "../kernel/errors.ts";
 const depthMax = 32;
 const fieldErrorsMax = 100;
 
+/** How much of a name that the caller made up is sent back to it. */
+const shownNameMax = 60;
+
 /** JSON pointer (RFC 6901) of a path into a body. */
 function pointer(path: readonly PropertyKey[]): string {
   return path
-    .map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .map((part) => `/${shownName(String(part)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");
 }
 
+function shownName(name: string): string {
+  return name.length > shownNameMax ? `${name.slice(0, shownNameMax)}…` : name;
+}
+
 /**
- * Refuses what no field may hold, before anything else looks at the body: nesting beyond 32 levels, text with NUL or
+ * Finds what no field may hold, before anything else looks at the body: nesting beyond 32 levels, text with NUL or
  * half a surrogate pair (databases store them differently), and names that reach into object prototypes.
+ * `isParseable` is false where the body must not be looked at any further.
  */
-export function inspectBody(body: unknown): void {
+function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolean } {
   const errors: FieldError[] = [];
   const pending: { value: unknown; path: readonly PropertyKey[] }[] = [{ value: body, path: [] }];
+  let isParseable = true;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, path } = next;
     if (errors.length >= fieldErrorsMax) break;
-    if (path.length > depthMax) {
-      errors.push({
-        pointer: pointer(path.slice(0, 3)),
-        code: "too_deep",
-        message: `must be nested at most ${String(depthMax)} levels deep`,
-      });
-      break;
-    }
     if (typeof value === "string") {
       const fault = textFault(value);
       if (fault !== null) errors.push({ pointer: pointer(path), ...fault });
     } else if (typeof value === "object" && value !== null) {
+      if (path.length >= depthMax) return { errors: [tooDeep(path)], isParseable: false };
       for (const [name, child] of Object.entries(value)) {
         if (name === "__proto__" || textFault(name) !== null) {
+          isParseable = false;
           errors.push({
-            pointer: pointer(path),
+            pointer: pointer([...path, name]),
             code: "invalid_name",
-            message: "has a field name that is not allowed",
+            message: "is a name that no field may have",
           });
         } else {
           pending.push({ value: child, path: [...path, name] });
@@ -47,7 +50,15 @@ export function inspectBody(body: unknown): void {
       }
     }
   }
-  if (errors.length > 0) throw invalidFields(errors);
+  return { errors, isParseable };
+}
+
+function tooDeep(path: readonly PropertyKey[]): FieldError {
+  return {
+    pointer: pointer(path.slice(0, 3)),
+    code: "too_deep",
+    message: `must be nested at most ${String(depthMax)} levels deep`,
+  };
 }
 
 function textFault(value: string): { code: string; message: string } | null {
@@ -62,10 +73,15 @@ function textFault(value: string): { code: string; message: string } | null {
 
 /** A body by its record, or a problem that names every wrong field. */
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
-  inspectBody(body);
+  const { errors, isParseable } = inspectBody(body);
+  if (!isParseable) throw invalidFields(errors);
   const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw invalidFields(fieldErrors(parsed.error.issues, (path) => pointer(path)));
+  if (parsed.success && errors.length === 0) return parsed.data;
+  const named = new Set(errors.map((error) => error.pointer));
+  const others = fieldErrors(parsed.error?.issues ?? [], body, pointer).filter(
+    (error) => !named.has(error.pointer),
+  );
+  throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
 }
 
 /** Query parameters by their declaration: unknown ones are refused, repeated ones too. */
@@ -78,12 +94,11 @@ export function parseQuery(
   const allowed = Object.keys(shape);
   for (const name of new Set(query.keys())) {
     const values = query.getAll(name);
-    const shown = name.slice(0, 40);
     if (!allowed.includes(name)) {
       const list =
         allowed.length === 0 ? "none are allowed here" : `allowed are ${allowed.join(", ")}`;
       errors.push({
-        pointer: `?${shown}`,
+        pointer: `?${shownName(name)}`,
         code: "unknown_parameter",
         message: `is not a parameter of this operation; ${list}`,
       });
@@ -104,43 +119,61 @@ export function parseQuery(
   if (parsed.success && errors.length === 0) return parsed.data;
   throw invalidFields([
     ...errors,
-    ...fieldErrors(parsed.error?.issues ?? [], (path) => `?${String(path[0] ?? "")}`),
+    ...fieldErrors(parsed.error?.issues ?? [], given, (path) => `?${String(path[0] ?? "")}`),
   ]);
 }
 
+/** Every fault that zod found. `input` is what it parsed: a field that is not there is told from one of a wrong type. */
 function fieldErrors(
   issues: readonly z.core.$ZodIssue[],
+  input: unknown,
   point: (path: readonly PropertyKey[]) => string,
 ): FieldError[] {
   return issues
     .flatMap((issue): FieldError[] => {
+      const below = (nested: readonly z.core.$ZodIssue[]) =>
+        fieldErrors(nested, valueAt(input, issue.path), (path) => point([...issue.path, ...path]));
       switch (issue.code) {
         case "unrecognized_keys":
           return issue.keys.map((key) => ({
-            pointer: point([...issue.path, key.slice(0, 40)]),
+            pointer: point([...issue.path, key]),
             code: "unknown_field",
             message: "is not a field of this request",
           }));
-        case "invalid_type":
-          return issue.input === undefined && issue.message.includes("received undefined")
-            ? [{ pointer: point(issue.path), code: "required", message: "is required" }]
-            : [{ pointer: point(issue.path), code: "invalid_type", message: plain(issue.message) }];
         case "invalid_key":
         case "invalid_element":
-          return fieldErrors(issue.issues, (path) => point([...issue.path, ...path]));
+          return below(issue.issues);
         case "invalid_union":
-          return issue.errors[0] === undefined || issue.errors[0].length === 0
-            ? [{ pointer: point(issue.path), code: "invalid_value", message: plain(issue.message) }]
-            : fieldErrors(issue.errors[0], (path) => point([...issue.path, ...path]));
+          if (issue.errors[0] !== undefined && issue.errors[0].length > 0) {
+            return below(issue.errors[0]);
+          }
+          break;
         default:
-          return [{ pointer: point(issue.path), code: code(issue), message: plain(issue.message) }];
       }
+      const isMissing =
+        issue.code !== "custom" &&
+        issue.path.length > 0 &&
+        valueAt(input, issue.path) === undefined;
+      return isMissing
+        ? [{ pointer: point(issue.path), code: "required", message: "is required" }]
+        : [{ pointer: point(issue.path), code: code(issue), message: plain(issue.message) }];
     })
     .slice(0, fieldErrorsMax);
 }
 
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, part)
+        ? (value as Record<PropertyKey, unknown>)[part]
+        : undefined,
+    input,
+  );
+}
+
 function code(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
+    case "invalid_type":
     case "too_small":
     case "too_big":
     case "invalid_value":
