@@ -136,6 +136,28 @@ export async function watchedAddresses(
   return rows.map(({ address }) => address);
 }
 
+/** Which of these addresses have a live hold on the network. */
+export async function watchedAmong(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  if (addresses.length === 0) return [];
+  const rows = await reader.all<{ address: Address }>(
+    `SELECT probe.value AS address FROM ${textRows[reader.dialect]}
+     WHERE EXISTS (
+       SELECT 1 FROM holds WHERE network = $1 AND address = probe.value AND released_at IS NULL
+     )`,
+    [network, JSON.stringify([...new Set(addresses)])],
+  );
+  return rows.map(({ address }) => address);
+}
+
+const textRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($2) AS probe",
+  postgres: "json_array_elements_text(CAST($2 AS json)) AS probe (value)",
+};
+
 /** Shortens an invoice's holds to the late window after it was canceled. */
 export async function endHolds(tx: Tx, invoiceId: Id<"invoice">, canceledAt: Instant) {
   await tx.run(

@@ -21,6 +21,7 @@ import {
 import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
 import { endHolds } from "./hold-matching.ts";
 import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
+import { payerInvoice, type PayerInvoice } from "./payer.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import {
   findByCheckoutId,
@@ -54,8 +55,10 @@ export interface InvoiceService {
     input: InvoiceInput,
   ): Promise<CreatedInvoice>;
   get(organizationId: Id<"organization">, invoiceId: Id<"invoice">): Promise<InvoiceView>;
-  /** The invoice of a checkout session: whoever knows the unguessable id may see it. */
+  /** The invoice of a checkout session. Its unguessable id is the key to it. */
   bySession(checkoutId: string): Promise<InvoiceView>;
+  /** What the payer of a checkout session sees; null where there is none. */
+  bySessionId(reader: Reader, checkoutId: string): Promise<PayerInvoice | null>;
   list(
     organizationId: Id<"organization">,
     query: InvoiceFilters & PageQuery,
@@ -96,22 +99,20 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     return viewOf(row, baseUrl(), state?.tipHeight ?? null);
   }
 
-  /** The first invoice of an externalId, for a request that repeats it; null where there is none. */
-  async function first(
+  /**
+   * The first invoice of an externalId, for a request that repeats it. It is a write, though nothing changes: that keeps
+   * the answer for the request's Idempotency-Key, and sees a twin whose commit it shares.
+   */
+  function first(
     context: WriteContext,
     organizationId: Id<"organization">,
-    input: InvoiceInput,
-    fingerprint: string | null,
-  ): Promise<CreatedInvoice | null> {
-    const externalId = input.externalId ?? null;
-    if (externalId === null || fingerprint === null) return null;
-    const known = await findByExternalId(db, organizationId, externalId);
-    if (known === null) return null;
-    if (known.requestFingerprint !== fingerprint) throw externalIdConflict();
-    // A write, though nothing changes: it keeps the answer for the request's Idempotency-Key.
+    externalId: string,
+    fingerprint: string,
+  ): Promise<CreatedInvoice> {
     return db.write(context, async (tx) => {
-      const current = await findInvoice(tx, organizationId, known.id);
-      return { invoice: await shown(tx, current ?? known), isReplayed: true };
+      const row = await findByExternalId(tx, organizationId, externalId);
+      if (row?.requestFingerprint !== fingerprint) throw externalIdConflict();
+      return { invoice: await shown(tx, row), isReplayed: true };
     });
   }
 
@@ -172,9 +173,12 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   return {
     async create(context, organizationId, input) {
       const terms = readTerms(networks, input);
-      const fingerprint = input.externalId == null ? null : fingerprintOf(input);
-      const earlier = await first(context, organizationId, input, fingerprint);
-      if (earlier !== null) return earlier;
+      const externalId = input.externalId ?? null;
+      const fingerprint = externalId === null ? null : fingerprintOf(input);
+      if (externalId !== null && fingerprint !== null) {
+        const known = await findByExternalId(db, organizationId, externalId);
+        if (known !== null) return first(context, organizationId, externalId, fingerprint);
+      }
       await requireReferences(db, organizationId, input);
       const plan =
         input.draft === true
@@ -187,10 +191,8 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
           return insert(tx, at, plan === null ? draft : await issue(tx, deps, draft, plan, at));
         });
       } catch (error) {
-        if (!isExternalIdTaken(error)) throw error;
-        const twin = await first(context, organizationId, input, fingerprint);
-        if (twin !== null) return twin;
-        throw error;
+        if (!isExternalIdTaken(error) || externalId === null || fingerprint === null) throw error;
+        return first(context, organizationId, externalId, fingerprint);
       }
     },
 
@@ -204,6 +206,11 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
       const row = await findByCheckoutId(db, checkoutId);
       if (row === null) throw notFound();
       return shown(db, row);
+    },
+
+    async bySessionId(reader, checkoutId) {
+      const row = await findByCheckoutId(reader, checkoutId);
+      return row === null ? null : payerInvoice(await shown(reader, row));
     },
 
     async list(organizationId, { limit, cursor, ...filters }) {

@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import {
+  amountRange,
+  finestStep,
+  firstCandidates,
+  furtherCandidates,
+  placesIn,
+} from "../../../src/features/invoices/hold-amounts.ts";
+
+describe("the amounts that tell invoices of one price apart", () => {
+  it("are the price, then the smallest steps of 0.0001, then chance at each level", () => {
+    const range = amountRange(100_000_000n, 6);
+    const candidates = firstCandidates(range, systemRandom);
+    const steps = Array.from({ length: 9 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
+    expect(candidates.slice(0, 9)).to.deep.equal(steps);
+    expect(candidates.length).to.be.within(28, 33);
+    expect(range.steps).to.deep.equal([100n, 10n, 1n]);
+  });
+
+  it("cost a payer 1 % at most, and never a whole token", () => {
+    expect(amountRange(1_000_000n, 6).cap).to.equal(10_000n);
+    expect(amountRange(10_000_000_000n, 6).cap).to.equal(990_000n);
+    expect(amountRange(10n ** 22n, 18).cap).to.equal(99n * 10n ** 16n);
+  });
+
+  it("of a token with few decimals differ by its smallest unit", () => {
+    expect(amountRange(10_000n, 2).steps).to.deep.equal([1n]);
+    expect(amountRange(1_000_000n, 5).steps).to.deep.equal([10n, 1n]);
+    expect(amountRange(50n, 2)).to.deep.equal({ base: 50n, cap: 0n, steps: [1n] });
+    expect(firstCandidates(amountRange(50n, 2), systemRandom)).to.deep.equal([50n]);
+  });
+
+  it("never leave their range or their grid, whatever the price and the token", () => {
+    const prices = fc.bigInt(1n, 10n ** 30n);
+    fc.assert(
+      fc.property(prices, fc.integer({ min: 0, max: 18 }), (price, decimals) => {
+        const range = amountRange(price, decimals);
+        const candidates = [
+          ...firstCandidates(range, systemRandom),
+          ...furtherCandidates(range, systemRandom),
+        ];
+        expect(candidates[0]).to.equal(price);
+        expect(firstCandidates(range, systemRandom).length).to.be.at.most(33);
+        for (const amount of candidates) {
+          const surcharge = amount - price;
+          expect(surcharge >= 0n && surcharge <= range.cap).to.equal(true);
+          expect(surcharge * 100n <= price).to.equal(true);
+          expect(surcharge % finestStep(range)).to.equal(0n);
+        }
+        expect(placesIn(range) >= 1n).to.equal(true);
+      }),
+    );
+  });
+});

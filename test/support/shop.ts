@@ -1,0 +1,98 @@
+import { makeInvoiceService, makeSettlement } from "../../src/features/invoices/index.ts";
+import { makeWalletService } from "../../src/features/wallets/index.ts";
+import { Problem } from "../../src/kernel/errors.ts";
+import { createIds, type Id } from "../../src/kernel/id.ts";
+import { createAuditor } from "../../src/platform/audit/index.ts";
+import type { Network } from "../../src/platform/chain/networks.ts";
+import { stateTable, type NetworkState } from "../../src/platform/chain/state.ts";
+import type { Database, Reader } from "../../src/platform/database/index.ts";
+import { createOutbox } from "../../src/platform/events/index.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { addOrganization, testNetworks } from "./merchants.ts";
+import { testContext } from "./stores.ts";
+
+/** A merchant with wallets and invoices on a store, and a clock that the test moves. Nothing of the product is faked. */
+export async function openShop(db: Database, ...enabled: readonly string[]) {
+  let now = 1_800_000_000_000;
+  const clock = { now: () => now };
+  const ids = createIds(systemRandom);
+  const auditor = createAuditor(ids);
+  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const networks: Map<string, Network> = testNetworks(...enabled);
+  const common = { db, clock, ids, randomBytes: systemRandom, auditor, outbox, networks };
+  const baseUrl = () => "https://pay.example";
+  const customers = new Set<string>();
+  let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
+    Promise.resolve();
+
+  const wallets = makeWalletService(common);
+  const invoices = makeInvoiceService({
+    ...common,
+    baseUrl,
+    issuingGate: (reader, organizationId) => gate(reader, organizationId),
+    hasCustomer: (_reader, _organizationId, customerId) =>
+      Promise.resolve(customers.has(customerId)),
+  });
+  const settlement = makeSettlement({ ...common, baseUrl });
+  const organizationId = await addOrganization(db, ids, now);
+
+  /** What the watcher saw of a network: the tip's height, at the present moment unless told. */
+  async function scan(network: string, tipHeight = 1_000, tipTime = now): Promise<NetworkState> {
+    const state = {
+      network,
+      chainId: networks.get(network)?.chainId ?? 1,
+      cursorHeight: tipHeight,
+      cursorHash: "00".repeat(32),
+      tipHeight,
+      tipHash: "00".repeat(32),
+      tipTime,
+      headHeight: tipHeight,
+      scannedAt: now,
+      disabledTokens: [],
+      version: 1,
+    };
+    await db.write(testContext, async (tx) => {
+      const { network: _, ...set } = state;
+      const changed = await tx.update(stateTable, set, "WHERE network = $1", [network]);
+      if (changed === 0) await tx.insert(stateTable, state);
+    });
+    return state;
+  }
+
+  return {
+    ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
+    now: () => now,
+    advance: (milliseconds: number) => (now += milliseconds),
+    setGate: (changed: typeof gate) => (gate = changed),
+    /** Another organization on the same store. */
+    addOrganization: () => addOrganization(db, ids, now),
+    addWallet: (
+      network: string,
+      receiver: { address: string } | { xpub: string },
+      owner = organizationId,
+    ) => wallets.create(testContext, owner, { label: "Till", network, ...receiver }),
+    create: async (input: Partial<Parameters<typeof invoices.create>[2]> = {}) => {
+      const made = await invoices.create(testContext, organizationId, {
+        amount: "25.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "tron",
+        ...input,
+      });
+      return made.invoice;
+    },
+  };
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** The problem that work was refused with. */
+export async function refusal(work: Promise<unknown>): Promise<Problem> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
