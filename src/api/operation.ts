@@ -29,6 +29,8 @@ type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 /** Every name that a path may hold in braces, and what it is there. */
 export const pathParameters = {
   organizationId: "organization",
+  membershipId: "membership",
+  invitationId: "invitation",
   apiKeyId: "apiKey",
   customerId: "customer",
   walletId: "wallet",

@@ -10,6 +10,11 @@ export const InvalidRefreshToken = defineProblem({
   status: 401,
   title: "The refresh token is not good",
 });
+export const InvalidResetToken = defineProblem({
+  code: "invalid_reset_token",
+  status: 422,
+  title: "The reset token is not good",
+});
 export const LoginLocked = defineProblem({
   code: "login_locked",
   status: 429,
@@ -24,4 +29,9 @@ export const WeakPassword = defineProblem({
   code: "weak_password",
   status: 422,
   title: "The password is too easy to guess",
+});
+export const WrongPassword = defineProblem({
+  code: "wrong_password",
+  status: 422,
+  title: "The current password is wrong",
 });

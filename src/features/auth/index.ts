@@ -1,10 +1,6 @@
 export { createAccessTokens } from "./access-tokens.ts";
 export { createLoginLock } from "./login-lock.ts";
-export { authOperations } from "./operations.ts";
-export {
-  makeAuthService,
-  requireStrong,
-  type AuthService,
-  type RefreshTokenSource,
-} from "./service.ts";
+export { authOperations, passwordOperations } from "./operations.ts";
+export { makePasswordService, requireStrong, type PasswordService } from "./passwords.ts";
+export { makeAuthService, type AuthService, type RefreshTokenSource } from "./service.ts";
 export { makeSessions } from "./sessions.ts";

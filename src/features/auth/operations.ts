@@ -1,24 +1,31 @@
-import { publicAccess } from "../../api/access.ts";
+import { authenticated, publicAccess } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
-import { EmailUnavailable } from "../members/index.ts";
+import { OrganizationSuspended } from "../../api/problems.ts";
+import { EmailUnavailable, InvalidInvitation, UserNeeded } from "../members/index.ts";
 import {
   InvalidCredentials,
   InvalidRefreshToken,
+  InvalidResetToken,
   LoginLocked,
   RegistrationClosed,
   WeakPassword,
+  WrongPassword,
 } from "./errors.ts";
+import type { PasswordService } from "./passwords.ts";
 import { presentSession } from "./present.ts";
 import {
   AuthSessionRecord,
+  ChangePasswordRequest,
   LoginRequest,
   LogoutRequest,
   RefreshSessionRequest,
   RegisterRequest,
+  ResetPasswordRequest,
 } from "./records.ts";
 import type { AuthService } from "./service.ts";
 
 const operation = operationsOf<AuthService>();
+const passwordOperation = operationsOf<PasswordService>();
 
 export const authOperations = [
   operation({
@@ -27,10 +34,18 @@ export const authOperations = [
     method: "POST",
     path: "/auth/register",
     summary: "Register a user together with a first organization",
+    description:
+      "With an invitation's token the user joins the organization that made it, and founds none.",
     access: publicAccess,
     request: { body: RegisterRequest },
     response: { status: 201, record: AuthSessionRecord },
-    errors: [EmailUnavailable, RegistrationClosed, WeakPassword],
+    errors: [
+      EmailUnavailable,
+      InvalidInvitation,
+      OrganizationSuspended,
+      RegistrationClosed,
+      WeakPassword,
+    ],
     limit: "registration",
     idempotent: false,
     handle: (service, call) => service.register(call.context, call.body),
@@ -81,6 +96,42 @@ export const authOperations = [
     limit: "session",
     idempotent: false,
     handle: (service, call) => service.logout(call.context, call.body),
+    present: () => undefined,
+  }),
+];
+
+export const passwordOperations = [
+  passwordOperation({
+    id: "changePassword",
+    group: "Auth",
+    method: "POST",
+    path: "/auth/password",
+    summary: "Change one's password",
+    description: "Ends the user's other sessions.",
+    access: authenticated,
+    request: { body: ChangePasswordRequest },
+    response: { status: 204 },
+    errors: [LoginLocked, UserNeeded, WeakPassword, WrongPassword],
+    limit: "login",
+    // A request that is kept for its key would leave a quick hash of the password in the store.
+    idempotent: false,
+    handle: (service, call) => service.change(call.context, call.actor, call.body),
+    present: () => undefined,
+  }),
+  passwordOperation({
+    id: "resetPassword",
+    group: "Auth",
+    method: "POST",
+    path: "/auth/password/reset",
+    summary: "Set a new password by a token from the operator",
+    description: "The token is good for 24 hours, once. Ends every session of the user.",
+    access: publicAccess,
+    request: { body: ResetPasswordRequest },
+    response: { status: 204 },
+    errors: [InvalidResetToken, WeakPassword],
+    limit: "login",
+    idempotent: false,
+    handle: (service, call) => service.reset(call.context, call.body),
     present: () => undefined,
   }),
 ];

@@ -15,8 +15,12 @@ export const RegisterRequest = requestRecord("RegisterRequest", {
   email: email(),
   password: password(),
   name: line(120),
-  organizationName: line(120),
-  invitationToken: z.string().min(1).max(200).optional(),
+  organizationName: line(120).meta({
+    description: "Of the new organization; not used with an invitation.",
+  }),
+  invitationToken: z.string().min(1).max(200).optional().meta({
+    description: "The user joins the organization that made it, instead of founding one.",
+  }),
 });
 
 export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
@@ -24,6 +28,16 @@ export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
 });
 
 export const LogoutRequest = requestRecord("LogoutRequest", { refreshToken: refreshToken() });
+
+export const ChangePasswordRequest = requestRecord("ChangePasswordRequest", {
+  currentPassword: password(),
+  newPassword: password(),
+});
+
+export const ResetPasswordRequest = requestRecord("ResetPasswordRequest", {
+  resetToken: z.string().min(1).max(200),
+  newPassword: password(),
+});
 
 export const AuthSessionRecord = responseRecord("AuthSession", {
   tokenType: z.literal("Bearer"),

@@ -6,22 +6,20 @@ import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import {
+  lockUser,
   membershipsOfUser,
   userByEmail,
   userView,
+  type Invitations,
   type Members,
   type MembershipView,
   type UserView,
 } from "../members/index.ts";
 import type { Organizations } from "../organizations/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import {
-  InvalidCredentials,
-  InvalidRefreshToken,
-  RegistrationClosed,
-  WeakPassword,
-} from "./errors.ts";
+import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
+import { requireStrong } from "./passwords.ts";
 import { findRefreshToken, lockRefreshToken, lockSession, revokeSession } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
 
@@ -47,6 +45,7 @@ export interface RefreshTokenSource {
 }
 
 export interface AuthService {
+  /** Adds a user who owns a new organization or, with an invitation, joins the one that offers it. */
   register(
     context: WriteContext,
     input: {
@@ -72,6 +71,7 @@ export interface AuthDependencies {
   readonly ids: IdSource;
   readonly auditor: Auditor;
   readonly members: Members;
+  readonly invitations: Invitations;
   readonly organizations: Organizations;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokenSource;
@@ -136,17 +136,25 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
 
   return {
     async register(context, input) {
-      requireOpen(deps.registration);
+      const { email, invitationToken } = input;
+      requireOpen(deps.registration, invitationToken !== undefined);
+      if (invitationToken !== undefined) {
+        await deps.invitations.require(db, clock.now(), invitationToken, email);
+      }
       await requireStrong(passwords, input.password);
       const passwordHash = await passwords.hash(input.password);
       const { userId, opened } = await db.write(context, async (tx) => {
         const at = clock.now();
         const user = await deps.members.addUser(tx, at, {
-          email: input.email,
+          email,
           name: input.name,
           passwordHash,
         });
-        await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
+        if (invitationToken === undefined) {
+          await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
+        } else {
+          await deps.invitations.redeem(tx, at, invitationToken, user);
+        }
         const identity = { id: user.id, email: user.email, platformRole: "none" } as const;
         const opened = await open(tx, at, ids.next("session", at), identity);
         return { userId: user.id, opened };
@@ -161,15 +169,18 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       const isRight = await passwords.verify(input.password, user?.passwordHash ?? null);
       if (user === null || !isRight) {
         await deps.loginLock.failed(source);
-        throw new InvalidCredentials("Check the e-mail address and the password, then try again.");
+        throw invalidCredentials();
       }
       await deps.loginLock.succeeded(source);
       const view = await userView(db, user.id);
       if (view === null) throw new Defect("a user vanished during login");
       const sessionId = ids.next("session", clock.now());
-      const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, (tx) =>
-        open(tx, clock.now(), sessionId, view),
-      );
+      const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, async (tx) => {
+        // A password that was changed meanwhile has ended its sessions: it opens no new one.
+        const current = await lockUser(tx, user.id);
+        if (current?.passwordHash !== user.passwordHash) throw invalidCredentials();
+        return open(tx, clock.now(), sessionId, view);
+      });
       return answer(db, user.id, opened);
     },
 
@@ -267,20 +278,15 @@ function actorOf(user: Identity, sessionId: Id<"session">): UserActor {
   };
 }
 
-function requireOpen(registration: "open" | "invite" | "closed"): void {
-  if (registration === "open") return;
+function invalidCredentials(): InstanceType<typeof InvalidCredentials> {
+  return new InvalidCredentials("Check the e-mail address and the password, then try again.");
+}
+
+function requireOpen(registration: "open" | "invite" | "closed", isInvited: boolean): void {
+  if (registration === "open" || (registration === "invite" && isInvited)) return;
   throw new RegistrationClosed(
     registration === "closed"
       ? "Ask the operator of this instance for an account."
-      : "Ask a member of the organization for an invitation, and open its link.",
+      : "Ask an admin of the organization for an invitation, and register with its token.",
   );
-}
-
-/** Refuses a new password that is too short, too long or among the commonest. */
-export async function requireStrong(passwords: Passwords, password: string): Promise<void> {
-  const fault = await passwords.check(password);
-  if (fault === null) return;
-  throw new WeakPassword(`The password ${fault.message}. Choose another.`, {
-    errors: [{ pointer: "/password", ...fault }],
-  });
 }

@@ -3,7 +3,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
 import { isPlatformAdmin } from "../members/index.ts";
-import { refreshTokens, sessions } from "./table.ts";
+import { passwordResets, refreshTokens, sessions } from "./table.ts";
 
 export interface LiveSession {
   readonly userId: Id<"user">;
@@ -72,4 +72,26 @@ export async function revokeSession(
       sessionId,
     ])) > 0
   );
+}
+
+/** Ends the sessions of a user, but for one; gives how many. */
+export async function revokeSessionsOf(
+  tx: Tx,
+  userId: Id<"user">,
+  at: Instant,
+  except: Id<"session"> | null,
+): Promise<number> {
+  return tx.update(
+    sessions,
+    { revokedAt: at },
+    "WHERE user_id = $1 AND revoked_at IS NULL AND id <> $2",
+    [userId, except ?? ""],
+  );
+}
+
+/** Ends every link by which a user's password could be reset. */
+export async function endResetsOf(tx: Tx, userId: Id<"user">, at: Instant): Promise<void> {
+  await tx.update(passwordResets, { usedAt: at }, "WHERE user_id = $1 AND used_at IS NULL", [
+    userId,
+  ]);
 }

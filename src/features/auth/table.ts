@@ -28,3 +28,21 @@ export const refreshTokens = table(
     indexes: [{ name: "refresh_tokens_session", columns: ["sessionId"] }],
   },
 );
+
+/** A way to a new password, made by the operator: good once. */
+export const passwordResets = table(
+  "password_resets",
+  {
+    /** SHA-256 of the token: the token itself is not kept. */
+    tokenHash: text(),
+    userId: text<Id<"user">>(),
+    createdAt: time(),
+    expiresAt: time(),
+    /** When it was used, or ended by another way to a new password. */
+    usedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["tokenHash"],
+    indexes: [{ name: "password_resets_user", columns: ["userId"] }],
+  },
+);

@@ -1,9 +1,18 @@
-export { EmailUnavailable } from "./errors.ts";
+export { AlreadyMember, EmailUnavailable, InvalidInvitation, UserNeeded } from "./errors.ts";
+export {
+  makeInvitations,
+  makeInvitationService,
+  type Invitations,
+  type InvitationService,
+} from "./invitations.ts";
+export { invitationOperations, memberOperations } from "./operations.ts";
 export { presentMembership, presentUser } from "./present.ts";
 export { MembershipRecord, UserRecord } from "./records.ts";
-export { makeMembers, type Members } from "./service.ts";
+export { makeMembers, makeMemberService, type Members, type MemberService } from "./service.ts";
 export {
+  changePasswordHash,
   isPlatformAdmin,
+  lockUser,
   membershipsOfOrganization,
   membershipsOfUser,
   userByEmail,

@@ -1,6 +1,15 @@
 import { z } from "zod";
-import { datetime, id, responseRecord } from "../../api/record.ts";
+import {
+  datetime,
+  email,
+  id,
+  listRecord,
+  record,
+  requestRecord,
+  responseRecord,
+} from "../../api/record.ts";
 import { roles } from "../../api/permissions.ts";
+import { invitationStatuses } from "./rules.ts";
 
 export const UserRecord = responseRecord("User", {
   id: id("user"),
@@ -19,4 +28,46 @@ export const MembershipRecord = responseRecord("Membership", {
   name: z.string(),
   role: z.enum(roles),
   createdAt: datetime(),
+});
+
+export const MembershipListRecord = listRecord("MembershipList", MembershipRecord);
+
+export const UpdateMembershipRequest = requestRecord("UpdateMembershipRequest", {
+  role: z.enum(roles),
+});
+
+export const InvitationRecord = responseRecord("Invitation", {
+  id: id("invitation"),
+  organizationId: id("organization"),
+  email: z.string(),
+  role: z.enum(roles),
+  status: z.enum(invitationStatuses),
+  invitedBy: id("user").nullable().meta({
+    description: "The member who offered it; null when an API key or the operator did.",
+  }),
+  createdAt: datetime(),
+  expiresAt: datetime(),
+  acceptedAt: datetime().nullable(),
+  revokedAt: datetime().nullable(),
+});
+
+export const InvitationListRecord = listRecord("InvitationList", InvitationRecord);
+
+export const CreatedInvitationRecord = record(
+  "CreatedInvitation",
+  InvitationRecord.extend({
+    token: z.string().meta({
+      description:
+        "Shown this once. Hand it to the invited person, who registers or accepts with it.",
+    }),
+  }),
+);
+
+export const CreateInvitationRequest = requestRecord("CreateInvitationRequest", {
+  email: email(),
+  role: z.enum(roles),
+});
+
+export const AcceptInvitationRequest = requestRecord("AcceptInvitationRequest", {
+  invitationToken: z.string().min(1).max(200),
 });

@@ -1,10 +1,17 @@
-import type { Instant } from "../../kernel/clock.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
-import type { RowOf, Tx } from "../../platform/database/index.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import { Forbidden } from "../../api/problems.ts";
 import type { Role } from "../../api/permissions.ts";
-import { EmailUnavailable } from "./errors.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { difference, type Auditor } from "../../platform/audit/index.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import { AlreadyMember, EmailUnavailable, LastOwner } from "./errors.ts";
+import { mayHandle } from "./rules.ts";
+import { listMemberships, lockMembership, membershipView, type MembershipView } from "./store.ts";
 import { memberships, users } from "./table.ts";
+
+type MembershipRow = RowOf<typeof memberships>;
 
 export interface NewUser {
   readonly email: string;
@@ -12,10 +19,11 @@ export interface NewUser {
   readonly passwordHash: string;
 }
 
+/** What other features do about users and members inside their own transactions. */
 export interface Members {
   /** Adds a user; 409 `email_unavailable` where the address is known. */
   addUser(tx: Tx, at: Instant, user: NewUser): Promise<RowOf<typeof users>>;
-  /** Makes a user a member of an organization. */
+  /** Makes a user a member of an organization; 409 `already_member` where they are. */
   addMembership(
     tx: Tx,
     at: Instant,
@@ -24,6 +32,27 @@ export interface Members {
       readonly organizationId: Id<"organization">;
       readonly role: Role;
     },
+  ): Promise<Id<"membership">>;
+}
+
+export interface MemberService {
+  list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<MembershipView>>;
+  /** Gives a member another role. Admins handle who is below them, owners all; 409 `last_owner`. */
+  changeRole(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    membershipId: Id<"membership">,
+    changes: { readonly role: Role },
+    expect: (current: MembershipView) => void,
+  ): Promise<MembershipView>;
+  /**
+   * Takes a membership away, one's own too; the next request of the user finds nothing of the organization. API keys
+   * that they made stay. 409 `last_owner`.
+   */
+  remove(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    membershipId: Id<"membership">,
   ): Promise<void>;
 }
 
@@ -49,7 +78,7 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
 
     async addMembership(tx, at, membership) {
       const row = { id: ids.next("membership", at), ...membership, createdAt: at };
-      await tx.insert(memberships, row);
+      if (!(await tx.insertIfAbsent(memberships, row))) throw alreadyMember();
       auditor.record(tx, at, {
         action: "member.added",
         organizationId: membership.organizationId,
@@ -57,6 +86,123 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
         targetId: row.id,
         changes: { userId: membership.userId, role: membership.role },
       });
+      return row.id;
     },
   };
+}
+
+export function makeMemberService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly auditor: Auditor;
+}): MemberService {
+  const { db, clock, auditor } = deps;
+  return {
+    async list(organizationId, query) {
+      const page = parsePage(query, "members", { organizationId });
+      return toPage(await listMemberships(db, organizationId, page), page);
+    },
+
+    changeRole(context, organizationId, membershipId, { role }, expect) {
+      return db.write(context, async (tx) => {
+        const { by, target, isLastOwner } = await lockForChange(tx, organizationId, membershipId);
+        const current = await membershipView(tx, organizationId, membershipId);
+        if (current === null) throw notFound();
+        expect(current);
+        requireHandling(by, target.role);
+        requireHandling(by, role);
+        if (role === target.role) return current;
+        if (isLastOwner) throw lastOwner();
+        const at = clock.now();
+        await tx.update(memberships, { role }, "WHERE id = $1", [membershipId]);
+        auditor.record(tx, at, {
+          action: "member.role_changed",
+          organizationId,
+          targetType: "membership",
+          targetId: membershipId,
+          changes: { userId: target.userId, ...difference({ role: target.role }, { role }) },
+        });
+        return { ...current, role };
+      });
+    },
+
+    remove(context, organizationId, membershipId) {
+      return db.write(context, async (tx) => {
+        const { by, target, isLastOwner } = await lockForChange(tx, organizationId, membershipId);
+        // Who may handle members may also leave.
+        if (target.userId !== tx.context.actor.id) requireHandling(by, target.role);
+        if (isLastOwner) throw lastOwner();
+        await tx.run("DELETE FROM memberships WHERE id = $1", [membershipId]);
+        auditor.record(tx, clock.now(), {
+          action: "member.removed",
+          organizationId,
+          targetType: "membership",
+          targetId: membershipId,
+          changes: { userId: target.userId, role: target.role },
+        });
+      });
+    },
+  };
+}
+
+/**
+ * The membership to change, and what decides about it: all locked in one order, so that of two owners who demote each
+ * other the second finds itself demoted, or the last.
+ */
+async function lockForChange(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  membershipId: Id<"membership">,
+): Promise<{ by: Role; target: MembershipRow; isLastOwner: boolean }> {
+  const { actor } = tx.context;
+  const rows = await tx.lock(
+    memberships,
+    "WHERE organization_id = $1 AND (role = 'owner' OR id = $2 OR user_id = $3) ORDER BY id",
+    [organizationId, membershipId, actor.type === "user" ? actor.id : ""],
+  );
+  const target = rows.find(({ id }) => id === membershipId);
+  if (target === undefined) throw notFound();
+  const own = rows.find(({ userId }) => userId === actor.id);
+  const owners = rows.filter(({ role }) => role === "owner");
+  return {
+    by: roleOfActor(tx, own),
+    target,
+    isLastOwner: target.role === "owner" && owners.length === 1,
+  };
+}
+
+/** What an actor is among an organization's members, which holds until the transaction ends. */
+export async function handlingRole(tx: Tx, organizationId: Id<"organization">): Promise<Role> {
+  const { actor } = tx.context;
+  const own = actor.type === "user" ? await lockMembership(tx, organizationId, actor.id) : null;
+  return roleOfActor(tx, own ?? undefined);
+}
+
+/** A key with scope `write` may what an admin may, and who has a shell on the machine may all. */
+function roleOfActor(tx: Tx, own: MembershipRow | undefined): Role {
+  switch (tx.context.actor.type) {
+    case "user":
+      if (own === undefined) throw notFound();
+      return own.role;
+    case "api_key":
+      return "admin";
+    case "operator":
+    case "system":
+      return "owner";
+  }
+}
+
+export function requireHandling(by: Role, role: Role): void {
+  if (mayHandle(by, role)) return;
+  throw new Forbidden(
+    "Admins and API keys handle members and viewers; only an owner handles admins and owners.",
+  );
+}
+
+export function alreadyMember(): InstanceType<typeof AlreadyMember> {
+  return new AlreadyMember("This user is a member already: change the role instead.");
+}
+
+function lastOwner(): InstanceType<typeof LastOwner> {
+  return new LastOwner("This is the only owner. Make another member an owner first.");
 }

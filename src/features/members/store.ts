@@ -1,7 +1,9 @@
 import type { Role } from "../../api/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Reader, RowOf } from "../../platform/database/index.ts";
-import { users } from "./table.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import { invitations, memberships, users, type InvitationRow } from "./table.ts";
 
 export interface UserView extends RowOf<typeof users> {
   /** `admin` for owners and admins of the platform organization. */
@@ -71,4 +73,76 @@ export async function membershipsOfOrganization(
     `SELECT ${membershipColumns} ${membershipTables} WHERE m.organization_id = $1 ORDER BY m.id LIMIT ${String(membershipsMax)}`,
     [organizationId],
   );
+}
+
+/** A page of an organization's memberships, newest first. */
+export async function listMemberships(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  page: PageRequest,
+): Promise<MembershipView[]> {
+  const { rest, values } = pageQuery(page, [["m.organization_id =", organizationId]], "m.id");
+  return reader.all<MembershipView>(
+    `SELECT ${membershipColumns} ${membershipTables} ${rest}`,
+    values,
+  );
+}
+
+export async function membershipView(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  membershipId: Id<"membership">,
+): Promise<MembershipView | null> {
+  const [found] = await reader.all<MembershipView>(
+    `SELECT ${membershipColumns} ${membershipTables} WHERE m.organization_id = $1 AND m.id = $2`,
+    [organizationId, membershipId],
+  );
+  return found ?? null;
+}
+
+/** A user with what changes of their password must wait for. */
+export async function lockUser(tx: Tx, userId: Id<"user">): Promise<RowOf<typeof users> | null> {
+  return tx.lockOne(users, "WHERE id = $1", [userId]);
+}
+
+export async function changePasswordHash(
+  tx: Tx,
+  userId: Id<"user">,
+  passwordHash: string,
+): Promise<void> {
+  await tx.update(users, { passwordHash }, "WHERE id = $1", [userId]);
+}
+
+/** A user's membership, which stays as it is until the transaction ends. */
+export async function lockMembership(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  userId: Id<"user">,
+): Promise<RowOf<typeof memberships> | null> {
+  return tx.lockOne(memberships, "WHERE organization_id = $1 AND user_id = $2", [
+    organizationId,
+    userId,
+  ]);
+}
+
+/** A page of an organization's invitations, newest first. */
+export async function listInvitations(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  page: PageRequest,
+): Promise<InvitationRow[]> {
+  const { rest, values } = pageQuery(page, [["organization_id =", organizationId]]);
+  return reader.find(invitations, rest, values);
+}
+
+/** Whether an organization can be written to; members read no more of it. */
+export async function isSuspended(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<boolean> {
+  const found = await reader.all(
+    "SELECT 1 AS found FROM organizations WHERE id = $1 AND status = 'suspended'",
+    [organizationId],
+  );
+  return found.length > 0;
 }

@@ -45,6 +45,21 @@ export const migration: Migration = {
     )`,
     `CREATE UNIQUE INDEX memberships_user ON memberships (user_id, organization_id)`,
     `CREATE INDEX memberships_organization ON memberships (organization_id, id)`,
+    `CREATE TABLE invitations (
+      id ${types.text} PRIMARY KEY,
+      organization_id ${types.text} NOT NULL REFERENCES organizations (id),
+      email ${types.text} NOT NULL,
+      role ${types.text} NOT NULL,
+      token_hash ${types.text} NOT NULL,
+      invited_by ${types.text},
+      created_at ${types.time} NOT NULL,
+      expires_at ${types.time} NOT NULL,
+      accepted_at ${types.time},
+      revoked_at ${types.time}
+    )`,
+    `CREATE UNIQUE INDEX invitations_token ON invitations (token_hash)`,
+    `CREATE INDEX invitations_organization ON invitations (organization_id, id)`,
+    `CREATE INDEX invitations_open ON invitations (organization_id, email) WHERE accepted_at IS NULL AND revoked_at IS NULL`,
     `CREATE TABLE organization_reviews (
       id ${types.text} PRIMARY KEY,
       organization_id ${types.text} NOT NULL REFERENCES organizations (id),
@@ -72,6 +87,14 @@ export const migration: Migration = {
       used_at ${types.time}
     )`,
     `CREATE INDEX refresh_tokens_session ON refresh_tokens (session_id)`,
+    `CREATE TABLE password_resets (
+      token_hash ${types.text} PRIMARY KEY,
+      user_id ${types.text} NOT NULL REFERENCES users (id),
+      created_at ${types.time} NOT NULL,
+      expires_at ${types.time} NOT NULL,
+      used_at ${types.time}
+    )`,
+    `CREATE INDEX password_resets_user ON password_resets (user_id)`,
     `CREATE TABLE api_keys (
       id ${types.text} PRIMARY KEY,
       organization_id ${types.text} NOT NULL REFERENCES organizations (id),

@@ -1,0 +1,164 @@
+import type { Principal } from "../../api/access.ts";
+import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Defect, notFound } from "../../kernel/errors.ts";
+import type { Id, RandomBytes } from "../../kernel/id.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Passwords } from "../../platform/secrets/passwords.ts";
+import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
+import {
+  changePasswordHash,
+  lockUser,
+  userByEmail,
+  userView,
+  UserNeeded,
+} from "../members/index.ts";
+import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
+import type { LoginLock } from "./login-lock.ts";
+import { endResetsOf, revokeSessionsOf } from "./store.ts";
+import { passwordResets } from "./table.ts";
+
+/** How long a token that resets a password is good. */
+export const passwordResetLife = 1 * day;
+
+export interface PasswordReset {
+  readonly userId: Id<"user">;
+  readonly email: string;
+  /** Given out this once. */
+  readonly token: string;
+  readonly expiresAt: Instant;
+}
+
+export interface PasswordService {
+  /** Sets a new password for who knows the current one, and ends their other sessions. */
+  change(
+    context: WriteContext,
+    actor: Principal,
+    input: { readonly currentPassword: string; readonly newPassword: string },
+  ): Promise<void>;
+  /** The operator's help for who forgot theirs: a token for one reset. It ends the ones before it. */
+  createReset(context: WriteContext, input: { readonly email: string }): Promise<PasswordReset>;
+  /** Sets a new password by such a token, and ends every session of the user. */
+  reset(
+    context: WriteContext,
+    input: { readonly resetToken: string; readonly newPassword: string },
+  ): Promise<void>;
+}
+
+export function makePasswordService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly auditor: Auditor;
+  readonly passwords: Passwords;
+  readonly loginLock: LoginLock;
+}): PasswordService {
+  const { db, clock, auditor, passwords, loginLock } = deps;
+
+  function record(tx: Tx, at: Instant, action: string, userId: Id<"user">): void {
+    auditor.record(tx, at, { action, organizationId: null, targetType: "user", targetId: userId });
+  }
+
+  return {
+    async change(context, actor, input) {
+      if (actor.type !== "user") {
+        throw new UserNeeded("Log in: an API key has no password. To end a key, revoke it.");
+      }
+      await requireStrong(passwords, input.newPassword, "/newPassword");
+      // Who found a session open must not find out the password by trying: the lock of the login counts here too.
+      const source = { email: actor.label, ip: context.ip };
+      await loginLock.check(source);
+      const user = await userView(db, actor.id);
+      if (!(await passwords.verify(input.currentPassword, user?.passwordHash ?? null))) {
+        await loginLock.failed(source);
+        throw wrongPassword();
+      }
+      await loginLock.succeeded(source);
+      const passwordHash = await passwords.hash(input.newPassword);
+      await db.write(context, async (tx) => {
+        const at = clock.now();
+        const current = await lockUser(tx, actor.id);
+        if (current?.passwordHash !== user?.passwordHash) throw wrongPassword();
+        await changePasswordHash(tx, actor.id, passwordHash);
+        await revokeSessionsOf(tx, actor.id, at, actor.sessionId);
+        await endResetsOf(tx, actor.id, at);
+        record(tx, at, "user.password_changed", actor.id);
+      });
+    },
+
+    createReset(context, { email }) {
+      const token = newToken("passwordReset", deps.randomBytes);
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const user = await userByEmail(tx, email.toLowerCase());
+        if (user === null) throw notFound();
+        await lockUser(tx, user.id);
+        await endResetsOf(tx, user.id, at);
+        const expiresAt = at + passwordResetLife;
+        await tx.insert(passwordResets, {
+          tokenHash: hashToken(token),
+          userId: user.id,
+          createdAt: at,
+          expiresAt,
+          usedAt: null,
+        });
+        record(tx, at, "user.password_reset_created", user.id);
+        return { userId: user.id, email: user.email, token, expiresAt };
+      });
+    },
+
+    async reset(context, input) {
+      const { resetToken } = input;
+      if (parseToken(resetToken, "passwordReset") === null) throw invalidResetToken();
+      const tokenHash = hashToken(resetToken);
+      const given = await db.findOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
+      if (given === null || given.usedAt !== null || given.expiresAt <= clock.now()) {
+        throw invalidResetToken();
+      }
+      await requireStrong(passwords, input.newPassword, "/newPassword");
+      const passwordHash = await passwords.hash(input.newPassword);
+      const user = await db.write(context, async (tx) => {
+        const at = clock.now();
+        // The user before the token, as everywhere: whatever changes a password waits for the user.
+        const locked = await lockUser(tx, given.userId);
+        const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
+        if (current === null || current.usedAt !== null || current.expiresAt <= at) {
+          throw invalidResetToken();
+        }
+        if (locked === null) throw new Defect("a reset names a user who is not there");
+        await changePasswordHash(tx, locked.id, passwordHash);
+        await revokeSessionsOf(tx, locked.id, at, null);
+        await endResetsOf(tx, locked.id, at);
+        record(tx, at, "user.password_reset", locked.id);
+        return locked;
+      });
+      await loginLock.succeeded({ email: user.email, ip: context.ip });
+    },
+  };
+}
+
+/** Refuses a new password that is too short, too long or among the commonest; `pointer` names its field. */
+export async function requireStrong(
+  passwords: Passwords,
+  password: string,
+  pointer = "/password",
+): Promise<void> {
+  const fault = await passwords.check(password);
+  if (fault === null) return;
+  throw new WeakPassword(`The password ${fault.message}. Choose another.`, {
+    errors: [{ pointer, ...fault }],
+  });
+}
+
+function wrongPassword(): InstanceType<typeof WrongPassword> {
+  return new WrongPassword("Check the current password, then try again.", {
+    errors: [{ pointer: "/currentPassword", code: "wrong", message: "is not the password" }],
+  });
+}
+
+function invalidResetToken(): InstanceType<typeof InvalidResetToken> {
+  const message = "is unknown, used or over";
+  return new InvalidResetToken(`The token ${message}. Ask the operator for a new one.`, {
+    errors: [{ pointer: "/resetToken", code: "invalid", message }],
+  });
+}

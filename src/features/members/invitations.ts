@@ -1,0 +1,258 @@
+import type { Principal } from "../../api/access.ts";
+import type { Role } from "../../api/permissions.ts";
+import { OrganizationSuspended } from "../../api/problems.ts";
+import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Defect, notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
+import { InvalidInvitation, InvitationAccepted, UserNeeded } from "./errors.ts";
+import { invitationStatus, mayHandle, type InvitationStatus } from "./rules.ts";
+import { alreadyMember, handlingRole, requireHandling, type Members } from "./service.ts";
+import {
+  isSuspended,
+  listInvitations,
+  lockMembership,
+  membershipView,
+  userByEmail,
+  type MembershipView,
+} from "./store.ts";
+import { invitations, memberships, type InvitationRow } from "./table.ts";
+
+/** How long an invitation is good. */
+export const invitationLife = 7 * day;
+
+export interface InvitationView extends InvitationRow {
+  /** At the moment when it was read. */
+  readonly status: InvitationStatus;
+}
+
+export interface CreatedInvitation {
+  readonly invitation: InvitationView;
+  /** Given out this once. */
+  readonly token: string;
+}
+
+export interface InvitationService {
+  list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<InvitationView>>;
+  /**
+   * Offers a role to an address, and ends what was offered to it before. Admins offer what is below them, owners all;
+   * 409 `already_member`.
+   */
+  create(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    input: { readonly email: string; readonly role: Role },
+  ): Promise<CreatedInvitation>;
+  /** Takes an offer back; again changes nothing. One that was accepted is a 409. */
+  revoke(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    invitationId: Id<"invitation">,
+  ): Promise<InvitationView>;
+  /** Makes the user who asks a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
+  accept(
+    context: WriteContext,
+    actor: Principal,
+    input: { readonly invitationToken: string },
+  ): Promise<MembershipView>;
+}
+
+/** What registration does with an invitation. */
+export interface Invitations {
+  /** Refuses early, before work is spent, what `redeem` would refuse. */
+  require(reader: Reader, at: Instant, token: string, email: string): Promise<void>;
+  /** Uses the token up and makes the user a member. @throws InvalidInvitation, AlreadyMember */
+  redeem(
+    tx: Tx,
+    at: Instant,
+    token: string,
+    user: { readonly id: Id<"user">; readonly email: string },
+  ): Promise<{
+    readonly organizationId: Id<"organization">;
+    readonly membershipId: Id<"membership">;
+  }>;
+}
+
+export interface InvitationDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly auditor: Auditor;
+  readonly members: Members;
+}
+
+export function makeInvitations(
+  deps: Pick<InvitationDependencies, "auditor" | "members">,
+): Invitations {
+  return {
+    async require(reader, at, token, email) {
+      if (parseToken(token, "invitation") === null) throw invalidInvitation();
+      const found = await reader.findOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
+      requirePending(found, at, email);
+    },
+
+    async redeem(tx, at, token, user) {
+      const found = await tx.lockOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
+      const invitation = requirePending(found, at, user.email);
+      const { organizationId, role, invitedBy } = invitation;
+      if (invitedBy !== null) {
+        // What somebody offered ends with what they may: else who was removed could come back by it.
+        const inviter = await lockMembership(tx, organizationId, invitedBy);
+        if (inviter === null || !mayHandle(inviter.role, role)) throw invalidInvitation();
+      }
+      if (await isSuspended(tx, organizationId)) {
+        throw new OrganizationSuspended("The platform has suspended this organization.");
+      }
+      await tx.update(invitations, { acceptedAt: at }, "WHERE id = $1", [invitation.id]);
+      deps.auditor.record(tx, at, {
+        action: "invitation.accepted",
+        organizationId,
+        targetType: "invitation",
+        targetId: invitation.id,
+        changes: { userId: user.id },
+      });
+      const membershipId = await deps.members.addMembership(tx, at, {
+        userId: user.id,
+        organizationId,
+        role,
+      });
+      return { organizationId, membershipId };
+    },
+  };
+}
+
+export function makeInvitationService(
+  deps: InvitationDependencies & { readonly invitations: Invitations },
+): InvitationService {
+  const { db, clock, ids, auditor } = deps;
+
+  async function end(tx: Tx, at: Instant, invitation: InvitationRow): Promise<InvitationView> {
+    await tx.update(invitations, { revokedAt: at }, "WHERE id = $1", [invitation.id]);
+    auditor.record(tx, at, {
+      action: "invitation.revoked",
+      organizationId: invitation.organizationId,
+      targetType: "invitation",
+      targetId: invitation.id,
+      changes: { email: invitation.email, role: invitation.role },
+    });
+    return viewAt({ ...invitation, revokedAt: at }, at);
+  }
+
+  return {
+    async list(organizationId, query) {
+      const page = parsePage(query, "invitations", { organizationId });
+      const rows = await listInvitations(db, organizationId, page);
+      const at = clock.now();
+      return mapPage(toPage(rows, page), (row) => viewAt(row, at));
+    },
+
+    create(context, organizationId, { email, role }) {
+      const token = newToken("invitation", deps.randomBytes);
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        requireHandling(await handlingRole(tx, organizationId), role);
+        await requireStranger(tx, organizationId, email);
+        const earlier = await tx.lock(
+          invitations,
+          "WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL ORDER BY id",
+          [organizationId, email],
+        );
+        for (const invitation of earlier) await end(tx, at, invitation);
+        const { actor } = context;
+        const row: InvitationRow = {
+          id: ids.next("invitation", at),
+          organizationId,
+          email,
+          role,
+          tokenHash: hashToken(token),
+          invitedBy: actor.type === "user" ? actor.id : null,
+          createdAt: at,
+          expiresAt: at + invitationLife,
+          acceptedAt: null,
+          revokedAt: null,
+        };
+        await tx.insert(invitations, row);
+        auditor.record(tx, at, {
+          action: "invitation.created",
+          organizationId,
+          targetType: "invitation",
+          targetId: row.id,
+          changes: { email, role, expiresAt: row.expiresAt },
+        });
+        return { invitation: viewAt(row, at), token };
+      });
+    },
+
+    revoke(context, organizationId, invitationId) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const by = await handlingRole(tx, organizationId);
+        const invitation = await tx.lockOne(invitations, "WHERE organization_id = $1 AND id = $2", [
+          organizationId,
+          invitationId,
+        ]);
+        if (invitation === null) throw notFound();
+        requireHandling(by, invitation.role);
+        if (invitation.acceptedAt !== null) {
+          throw new InvitationAccepted("It was accepted: remove the member instead.");
+        }
+        return invitation.revokedAt === null ? end(tx, at, invitation) : viewAt(invitation, at);
+      });
+    },
+
+    async accept(context, actor, { invitationToken }) {
+      if (actor.type !== "user") {
+        throw new UserNeeded("Log in as the invited user: an API key cannot join an organization.");
+      }
+      await deps.invitations.require(db, clock.now(), invitationToken, actor.label);
+      return db.write(context, async (tx) => {
+        const user = { id: actor.id, email: actor.label };
+        const joined = await deps.invitations.redeem(tx, clock.now(), invitationToken, user);
+        const view = await membershipView(tx, joined.organizationId, joined.membershipId);
+        if (view === null) throw new Defect("a membership vanished in its own transaction");
+        return view;
+      });
+    },
+  };
+}
+
+function viewAt(row: InvitationRow, at: Instant): InvitationView {
+  return { ...row, status: invitationStatus(row, at) };
+}
+
+async function requireStranger(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  email: string,
+): Promise<void> {
+  const user = await userByEmail(tx, email);
+  if (user === null) return;
+  const member = await tx.findOne(memberships, "WHERE user_id = $1 AND organization_id = $2", [
+    user.id,
+    organizationId,
+  ]);
+  if (member !== null) throw alreadyMember();
+}
+
+function requirePending(
+  invitation: InvitationRow | null,
+  at: Instant,
+  email: string,
+): InvitationRow {
+  if (invitation !== null && invitation.email === email) {
+    if (invitationStatus(invitation, at) === "pending") return invitation;
+  }
+  throw invalidInvitation();
+}
+
+/** The same words for every reason: whoever holds a token learns nothing from it. */
+function invalidInvitation(): InstanceType<typeof InvalidInvitation> {
+  const message = "is unknown, used, revoked or over, or was made for another e-mail address";
+  return new InvalidInvitation(`The invitation ${message}. Ask for a new one.`, {
+    errors: [{ pointer: "/invitationToken", code: "invalid", message }],
+  });
+}

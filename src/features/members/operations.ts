@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { authenticated, organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { OrganizationSuspended } from "../../api/problems.ts";
+import type { Page } from "../../kernel/page.ts";
+import {
+  AlreadyMember,
+  InvalidInvitation,
+  InvitationAccepted,
+  LastOwner,
+  UserNeeded,
+} from "./errors.ts";
+import type { InvitationService, InvitationView } from "./invitations.ts";
+import { presentCreatedInvitation, presentInvitation, presentMembership } from "./present.ts";
+import {
+  AcceptInvitationRequest,
+  CreatedInvitationRecord,
+  CreateInvitationRequest,
+  InvitationListRecord,
+  InvitationRecord,
+  MembershipListRecord,
+  MembershipRecord,
+  UpdateMembershipRequest,
+} from "./records.ts";
+import type { MemberService } from "./service.ts";
+import type { MembershipView } from "./store.ts";
+
+const memberOperation = operationsOf<MemberService>();
+const invitationOperation = operationsOf<InvitationService>();
+
+export const memberOperations = [
+  memberOperation({
+    id: "listMembers",
+    group: "Users",
+    method: "GET",
+    path: "/organizations/{organizationId}/members",
+    summary: "List the members of an organization",
+    access: organization("organization:read"),
+    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    response: { status: 200, record: MembershipListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<MembershipView>) => ({
+      data: page.data.map(presentMembership),
+      nextCursor: page.nextCursor,
+    }),
+  }),
+  memberOperation({
+    id: "updateMember",
+    group: "Users",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/members/{membershipId}",
+    summary: "Give a member another role",
+    description:
+      "Admins and API keys handle members and viewers, owners everybody. The last owner stays one.",
+    access: organization("members:write"),
+    request: { body: UpdateMembershipRequest },
+    response: { status: 200, record: MembershipRecord },
+    errors: [LastOwner],
+    handle: (service, call) =>
+      service.changeRole(
+        call.context,
+        call.organizationId,
+        call.params.membershipId,
+        call.body,
+        call.expect,
+      ),
+    present: presentMembership,
+  }),
+  memberOperation({
+    id: "removeMember",
+    group: "Users",
+    method: "POST",
+    path: "/organizations/{organizationId}/members/{membershipId}/remove",
+    summary: "Remove a member, or leave",
+    description:
+      "It holds from the user's next request on. API keys that they made stay: revoke them one by one.",
+    access: organization("members:write"),
+    response: { status: 204 },
+    errors: [LastOwner],
+    handle: (service, call) =>
+      service.remove(call.context, call.organizationId, call.params.membershipId),
+    present: () => undefined,
+  }),
+];
+
+export const invitationOperations = [
+  invitationOperation({
+    id: "listInvitations",
+    group: "Users",
+    method: "GET",
+    path: "/organizations/{organizationId}/invitations",
+    summary: "List invitations",
+    access: organization("organization:read"),
+    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    response: { status: 200, record: InvitationListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<InvitationView>) => ({
+      data: page.data.map(presentInvitation),
+      nextCursor: page.nextCursor,
+    }),
+  }),
+  invitationOperation({
+    id: "createInvitation",
+    group: "Users",
+    method: "POST",
+    path: "/organizations/{organizationId}/invitations",
+    summary: "Invite somebody and return the token once",
+    description:
+      "The token is good for 7 days, once, for the e-mail address that it was made for; a new one ends the one before. Admins and API keys invite members and viewers, owners everybody.",
+    access: organization("members:write"),
+    request: { body: CreateInvitationRequest },
+    response: { status: 201, record: CreatedInvitationRecord },
+    errors: [AlreadyMember],
+    secretAnswer: true,
+    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    present: presentCreatedInvitation,
+  }),
+  invitationOperation({
+    id: "revokeInvitation",
+    group: "Users",
+    method: "POST",
+    path: "/organizations/{organizationId}/invitations/{invitationId}/revoke",
+    summary: "Take an invitation back",
+    access: organization("members:write"),
+    response: { status: 200, record: InvitationRecord },
+    errors: [InvitationAccepted],
+    handle: (service, call) =>
+      service.revoke(call.context, call.organizationId, call.params.invitationId),
+    present: presentInvitation,
+  }),
+  invitationOperation({
+    id: "acceptInvitation",
+    group: "Auth",
+    method: "POST",
+    path: "/auth/invitations/accept",
+    summary: "Join an organization as the user who is logged in",
+    description: "Who has no account yet registers with the invitation's token instead.",
+    access: authenticated,
+    request: { body: AcceptInvitationRequest },
+    response: { status: 200, record: MembershipRecord },
+    errors: [AlreadyMember, InvalidInvitation, OrganizationSuspended, UserNeeded],
+    handle: (service, call) => service.accept(call.context, call.actor, call.body),
+    present: presentMembership,
+  }),
+];

@@ -1,0 +1,24 @@
+import { roleCovers, type Role } from "../../api/permissions.ts";
+import type { Instant } from "../../kernel/clock.ts";
+
+/** Whether one of a role may give, change or take another role: owners every one, admins what is below them. */
+export function mayHandle(by: Role, role: Role): boolean {
+  return by === "owner" || (by === "admin" && !roleCovers(role, "admin"));
+}
+
+export const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
+export type InvitationStatus = (typeof invitationStatuses)[number];
+
+/** What has become of an invitation by a moment. */
+export function invitationStatus(
+  invitation: {
+    readonly acceptedAt: Instant | null;
+    readonly revokedAt: Instant | null;
+    readonly expiresAt: Instant;
+  },
+  at: Instant,
+): InvitationStatus {
+  if (invitation.acceptedAt !== null) return "accepted";
+  if (invitation.revokedAt !== null) return "revoked";
+  return invitation.expiresAt <= at ? "expired" : "pending";
+}

@@ -1,0 +1,175 @@
+// Changing and resetting a password over HTTP, on both databases.
+import { expect } from "chai";
+import { day } from "../../../src/kernel/clock.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import {
+  expectStatus,
+  password,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { keyOf } from "../../support/colleagues.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const newPassword = "another long password of the tests 8";
+
+eachStore("passwords", (store) => {
+  let app: TestApp;
+  let ada: Person;
+
+  before(async function () {
+    this.timeout(30_000);
+    app = await startApp({ place: await store.place("migrated"), background: false });
+  });
+  beforeEach(async () => {
+    ada = await register(app);
+  });
+  after(() => app.stop());
+
+  const login = (given: string): Promise<Answer> =>
+    app.request("POST", "/v1/auth/login", { body: { email: ada.email, password: given } });
+  const tokenOf = async (given: string) =>
+    (await expectStatus(login(given), 200)).body["accessToken"] as string;
+  const change = (token: string, currentPassword: string, to = newPassword) =>
+    app.request("POST", "/v1/auth/password", { token, body: { currentPassword, newPassword: to } });
+  const looks = (token: string) =>
+    app.request("GET", `/v1/organizations/${ada.organizationId}`, { token });
+  const createReset = () =>
+    app.app.passwordService.createReset(testContext, { email: ada.email.toUpperCase() });
+  const reset = (resetToken: string, to = newPassword) =>
+    app.request("POST", "/v1/auth/password/reset", { body: { resetToken, newPassword: to } });
+  const refused = (answer: Answer) =>
+    expect([answer.status, answer.body["code"]]).to.deep.equal([422, "invalid_reset_token"]);
+
+  it("changes for who knows the current one, and ends the other sessions", async () => {
+    const session = await expectStatus(login(password), 200);
+    const other = session.body["accessToken"] as string;
+    await expectStatus(change(ada.token, password), 204);
+    await expectStatus(looks(ada.token), 200);
+    await expectStatus(looks(other), 401);
+    await expectStatus(
+      app.request("POST", "/v1/auth/refresh", {
+        body: { refreshToken: session.body["refreshToken"] },
+      }),
+      401,
+    );
+    await expectStatus(login(password), 401);
+    await expectStatus(login(newPassword), 200);
+    const entries = await app.app.db.find(
+      auditLogs,
+      "WHERE target_id = $1 AND action = 'user.password_changed'",
+      [ada.userId],
+    );
+    expect(entries.map(({ actorId, organizationId }) => [actorId, organizationId])).to.deep.equal([
+      [ada.userId, null],
+    ]);
+  });
+
+  it("refuses a wrong current one, a weak new one, and a key", async () => {
+    const wrong = await change(ada.token, "not the password");
+    expect([wrong.status, wrong.body["code"]]).to.deep.equal([422, "wrong_password"]);
+    for (const weak of ["short", "password123", "x".repeat(257)]) {
+      const answer = await change(ada.token, password, weak);
+      expect([answer.status, answer.body["code"]], weak).to.deep.equal([422, "weak_password"]);
+      expect(JSON.stringify(answer.body["errors"])).to.include("/newPassword");
+    }
+    const byKey = await app.request("POST", "/v1/auth/password", {
+      key: await keyOf(app, ada, "write"),
+      body: { currentPassword: password, newPassword },
+    });
+    expect([byKey.status, byKey.body["code"]]).to.deep.equal([403, "user_needed"]);
+    await expectStatus(
+      app.request("POST", "/v1/auth/password", {
+        body: { currentPassword: password, newPassword },
+      }),
+      401,
+    );
+    await expectStatus(login(password), 200);
+  });
+
+  it("locks who guesses the current one from a session left open", async function () {
+    this.timeout(30_000);
+    for (let guess = 0; guess < 10; guess += 1) {
+      await expectStatus(change(ada.token, `guess ${String(guess)}`), 422);
+    }
+    const locked = await change(ada.token, password);
+    expect([locked.status, locked.body["code"]]).to.deep.equal([429, "login_locked"]);
+    expect(locked.headers.get("Retry-After")).not.to.equal(null);
+  });
+
+  it("changes once where two change at once", async () => {
+    const answers = await Promise.all([
+      change(ada.token, password, "the first of two new ones"),
+      change(ada.token, password, "the second of two new ones"),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([204, 422]);
+  });
+
+  it("opens no session by a password that is being changed", async () => {
+    const [changed, ...logins] = await Promise.all([
+      change(ada.token, password),
+      ...Array.from({ length: 6 }, () => login(password)),
+    ]);
+    expect(changed.status).to.equal(204);
+    for (const answer of logins) {
+      if (answer.status !== 200) continue;
+      await expectStatus(looks(answer.body["accessToken"] as string), 401);
+    }
+  });
+
+  it("resets by the operator's token, once, and ends every session", async () => {
+    const { token, expiresAt } = await createReset();
+    expect(token).to.match(/^till_reset_/);
+    expect(expiresAt - app.clock.now()).to.be.within(day - 5_000, day);
+    await expectStatus(reset(token, "short"), 422);
+    await expectStatus(reset(token), 204);
+    await expectStatus(looks(ada.token), 401);
+    await expectStatus(login(password), 401);
+    await tokenOf(newPassword);
+    refused(await reset(token, "one more password 9"));
+    const rows = JSON.stringify(await app.app.db.all("SELECT * FROM password_resets"));
+    expect(rows).not.to.include(token);
+  });
+
+  it("is used by one of many who try at once", async () => {
+    const { token } = await createReset();
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, (_, n) => reset(token, `a password of racer ${String(n)}`)),
+    );
+    expect(answers.filter(({ status }) => status === 204)).to.have.length(1);
+    for (const answer of answers) if (answer.status !== 204) refused(answer);
+  });
+
+  it("ends with a newer token, with a changed password, and after a day", async () => {
+    const first = await createReset();
+    const second = await createReset();
+    refused(await reset(first.token));
+    await expectStatus(change(ada.token, password), 204);
+    refused(await reset(second.token));
+    const third = await createReset();
+    app.clock.advance(day);
+    refused(await reset(third.token));
+    for (const bad of ["x", third.token.slice(0, -1), third.token.replace("reset", "invite")]) {
+      refused(await reset(bad));
+    }
+  });
+
+  it("opens the lock of the login for who resets", async function () {
+    this.timeout(30_000);
+    for (let guess = 0; guess < 10; guess += 1) await login("wrong");
+    await expectStatus(login(password), 429);
+    const { token } = await createReset();
+    await expectStatus(reset(token), 204);
+    await expectStatus(login(newPassword), 200);
+  });
+
+  it("makes no token for an address without an account", async () => {
+    const problem: unknown = await app.app.passwordService
+      .createReset(testContext, { email: "nobody@example.com" })
+      .catch((error: unknown) => error);
+    expect(problem).to.have.property("status", 404);
+  });
+});

@@ -1,0 +1,307 @@
+// Invitations over HTTP, on both databases: one token, one address, one use, and no way round the roles.
+import { expect } from "chai";
+import { roles, type Role } from "../../../src/api/permissions.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import {
+  expectStatus,
+  password,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { colleague, keyOf } from "../../support/colleagues.ts";
+import { eachStore } from "../../support/stores.ts";
+
+let invited = 0;
+const newAddress = () => `invited${String((invited += 1))}@example.com`;
+
+eachStore("invitations", (store) => {
+  let app: TestApp;
+  let ada: Person;
+  let path: string;
+
+  before(async function () {
+    this.timeout(30_000);
+    app = await startApp({ place: await store.place("migrated"), background: false });
+  });
+  beforeEach(async () => {
+    ada = await register(app);
+    path = `/v1/organizations/${ada.organizationId}/invitations`;
+  });
+  after(() => app.stop());
+
+  type Who = { token: string } | { key: string };
+  const credential = (who: Who) => ("key" in who ? { key: who.key } : { token: who.token });
+  const invite = (email: string, role: Role, who: Who = ada): Promise<Answer> =>
+    app.request("POST", path, { ...credential(who), body: { email, role } });
+  const tokenFor = async (email: string, role: Role = "member", who: Who = ada) =>
+    (await expectStatus(invite(email, role, who), 201)).body["token"] as string;
+  const join = (email: string, invitationToken: string, on = app) =>
+    on.request("POST", "/v1/auth/register", {
+      body: { email, password, name: "Guest", organizationName: "unused", invitationToken },
+    });
+  const accept = (who: Who, invitationToken: string) =>
+    app.request("POST", "/v1/auth/invitations/accept", {
+      ...credential(who),
+      body: { invitationToken },
+    });
+  const refused = (answer: Answer) =>
+    expect([answer.status, answer.body["code"]]).to.deep.equal([422, "invalid_invitation"]);
+
+  it("shows its token once, and keeps only the hash", async () => {
+    const email = newAddress();
+    const made = await expectStatus(invite(email.toUpperCase(), "admin"), 201);
+    const token = made.body["token"] as string;
+    expect(token).to.match(/^till_invite_/);
+    expect(made.body).to.include({
+      email,
+      role: "admin",
+      status: "pending",
+      invitedBy: ada.userId,
+    });
+    expect(Date.parse(made.body["expiresAt"] as string)).to.equal(
+      Date.parse(made.body["createdAt"] as string) + 7 * day,
+    );
+    const listed = await expectStatus(app.request("GET", path, { token: ada.token }), 200);
+    const { token: _token, ...rest } = made.body;
+    expect(listed.body["data"]).to.deep.equal([rest]);
+    const { db } = app.app;
+    for (const table of ["invitations", "audit_logs"]) {
+      const rows = JSON.stringify(await db.all(`SELECT * FROM ${table}`));
+      expect(rows).not.to.include(token);
+    }
+  });
+
+  it("makes a new user a member instead of the founder of an organization", async () => {
+    const email = newAddress();
+    const token = await tokenFor(email, "viewer");
+    const session = await expectStatus(join(email, token), 201);
+    const memberships = session.body["memberships"] as Record<string, unknown>[];
+    expect(memberships.map(({ organizationId, role }) => [organizationId, role])).to.deep.equal([
+      [ada.organizationId, "viewer"],
+    ]);
+    const listed = await app.request("GET", path, { token: session.body["accessToken"] as string });
+    expect((listed.body["data"] as Record<string, unknown>[])[0]).to.include({
+      status: "accepted",
+    });
+    const actions = await app.app.db.find(
+      auditLogs,
+      "WHERE organization_id = $1 AND action LIKE 'invitation.%' ORDER BY id",
+      [ada.organizationId],
+    );
+    expect(actions.map(({ action }) => action)).to.deep.equal([
+      "invitation.created",
+      "invitation.accepted",
+    ]);
+  });
+
+  it("joins a user who is logged in, once", async () => {
+    const bob = await register(app, "Bob");
+    const token = await tokenFor(bob.email, "admin");
+    const joined = await expectStatus(accept(bob, token), 200);
+    expect(joined.body).to.include({
+      organizationId: ada.organizationId,
+      userId: bob.userId,
+      role: "admin",
+    });
+    refused(await accept(bob, token));
+    const again = await invite(bob.email, "viewer");
+    expect([again.status, again.body["code"]]).to.deep.equal([409, "already_member"]);
+  });
+
+  it("is good for the address that it was made for and no other", async () => {
+    const [bob, eve] = [await register(app, "Bob"), await register(app, "Eve")];
+    const token = await tokenFor(bob.email);
+    refused(await accept(eve, token));
+    refused(await join(newAddress(), token));
+    expect((await accept({ key: await keyOf(app, eve, "write") }, token)).status).to.equal(403);
+    await expectStatus(
+      app.request("POST", "/v1/auth/invitations/accept", { body: { invitationToken: token } }),
+      401,
+    );
+    // An address that has an account logs in; the token is not used up by the attempt.
+    const known = await join(bob.email, token);
+    expect([known.status, known.body["code"]]).to.deep.equal([409, "email_unavailable"]);
+    await expectStatus(accept(bob, token), 200);
+  });
+
+  it("is used by one of many who try at once", async () => {
+    const bob = await register(app, "Bob");
+    const token = await tokenFor(bob.email);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => accept(bob, token)));
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+    for (const answer of answers) if (answer.status !== 200) refused(answer);
+    const email = newAddress();
+    const second = await tokenFor(email);
+    const joined = await Promise.all(Array.from({ length: 4 }, () => join(email, second)));
+    expect(joined.filter(({ status }) => status === 201)).to.have.length(1);
+  });
+
+  it("is over after 7 days, when it was taken back, and when another was made", async () => {
+    const [bob, own] = [await register(app, "Bob"), app.clock];
+    const first = await tokenFor(bob.email);
+    const second = await expectStatus(invite(bob.email, "viewer"), 201);
+    refused(await accept(bob, first));
+    const revoke = (id: unknown, who: Who = ada) =>
+      app.request("POST", `${path}/${String(id)}/revoke`, credential(who));
+    const revoked = await expectStatus(revoke(second.body["id"]), 200);
+    expect(revoked.body).to.include({ status: "revoked" });
+    expect((await expectStatus(revoke(second.body["id"]), 200)).body).to.deep.equal(revoked.body);
+    refused(await accept(bob, second.body["token"] as string));
+    const third = await tokenFor(bob.email);
+    own.advance(7 * day);
+    const later = (
+      await app.request("POST", "/v1/auth/login", { body: { email: bob.email, password } })
+    ).body["accessToken"] as string;
+    refused(await accept({ token: later }, third));
+  });
+
+  it("cannot be taken back once it was accepted", async () => {
+    const bob = await register(app, "Bob");
+    const made = await expectStatus(invite(bob.email, "viewer"), 201);
+    await expectStatus(accept(bob, made.body["token"] as string), 200);
+    const answer = await app.request("POST", `${path}/${String(made.body["id"])}/revoke`, {
+      token: ada.token,
+    });
+    expect([answer.status, answer.body["code"]]).to.deep.equal([409, "invitation_accepted"]);
+  });
+
+  it("offers no more than its maker may give", async () => {
+    const offers = async (who: Who) => {
+      const statuses = [];
+      for (const role of roles) statuses.push((await invite(newAddress(), role, who)).status);
+      return statuses;
+    };
+    expect(await offers(ada)).to.deep.equal([201, 201, 201, 201]);
+    expect(await offers(await colleague(app, ada, "admin"))).to.deep.equal([201, 201, 403, 403]);
+    expect(await offers({ key: await keyOf(app, ada, "write") })).to.deep.equal([
+      201, 201, 403, 403,
+    ]);
+    for (const who of [
+      await colleague(app, ada, "member"),
+      await colleague(app, ada, "viewer"),
+      { key: await keyOf(app, ada, "read") },
+    ]) {
+      expect(await offers(who)).to.deep.equal([403, 403, 403, 403]);
+    }
+    expect(await offers(await register(app, "Eve"))).to.deep.equal([404, 404, 404, 404]);
+  });
+
+  it("lets an admin take back what an admin may offer, and no stranger anything", async () => {
+    const admin = await colleague(app, ada, "admin");
+    const eve = await register(app, "Eve");
+    const revoke = async (role: Role, who: Who, where = path) => {
+      const made = await expectStatus(invite(newAddress(), role), 201);
+      const url = `${where}/${String(made.body["id"])}/revoke`;
+      return (await app.request("POST", url, credential(who))).status;
+    };
+    expect(await revoke("viewer", admin)).to.equal(200);
+    expect(await revoke("admin", admin)).to.equal(403);
+    expect(await revoke("viewer", eve)).to.equal(404);
+    const elsewhere = `/v1/organizations/${eve.organizationId}/invitations`;
+    expect(await revoke("viewer", eve, elsewhere)).to.equal(404);
+  });
+
+  it("ends with what its maker may, so that nobody comes back by it", async () => {
+    const owner = await colleague(app, ada, "owner");
+    const accomplice = await register(app, "Mal");
+    const token = await tokenFor(accomplice.email, "owner", owner);
+    const listed = await app.request("GET", `/v1/organizations/${ada.organizationId}/members`, {
+      token: ada.token,
+    });
+    const data = listed.body["data"] as { id: string; userId: string }[];
+    const id = data.find(({ userId }) => userId === owner.userId)?.id ?? "";
+    const members = `/v1/organizations/${ada.organizationId}/members`;
+    await expectStatus(
+      app.request("PATCH", `${members}/${id}`, { token: ada.token, body: { role: "admin" } }),
+      200,
+    );
+    refused(await accept(accomplice, token));
+    await expectStatus(app.request("POST", `${members}/${id}/remove`, { token: ada.token }), 204);
+    refused(await accept(accomplice, token));
+  });
+
+  it("refuses what is no token before it asks the store", async () => {
+    const bob = await register(app, "Bob");
+    const token = await tokenFor(bob.email);
+    const other = await tokenFor(newAddress());
+    for (const bad of ["x", token.slice(0, -1), `${token}0`, token.toUpperCase(), other]) {
+      refused(await accept(bob, bad));
+      refused(await join(bob.email, bad));
+    }
+    await expectStatus(accept(bob, ""), 400);
+  });
+
+  it("keeps the answer with the token for its Idempotency-Key, sealed", async () => {
+    const send = () =>
+      app.request("POST", path, {
+        token: ada.token,
+        body: { email: "once@example.com", role: "viewer" },
+        headers: { "Idempotency-Key": "invite once" },
+      });
+    const first = await expectStatus(send(), 201);
+    expect((await send()).body).to.deep.equal(first.body);
+    const kept = JSON.stringify(await app.app.db.all("SELECT * FROM idempotency_keys"));
+    expect(kept).not.to.include(first.body["token"]);
+  });
+
+  it("lets nobody into a suspended organization", async () => {
+    const bob = await register(app, "Bob");
+    const email = newAddress();
+    const [one, two] = [await tokenFor(bob.email), await tokenFor(email)];
+    const { db } = app.app;
+    await db.write(
+      { actor: { type: "system", id: null, label: "tests" }, requestId: null, ip: null },
+      (tx) =>
+        tx.run("UPDATE organizations SET status = 'suspended' WHERE id = $1", [ada.organizationId]),
+    );
+    for (const answer of [await accept(bob, one), await join(email, two)]) {
+      expect([answer.status, answer.body["code"]]).to.deep.equal([403, "organization_suspended"]);
+    }
+    expect((await invite(newAddress(), "viewer")).status).to.equal(403);
+  });
+});
+
+eachStore("registration by invitation", (store) => {
+  for (const mode of ["invite", "closed"] as const) {
+    it(`${mode === "invite" ? "works" : "is refused"} where registration is ${mode}`, async function () {
+      this.timeout(30_000);
+      const place = await store.place("migrated");
+      const open = await startApp({ place, background: false });
+      const ada = await register(open);
+      const email = newAddress();
+      const made = await open.request(
+        "POST",
+        `/v1/organizations/${ada.organizationId}/invitations`,
+        { token: ada.token, body: { email, role: "member" } },
+      );
+      await open.stop();
+      const app = await startApp({
+        place,
+        background: false,
+        settings: { TILL_REGISTRATION: mode },
+      });
+      try {
+        const join = (invitationToken?: string) =>
+          app.request("POST", "/v1/auth/register", {
+            body: {
+              email,
+              password,
+              name: "Guest",
+              organizationName: "unused",
+              ...(invitationToken === undefined ? {} : { invitationToken }),
+            },
+          });
+        const closed = await join();
+        expect([closed.status, closed.body["code"]]).to.deep.equal([403, "registration_closed"]);
+        const invitedTo = await join(made.body["token"] as string);
+        expect(invitedTo.status).to.equal(mode === "invite" ? 201 : 403);
+      } finally {
+        await app.stop();
+      }
+    });
+  }
+});

@@ -1,0 +1,247 @@
+// Members over HTTP, on both databases: who may give and take which role, and that an owner always stays.
+import { expect } from "chai";
+import { roles, type Role } from "../../../src/api/permissions.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import {
+  expectStatus,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { colleague, keyOf, walk } from "../../support/colleagues.ts";
+import { eachStore } from "../../support/stores.ts";
+
+interface Member {
+  readonly id: string;
+  readonly userId: string;
+  readonly role: Role;
+}
+
+eachStore("members", (store) => {
+  let app: TestApp;
+  let ada: Person;
+  let path: string;
+
+  before(async function () {
+    this.timeout(30_000);
+    app = await startApp({ place: await store.place("migrated"), background: false });
+  });
+  beforeEach(async () => {
+    ada = await register(app);
+    path = `/v1/organizations/${ada.organizationId}/members`;
+  });
+  after(() => app.stop());
+
+  type Who = { token: string } | { key: string };
+  const credential = (who: Who) => ("key" in who ? { key: who.key } : { token: who.token });
+  const members = async () => (await walk(app, path, ada.token, 100)) as unknown as Member[];
+  const memberOf = async (person: Person): Promise<Member> => {
+    const found = (await members()).find(({ userId }) => userId === person.userId);
+    if (found === undefined) throw new Error("is not a member");
+    return found;
+  };
+  const setRole = (who: Who, id: string, role: unknown, headers: Record<string, string> = {}) =>
+    app.request("PATCH", `${path}/${id}`, { ...credential(who), body: { role }, headers });
+  const remove = (who: Who, id: string): Promise<Answer> =>
+    app.request("POST", `${path}/${id}/remove`, credential(who));
+
+  it("lists who belongs to it, newest first, to every member and to keys", async () => {
+    const viewer = await colleague(app, ada, "viewer");
+    const listed = await expectStatus(app.request("GET", path, { token: viewer.token }), 200);
+    const data = listed.body["data"] as Record<string, unknown>[];
+    expect(data.map(({ userId, role }) => [userId, role])).to.deep.equal([
+      [viewer.userId, "viewer"],
+      [ada.userId, "owner"],
+    ]);
+    expect(data[1]).to.include({
+      email: ada.email,
+      name: "Ada",
+      organizationId: ada.organizationId,
+      organizationName: "Ada's shop",
+    });
+    const key = await keyOf(app, ada, "read");
+    expect((await app.request("GET", path, { key })).body).to.deep.equal(listed.body);
+    const stranger = await register(app, "Eve");
+    await expectStatus(app.request("GET", path, { token: stranger.token }), 404);
+    await expectStatus(app.request("GET", path), 401);
+  });
+
+  it("walks many by few while more join, each once and none lost", async function () {
+    this.timeout(60_000);
+    const joined: string[] = [];
+    for (let count = 0; count < 9; count += 1) {
+      joined.push((await colleague(app, ada, "viewer")).userId);
+    }
+    const walked = await walk(app, path, ada.token, 2, async (page) => {
+      if (page === 1) await colleague(app, ada, "viewer");
+    });
+    const ids = walked.map(({ userId }) => userId as string);
+    expect(new Set(ids)).to.have.property("size", ids.length);
+    expect(ids.slice(-10)).to.deep.equal([ada.userId, ...joined].reverse());
+    const cursor = (await app.request("GET", `${path}?limit=2`, { token: ada.token })).body[
+      "nextCursor"
+    ] as string;
+    const other = `/v1/organizations/${ada.organizationId}/invitations?cursor=${cursor}`;
+    await expectStatus(app.request("GET", other, { token: ada.token }), 400);
+  });
+
+  /** What one of a role may do to one of another: give each role, and remove. */
+  async function reach(who: Who, target: Role): Promise<Record<string, number>> {
+    const results: Record<string, number> = {};
+    for (const role of roles) {
+      const member = await memberOf(await colleague(app, ada, target));
+      results[role] = (await setRole(who, member.id, role)).status;
+      results[`${role} removed`] = (await remove(who, member.id)).status;
+    }
+    return results;
+  }
+
+  it("lets owners handle everybody", async function () {
+    this.timeout(60_000);
+    const owner = await colleague(app, ada, "owner");
+    for (const target of roles) {
+      const results = await reach(owner, target);
+      for (const role of roles) {
+        expect([results[role], results[`${role} removed`]], `${target} to ${role}`).to.deep.equal([
+          200, 204,
+        ]);
+      }
+    }
+  });
+
+  for (const kind of ["an admin", "a key with write"] as const) {
+    it(`lets ${kind} handle only who is below an admin`, async function () {
+      this.timeout(60_000);
+      const who =
+        kind === "an admin"
+          ? await colleague(app, ada, "admin")
+          : { key: await keyOf(app, ada, "write") };
+      for (const target of roles) {
+        const results = await reach(who, target);
+        for (const role of roles) {
+          const mayTouch = target === "viewer" || target === "member";
+          const mayGive = role === "viewer" || role === "member";
+          expect(results[role], `${target} to ${role}`).to.equal(mayTouch && mayGive ? 200 : 403);
+          expect(results[`${role} removed`], `${target} removed`).to.equal(mayTouch ? 204 : 403);
+        }
+      }
+    });
+  }
+
+  it("lets nobody below an admin, and no key that reads, change anything", async () => {
+    const target = await memberOf(await colleague(app, ada, "viewer"));
+    const others: Who[] = [
+      await colleague(app, ada, "viewer"),
+      await colleague(app, ada, "member"),
+      { key: await keyOf(app, ada, "read") },
+    ];
+    for (const who of others) {
+      await expectStatus(setRole(who, target.id, "member"), 403);
+      await expectStatus(remove(who, target.id), 403);
+    }
+    const stranger = await register(app, "Eve");
+    await expectStatus(setRole(stranger, target.id, "member"), 404);
+    await expectStatus(remove(stranger, target.id), 404);
+    // Within the stranger's own organization the id leads nowhere either.
+    const own = `/v1/organizations/${stranger.organizationId}/members/${target.id}`;
+    await expectStatus(
+      app.request("PATCH", own, { token: stranger.token, body: { role: "owner" } }),
+      404,
+    );
+    await expectStatus(app.request("POST", `${own}/remove`, { token: stranger.token }), 404);
+  });
+
+  it("never takes the last owner, not even from themselves", async () => {
+    const own = await memberOf(ada);
+    await colleague(app, ada, "admin");
+    for (const answer of [await setRole(ada, own.id, "admin"), await remove(ada, own.id)]) {
+      expect([answer.status, answer.body["code"]]).to.deep.equal([409, "last_owner"]);
+    }
+    await expectStatus(setRole(ada, own.id, "owner"), 200);
+    const second = await colleague(app, ada, "owner");
+    await expectStatus(setRole(ada, own.id, "viewer"), 200);
+    const last = (await walk(app, path, second.token, 100)).find(
+      ({ userId }) => userId === second.userId,
+    );
+    await expectStatus(remove(second, String(last?.["id"])), 409);
+  });
+
+  it("keeps one owner where two demote or remove each other at once", async function () {
+    this.timeout(60_000);
+    for (let round = 0; round < 6; round += 1) {
+      const bea = await colleague(app, ada, "owner");
+      const [first, second] = [await memberOf(ada), await memberOf(bea)];
+      const attack = (who: Person, target: Member) =>
+        round % 2 === 0 ? setRole(who, target.id, "viewer") : remove(who, target.id);
+      const answers = await Promise.all([attack(ada, second), attack(bea, first)]);
+      const won = answers.filter(({ status }) => status < 300);
+      expect(won, JSON.stringify(answers.map(({ text }) => text))).to.have.length(1);
+      const { db } = app.app;
+      const owners = await db.all(
+        "SELECT user_id FROM memberships WHERE organization_id = $1 AND role = 'owner'",
+        [ada.organizationId],
+      );
+      expect(owners).to.have.length(1);
+      // The next round begins with Ada as the only owner.
+      ada = await register(app);
+      path = `/v1/organizations/${ada.organizationId}/members`;
+    }
+  });
+
+  it("shuts a removed member out on the next request, and lets the keys that they made live", async () => {
+    const admin = await colleague(app, ada, "admin");
+    const key = await keyOf(app, admin, "read", "write");
+    const home = `/v1/organizations/${ada.organizationId}`;
+    await expectStatus(app.request("GET", home, { token: admin.token }), 200);
+    await expectStatus(remove(ada, (await memberOf(admin)).id), 204);
+    await expectStatus(app.request("GET", home, { token: admin.token }), 404);
+    await expectStatus(app.request("GET", home, { key }), 200);
+    await expectStatus(remove(ada, (await memberOf(ada)).id.replace(/.$/, "0")), 404);
+  });
+
+  it("holds a new role on the next request", async () => {
+    const viewer = await colleague(app, ada, "viewer");
+    const home = `/v1/organizations/${ada.organizationId}`;
+    const write = () =>
+      app.request("PATCH", home, {
+        token: viewer.token,
+        body: { website: "https://shop.example" },
+      });
+    await expectStatus(write(), 403);
+    const { id } = await memberOf(viewer);
+    const changed = await expectStatus(setRole(ada, id, "admin"), 200);
+    expect(changed.body).to.include({ id, role: "admin", email: viewer.email });
+    await expectStatus(write(), 200);
+    const tag = changed.headers.get("ETag") ?? "";
+    await expectStatus(setRole(ada, id, "member", { "If-Match": tag }), 200);
+    await expectStatus(setRole(ada, id, "viewer", { "If-Match": tag }), 412);
+    await expectStatus(write(), 403);
+  });
+
+  it("refuses roles that there are not, and lets an admin leave", async () => {
+    const admin = await colleague(app, ada, "admin");
+    const { id } = await memberOf(admin);
+    for (const role of ["boss", "", null, 1]) await expectStatus(setRole(ada, id, role), 400);
+    await expectStatus(remove(admin, id), 204);
+    await expectStatus(app.request("GET", path, { token: admin.token }), 404);
+  });
+
+  it("writes down who did what to whom", async () => {
+    const viewer = await colleague(app, ada, "viewer");
+    const { id } = await memberOf(viewer);
+    await setRole(ada, id, "member");
+    await setRole(ada, id, "member");
+    await remove(ada, id);
+    const entries = await app.app.db.find(
+      auditLogs,
+      "WHERE target_id = $1 AND actor_id = $2 ORDER BY id",
+      [id, ada.userId],
+    );
+    expect(entries.map(({ action, changes }) => [action, changes])).to.deep.equal([
+      ["member.role_changed", { userId: viewer.userId, role: { from: "viewer", to: "member" } }],
+      ["member.removed", { userId: viewer.userId, role: "member" }],
+    ]);
+  });
+});
