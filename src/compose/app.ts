@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { Gatekeeper } from "../api/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/idempotency.ts";
+import { mountPages } from "../api/http.ts";
 import { mountOperations, type Mountable } from "../api/mount.ts";
 import { createRateLimiter } from "../api/rate-limits.ts";
+import { checkoutPages } from "../features/checkout/index.ts";
 import { features } from "../features/index.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
@@ -14,6 +15,7 @@ import { createBackground, type Background } from "../platform/jobs/background.t
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { parseRange } from "../platform/outbound/address.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
+import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
@@ -39,6 +41,8 @@ export interface App extends Services {
   listensAt(url: string): void;
   /** Every operation and page, each ready to be put on a router. */
   readonly mountables: readonly Mountable[];
+  /** Begins the background work. */
+  start(): Promise<void>;
   readiness(): Promise<Readiness>;
   /** Ends the background work and lets the store go. */
   close(): Promise<void>;
@@ -66,7 +70,10 @@ export async function createApp(
   const baseUrl = () => config.baseUrl ?? listening;
   const links = { baseUrl, listening: () => listening };
   const nudges = { nudge: (_worker: string): void => undefined };
-  const parts = { config, db, secret, clock, ids, randomBytes, logger, ...links, nudges };
+  const stop = new AbortController();
+  const stopping = stop.signal;
+  const outer = { config, clock, randomBytes, logger, ...links, nudges, stopping };
+  const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
   const background = createBackground({ workers: makeWorkers(parts, services), clock, logger });
   nudges.nudge = (worker) => {
@@ -113,8 +120,18 @@ export async function createApp(
       mountOperations(features.apiKeys, services.apiKeys, api),
       mountOperations(features.customers, services.customers, api),
       mountOperations(features.webhooks, services.webhooks, api),
+      mountOperations(features.wallets, services.wallets, api),
+      mountOperations(features.invoices, services.invoices, api),
+      mountOperations(features.payments, services.payments, api),
+      mountOperations(features.checkout, services.checkout, api),
+      mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.admin, services.admin, api),
     ],
+
+    async start() {
+      await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
+      background.start();
+    },
 
     async readiness() {
       const store = await pendingMigrations(db).then(
@@ -130,6 +147,7 @@ export async function createApp(
     },
 
     async close() {
+      stop.abort();
       await background.stop();
       await services.close();
       await db.close();
@@ -146,11 +164,6 @@ function gatekeeperOf(services: Services): Gatekeeper {
 }
 
 /** The context of what the program does by itself. */
-export function systemContext(label: string): WriteContext {
+function systemContext(label: string): WriteContext {
   return { actor: systemActor(label), requestId: null, ip: null };
-}
-
-function programVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

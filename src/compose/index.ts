@@ -1,2 +1,11 @@
 export { createApp, type App, type Outside } from "./app.ts";
-export { NoStore, openStore, StoreBehind, storeFile, storeName, WrongSecret } from "./store.ts";
+export {
+  NoStore,
+  noStore,
+  openStore,
+  requireStoreFile,
+  StoreBehind,
+  storeFile,
+  storeName,
+  WrongSecret,
+} from "./store.ts";

@@ -1,4 +1,9 @@
-import { makeAdminService, type AdminService } from "../features/admin/index.ts";
+import {
+  makeAdminService,
+  makeInstallation,
+  type AdminService,
+  type Installation,
+} from "../features/admin/index.ts";
 import { makeApiKeyService, type ApiKeyService } from "../features/api-keys/index.ts";
 import {
   createAccessTokens,
@@ -25,6 +30,7 @@ import {
   type Organizations,
   type OrganizationService,
 } from "../features/organizations/index.ts";
+import { walletsOf } from "../features/wallets/index.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { createAuditor } from "../platform/audit/index.ts";
 import { createOutbox } from "../platform/events/index.ts";
@@ -33,10 +39,11 @@ import { createPasswords, type Passwords } from "../platform/secrets/passwords.t
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../platform/secrets/tokens.ts";
 import type { Parts } from "./parts.ts";
+import { makeMoney, type Money } from "./money.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface Services
-  extends Omit<Parts, "config" | "secret" | "nudges" | "listening">, Webhooks {
+  extends Omit<Parts, "config" | "secret" | "nudges" | "listening" | "stopping">, Webhooks, Money {
   readonly leases: Leases;
   readonly passwords: Passwords;
   readonly members: Members;
@@ -50,6 +57,7 @@ export interface Services
   readonly apiKeys: ApiKeyService;
   readonly customers: CustomerService;
   readonly admin: AdminService;
+  readonly installation: Installation;
   close(): Promise<void>;
 }
 
@@ -103,12 +111,10 @@ export function makeServices(parts: Parts): Services {
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
   const customers = makeCustomerService(common);
   const webhooks = makeWebhooks(parts, { auditor, outbox });
-  const admin = makeAdminService({
-    db,
-    clock,
-    organizations,
-    walletsOf: () => Promise.resolve([]),
-  });
+  const money = makeMoney(parts, { auditor, outbox });
+  const admin = makeAdminService({ db, clock, organizations, walletsOf });
+
+  const installation = makeInstallation({ db, clock, passwords, members, organizations });
 
   return {
     db,
@@ -130,7 +136,9 @@ export function makeServices(parts: Parts): Services {
     apiKeys,
     customers,
     ...webhooks,
+    ...money,
     admin,
+    installation,
     async close() {
       await webhooks.deliverer.close();
       await leases.releaseAll();

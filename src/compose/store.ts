@@ -1,18 +1,22 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
 import { systemActor } from "../kernel/actor.ts";
-import type { Clock } from "../kernel/clock.ts";
+import { toIso, type Clock } from "../kernel/clock.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
 import {
+  currentVersion,
   migrate,
   openDatabase,
   pendingMigrations,
   type Database,
+  type Migration,
   type Reader,
 } from "../platform/database/index.ts";
 import { meta } from "../platform/database/meta.ts";
+import { copySqlite } from "../platform/database/sqlite/copy.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import {
   fingerprint,
@@ -36,8 +40,11 @@ export const WrongSecret = defineProblem({
   title: "The secret does not fit the store",
 });
 
-/** `create`: make what is missing and migrate. `migrate`: a store must be there. `use`: it must be up to date too. */
-export type StoreMode = "create" | "migrate" | "use";
+/**
+ * `create`: make what is missing and migrate. `initialize`: the same, and refuse a store that is in use already before
+ * anything in it changes. `migrate`: a store must be there. `use`: it must be up to date too.
+ */
+export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
 const secretFact = "secret_fingerprint";
 
@@ -56,6 +63,10 @@ export function storeName(config: Config): string {
 export interface Store {
   readonly db: Database;
   readonly secret: ServerSecret;
+  /** What was applied on opening. */
+  readonly migrations: readonly Migration[];
+  /** The copy of the SQLite store from before that; null: there was nothing to lose. */
+  readonly backup: string | null;
 }
 
 /** Opens the store that the settings name, and the secret that fits it. */
@@ -64,8 +75,9 @@ export async function openStore(
   mode: StoreMode,
   deps: { readonly clock: Clock; readonly logger: Logger; readonly randomBytes: RandomBytes },
 ): Promise<Store> {
-  if (mode === "create") await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  if (mode !== "create" && config.databaseUrl === null) await requireFile(storeFile(config));
+  const mayMake = mode === "create" || mode === "initialize";
+  if (mayMake) await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  else await requireStoreFile(config);
   const secret = await loadServerSecret({
     text: config.secret,
     file: config.secretFile,
@@ -79,44 +91,62 @@ export async function openStore(
     logger: deps.logger,
   });
   try {
-    await prepare(db, config, mode, secret, deps.clock);
-    return { db, secret };
+    const { migrations, backup } = await prepare(db, config, mode, deps);
+    await requireFittingSecret(db, config, secret);
+    return { db, secret, migrations, backup };
   } catch (error) {
     await db.close();
     throw error;
   }
 }
 
-async function requireFile(path: string): Promise<void> {
-  const found = await stat(path).then(
+/** Refuses a configuration whose SQLite store is not there; of PostgreSQL only a connection can tell. */
+export async function requireStoreFile(config: Config): Promise<void> {
+  if (config.databaseUrl !== null) return;
+  const found = await stat(storeFile(config)).then(
     (entry) => entry.isFile(),
     () => false,
   );
-  if (!found) {
-    throw new NoStore(
-      `There is no store at ${path}. Make one with till init, or set TILL_DATA_DIR.`,
-    );
-  }
+  if (!found) throw noStore(config);
+}
+
+/** The refusal of a place where no store was made, or not to the end. */
+export function noStore(config: Config): Error {
+  const elsewhere = config.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
+  return new NoStore(
+    `There is no store at ${storeName(config)}. Make one with till init, or ${elsewhere}.`,
+  );
 }
 
 async function prepare(
   db: Database,
   config: Config,
   mode: StoreMode,
-  secret: ServerSecret,
-  clock: Clock,
-): Promise<void> {
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Promise<Pick<Store, "migrations" | "backup">> {
+  const version = await currentVersion(db);
+  const isMade = version > 0;
+  if (!isMade && (mode === "migrate" || mode === "use")) throw noStore(config);
+  if (isMade && mode === "initialize" && (await isInitialized(db))) throw alreadyInitialized();
+  const pending = await pendingMigrations(db);
+  if (pending.length === 0) return { migrations: [], backup: null };
   if (mode === "use") {
-    const pending = await pendingMigrations(db);
-    if (pending.length > 0) {
-      throw new StoreBehind(
-        `The store ${storeName(config)} lacks ${String(pending.length)} migrations. Run till db migrate, or start the server.`,
-      );
-    }
-  } else {
-    await migrate(db, clock);
+    throw new StoreBehind(
+      `The store ${storeName(config)} lacks ${String(pending.length)} migrations. Run till db migrate, or start the server.`,
+    );
   }
-  await requireFittingSecret(db, config, secret);
+  const backup = isMade ? await backUp(config, version, clock) : null;
+  if (backup !== null) logger.info({ backup }, "the store was copied before it is migrated");
+  return { migrations: await migrate(db, clock), backup };
+}
+
+/** Copies a SQLite store beside itself. The backup of a PostgreSQL database is in its operator's hands. */
+async function backUp(config: Config, version: number, clock: Clock): Promise<string | null> {
+  if (config.databaseUrl !== null) return null;
+  const moment = toIso(clock.now()).replaceAll(/[^0-9TZ]/g, "");
+  const target = `${storeFile(config)}.before-migration-v${String(version)}-${moment}`;
+  await copySqlite(storeFile(config), target);
+  return target;
 }
 
 /** What is sealed under one secret cannot be opened with another: a store remembers whose it is. */

@@ -2,6 +2,7 @@ import { hour, minute } from "../kernel/clock.ts";
 import { systemActor } from "../kernel/actor.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createRelay } from "../platform/events/relay.ts";
+import { makeWatchWorkers } from "../features/payments/index.ts";
 import { pruneKeptAnswers } from "../api/idempotency.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
@@ -9,11 +10,12 @@ import type { Services } from "./services.ts";
 /** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
-  const { leases, apiKeys, fanOut, deliverer } = services;
+  const { leases, apiKeys, fanOut, deliverer, watchers, settlement } = services;
   const context = (label: string) => ({ actor: systemActor(label), requestId: null, ip: null });
   return [
     createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
     deliverer,
+    ...makeWatchWorkers({ db, clock, leases, watchers, invoices: settlement }),
     {
       name: "api-key-use",
       everyMs: minute,

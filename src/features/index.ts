@@ -1,5 +1,9 @@
 import type { Operation } from "../api/operation.ts";
 import { adminOperations } from "./admin/index.ts";
+import { checkoutOperations } from "./checkout/index.ts";
+import { invoiceOperations } from "./invoices/index.ts";
+import { paymentOperations } from "./payments/index.ts";
+import { walletOperations } from "./wallets/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
 import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
@@ -19,7 +23,11 @@ export const features = {
   passwords: passwordOperations,
   apiKeys: apiKeyOperations,
   customers: customerOperations,
+  wallets: walletOperations,
   webhooks: webhookOperations,
+  invoices: invoiceOperations,
+  payments: paymentOperations,
+  checkout: checkoutOperations,
   admin: adminOperations,
 } as const;
 

@@ -97,7 +97,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   app.listensAt(url);
-  if (options.background !== false) app.background.start();
+  if (options.background !== false) await app.start();
   return {
     app,
     clock,
@@ -132,7 +132,7 @@ export async function send(
     ...(body === null ? {} : { body }),
   });
   const text = await response.text();
-  const isJson = response.headers.get("Content-Type")?.includes("json") === true;
+  const isJson = text !== "" && response.headers.get("Content-Type")?.includes("json") === true;
   return {
     status: response.status,
     headers: response.headers,

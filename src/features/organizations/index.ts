@@ -3,6 +3,7 @@ export { organizationOperations } from "./operations.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";
+export { searchOrganizations, type OrganizationFilters } from "./store.ts";
 export {
   findOrganization,
   lockOrganization,
@@ -15,3 +16,4 @@ export {
   type OrganizationService,
 } from "./service.ts";
 export type { OrganizationRow, ReviewRow } from "./table.ts";
+export { OrganizationNotVerified, requireVerified } from "./issuing.ts";

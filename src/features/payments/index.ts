@@ -1,6 +1,5 @@
 export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";
 export { paymentOperations } from "./operations.ts";
-export type { InvoiceTerms, Invoices, Match, MatchCandidate, PaymentTotals } from "./ports.ts";
 export { presentPayment, type PaymentView } from "./present.ts";
 export { PaymentRecord } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";

@@ -2,9 +2,9 @@ import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { difference } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
+import type { PayableTerms, PaymentTotals } from "../invoices/index.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
-import { placeTransfers, type Placed } from "./placement.ts";
-import type { InvoiceTerms, PaymentTotals } from "./ports.ts";
+import { findPlaces, writePlaces, type Placed } from "./placement.ts";
 import { presentPayment } from "./present.ts";
 import {
   confirmPayment,
@@ -24,7 +24,7 @@ interface Change {
   readonly after: PaymentRow;
 }
 
-type TermsOf = ReadonlyMap<Id<"invoice">, InvoiceTerms>;
+type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
 
 /**
  * Writes what changed on the chain, and what follows from it for payments and invoices, in the caller's transaction
@@ -32,15 +32,17 @@ type TermsOf = ReadonlyMap<Id<"invoice">, InvoiceTerms>;
  * payments came to have their confirmations with it, so that their receipts can be read at once.
  */
 export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boolean> {
-  const placed = await placeTransfers(tx, deps, entry);
+  const found = await findPlaces(tx, deps, entry);
   const invoiceIds = new Set([
-    ...placed.invoiceIds,
+    ...found.invoiceIds,
     ...entry.verified.map(({ payment }) => payment.invoiceId),
   ]);
-  if (invoiceIds.size === 0) return false;
-
   const inOrder = [...invoiceIds].sort();
-  const terms = await deps.invoices.lockTerms(tx, inOrder);
+  const terms: TermsOf =
+    inOrder.length === 0 ? new Map() : await deps.invoices.lockTerms(tx, inOrder);
+  const placed = await writePlaces(tx, found, terms);
+  if (inOrder.length === 0) return false;
+
   const stored = await lockPayments(tx, inOrder);
   const { changes, totals } = settle(
     [...followPayments(stored, placed, entry), ...openPayments(deps, placed, terms, entry)],
@@ -65,9 +67,10 @@ function isMature(payment: PaymentRow, tipHeight: number): boolean {
 
 /** Stored payments as the chain's news leave them. */
 function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: Entry): Change[] {
+  const transfers = transfersIn(placed);
   const verified = new Map(entry.verified.map(({ payment }) => [payment.id, payment.blockHash]));
   return stored.map((before) => {
-    const transfer = placed.transfers.get(before.transferId);
+    const transfer = transfers.get(before.transferId);
     if (transfer !== undefined) {
       const isOnChain = transfer.status === "seen";
       return { before, after: isOnChain ? movePayment(before, transfer) : revertPayment(before) };
@@ -80,8 +83,9 @@ function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: En
 }
 
 function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: Entry): Change[] {
+  const transfers = transfersIn(placed);
   return [...placed.matches].map(([transferId, match]) => {
-    const transfer = placed.transfers.get(transferId);
+    const transfer = transfers.get(transferId);
     const asked = terms.get(match.invoiceId);
     assert(transfer !== undefined && asked !== undefined, "a match names what is not there");
     const { at } = entry;
@@ -163,8 +167,15 @@ async function transfersOf(
   changes: readonly Change[],
   placed: Placed,
 ): Promise<ReadonlyMap<Id<"transfer">, TransferRow>> {
-  const missing = changes
-    .map(({ after }) => after.transferId)
-    .filter((id) => !placed.transfers.has(id));
-  return new Map([...placed.transfers, ...(await transfersById(tx, missing))]);
+  const known = transfersIn(placed);
+  const ids = changes.map(({ after }) => after.transferId);
+  const others = await transfersById(
+    tx,
+    ids.filter((id) => !known.has(id)),
+  );
+  return new Map([...known, ...others]);
+}
+
+function transfersIn({ fresh, moved, orphaned }: Placed): Map<Id<"transfer">, TransferRow> {
+  return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }

@@ -3,63 +3,77 @@ import type { Id, IdSource } from "../../kernel/id.ts";
 import { findToken, findTokenByContract } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
+import type { PayableTerms } from "../invoices/index.ts";
 import type { Match } from "./ports.ts";
 import { allocationsOf, insertTransfers, putOnChain, takeOffChain } from "./store.ts";
 import type { TransferRow } from "./table.ts";
 import type { TimedLog } from "./window.ts";
 
-/** The transfers that changed, as they are now. */
+/** The transfers that changed, at the places that the chain has them at now. */
 export interface Placed {
-  readonly transfers: ReadonlyMap<Id<"transfer">, TransferRow>;
+  readonly fresh: readonly TransferRow[];
+  readonly moved: readonly TransferRow[];
+  readonly orphaned: readonly TransferRow[];
+  /** Whose those are that were nobody's. */
   readonly matches: ReadonlyMap<Id<"transfer">, Match>;
   /** Every invoice that one of them pays. */
   readonly invoiceIds: ReadonlySet<Id<"invoice">>;
 }
 
 /**
- * Gives transfers the places that the chain has them at, writes down the new ones, and finds whose those are that are
- * nobody's yet. All that leave a place leave it first, because another may come to it.
+ * Takes what moved and what is gone off its old place, so that others may come to it, and finds whose the transfers
+ * are that are nobody's yet.
  */
-export async function placeTransfers(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<Placed> {
-  const { fresh, moved, orphaned } = entry.difference;
-  const leaving = [...orphaned, ...moved.map(({ transfer }) => transfer)];
-  await takeOffChain(
-    tx,
-    leaving.map(({ id }) => id),
-  );
-  const allocations = await allocationsOf(
-    tx,
-    leaving.map(({ id }) => id),
-  );
+export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<Placed> {
+  const { difference } = entry;
+  const leaving = [...difference.orphaned, ...difference.moved.map(({ transfer }) => transfer)];
+  const leavingIds = leaving.map(({ id }) => id);
+  await takeOffChain(tx, leavingIds);
+  const allocations = await allocationsOf(tx, leavingIds);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
 
-  const arriving = [
-    ...fresh.map((log) => newTransfer(deps.ids, entry, log)),
-    ...moved.map(({ transfer, log }) => relocate(transfer, log)),
-  ];
-  const matches = await matchTransfers(
-    tx,
-    deps,
-    entry,
-    arriving.filter(({ id, invoiceId }) => invoiceId === null && !allocated.has(id)),
+  const fresh = difference.fresh.map((log) => newTransfer(deps.ids, entry, log));
+  const moved = difference.moved.map(({ transfer, log }) => relocate(transfer, log));
+  const free = [...fresh, ...moved].filter(
+    ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
   );
-  const matched = arriving.map((row): TransferRow => {
-    const match = matches.get(row.id);
-    if (match === undefined) return row;
-    return { ...row, organizationId: match.organizationId, invoiceId: match.invoiceId };
-  });
-  await putOnChain(tx, matched.slice(fresh.length));
-  await insertTransfers(tx, matched.slice(0, fresh.length));
-
-  const gone = orphaned.map((row): TransferRow => ({ ...row, status: "orphaned" }));
+  const matches = await matchTransfers(tx, deps, entry, free);
   return {
-    transfers: new Map([...matched, ...gone].map((row) => [row.id, row])),
+    fresh,
+    moved,
+    orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
     matches,
     invoiceIds: new Set([
       ...allocations.map(({ invoiceId }) => invoiceId),
       ...[...matches.values()].map(({ invoiceId }) => invoiceId),
     ]),
   };
+}
+
+/**
+ * Writes transfers at their new places. An address of an invoice's own may be sent any token; only the one that the
+ * invoice asks for pays for it, and another stays nobody's.
+ */
+export async function writePlaces(
+  tx: Tx,
+  placed: Placed,
+  terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
+): Promise<Placed> {
+  const matches = new Map(placed.matches);
+  const owned = (row: TransferRow): TransferRow => {
+    const match = matches.get(row.id);
+    if (match === undefined) return row;
+    if (terms.get(match.invoiceId)?.tokenSymbol !== row.token) {
+      matches.delete(row.id);
+      return row;
+    }
+    return { ...row, organizationId: match.organizationId, invoiceId: match.invoiceId };
+  };
+  const fresh = placed.fresh.map(owned);
+  const moved = placed.moved.map(owned);
+  await putOnChain(tx, moved);
+  await insertTransfers(tx, fresh);
+  return { ...placed, fresh, moved, matches };
 }
 
 function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {

@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { divideRounded } from "../../kernel/ratio.ts";
-import type { InvoiceTerms, Match, PaymentTotals } from "./ports.ts";
+import { settlementOf, type PayableTerms, type PaymentTotals } from "../invoices/index.ts";
+import type { Match } from "./ports.ts";
 import type { PaymentSource, PaymentStatus } from "./status.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
@@ -15,7 +15,7 @@ export function openPayment(given: {
   readonly id: Id<"payment">;
   readonly transfer: TransferRow;
   readonly match: Match;
-  readonly terms: InvoiceTerms;
+  readonly terms: PayableTerms;
   readonly source: PaymentSource;
   readonly at: Instant;
 }): PaymentRow {
@@ -48,7 +48,7 @@ export function openPayment(given: {
 }
 
 /** Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. */
-function firstStatus(blockTime: Instant, terms: InvoiceTerms): "confirming" | "review" {
+function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
   if (terms.isCanceled) return "review";
   return blockTime > terms.expiresAt && terms.latePolicy === "review" ? "review" : "confirming";
 }
@@ -99,7 +99,7 @@ export interface SettledLedger {
  * What all payments of an invoice come to. Each payment's worth is the difference that it makes to the worth of all,
  * so that they add up to the invoice's paid amount to the last unit.
  */
-export function settleLedger(payments: readonly PaymentRow[], terms: InvoiceTerms): SettledLedger {
+export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const seen = sumOf(inOrder.filter(isCounted));
   let before = 0n;
@@ -116,19 +116,19 @@ export function settleLedger(payments: readonly PaymentRow[], terms: InvoiceTerm
 }
 
 /** What tokens add in the settlement currency to those that are there already. */
-function worthAfter(before: bigint, amount: bigint, terms: InvoiceTerms): bigint {
+function worthAfter(before: bigint, amount: bigint, terms: PayableTerms): bigint {
   return worthOf(before + amount, terms) - worthOf(before, terms);
 }
 
-function worthOf(tokens: bigint, terms: InvoiceTerms): bigint {
-  return divideRounded(tokens * terms.amount, terms.payableAmount, "down");
+function worthOf(tokens: bigint, terms: PayableTerms): bigint {
+  return settlementOf(tokens, terms.amount, terms.payableAmount);
 }
 
 function sumOf(payments: readonly PaymentRow[]): bigint {
   return payments.reduce((total, payment) => total + payment.amount, 0n);
 }
 
-function totalsOf(payments: readonly PaymentRow[], terms: InvoiceTerms): PaymentTotals {
+function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
   const counted = payments.filter(isCounted).toSorted(byChainOrder);
   const completing = completingPlace(counted, terms.dueAmount);
   // What comes once the invoice is whole is too much, not too late.

@@ -25,14 +25,12 @@ export interface SandboxBill {
 /** What payers and time do on a real chain, done on command on the sandbox. No real network can be reached from here. */
 export interface SandboxDesk {
   readonly network: Network;
+  /** Makes the chain where there is none, and sets how often a block comes; 0: on command only. */
+  open(context: WriteContext, blockMs: number): Promise<void>;
   /** 404 for an invoice that is not on the sandbox. */
   bill(invoiceId: Id<"invoice">): Promise<SandboxBill>;
   /** Pays an invoice at its address. */
-  pay(
-    context: WriteContext,
-    invoiceId: Id<"invoice">,
-    amount: bigint,
-  ): Promise<SandboxTransaction>;
+  pay(context: WriteContext, invoiceId: Id<"invoice">, amount: bigint): Promise<SandboxTransaction>;
   mine(context: WriteContext, blocks: number): Promise<Head>;
   reorganise(
     context: WriteContext,
@@ -63,11 +61,18 @@ export function makeSandboxDesk(deps: {
   return {
     network,
 
+    open: (context, blockMs) => db.write(context, (tx) => sandbox.open(tx, blockMs)),
+
     async bill(invoiceId) {
       const invoice = await invoiceOf(invoiceId);
       const { tokenSymbol: token, tokenDecimals, remainingAmount, payableAmount } = invoice;
       const open = remainingAmount ?? 0n;
-      return { invoiceId, token, tokenDecimals, remaining: open > 0n ? open : (payableAmount ?? 0n) };
+      return {
+        invoiceId,
+        token,
+        tokenDecimals,
+        remaining: open > 0n ? open : (payableAmount ?? 0n),
+      };
     },
 
     async pay(context, invoiceId, amount) {

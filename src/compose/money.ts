@@ -1,0 +1,97 @@
+import {
+  makeCheckoutService,
+  makeCheckoutSources,
+  type CheckoutService,
+} from "../features/checkout/index.ts";
+import { findCustomer } from "../features/customers/index.ts";
+import {
+  makeInvoiceService,
+  makeSettlement,
+  matchHolds,
+  watchedAddresses,
+  watchedAmong,
+  type InvoiceService,
+} from "../features/invoices/index.ts";
+import { requireVerified } from "../features/organizations/index.ts";
+import {
+  makePaymentService,
+  makeSandboxDesk,
+  makeWatcher,
+  watchWorkerName,
+  type PaymentService,
+  type SandboxDesk,
+  type Watcher,
+} from "../features/payments/index.ts";
+import { makeWalletService, type WalletService } from "../features/wallets/index.ts";
+import type { Auditor } from "../platform/audit/index.ts";
+import type { Reader } from "../platform/database/index.ts";
+import type { Outbox } from "../platform/events/index.ts";
+import { providersOf, sandboxNetwork, sandboxOf } from "./chains.ts";
+import { makeCheckoutSandbox } from "./checkout.ts";
+import type { Parts } from "./parts.ts";
+
+/** Everything between a wallet and a paid invoice. */
+export interface Money {
+  readonly wallets: WalletService;
+  readonly invoices: InvoiceService;
+  readonly settlement: ReturnType<typeof makeSettlement>;
+  readonly payments: PaymentService;
+  readonly checkout: CheckoutService;
+  readonly watchers: readonly Watcher[];
+  /** Null: the sandbox is not enabled. */
+  readonly sandbox: SandboxDesk | null;
+}
+
+export function makeMoney(
+  parts: Parts,
+  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+): Money {
+  const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
+  const enabled = new Map(config.networks.map((network) => [network.id, network]));
+  // Records name networks that are off now; what is on goes before what the table says.
+  const known = new Map([
+    ...config.knownNetworks.map((network) => [network.id, network] as const),
+    ...enabled,
+  ]);
+  const common = { db, clock, ids, auditor, outbox };
+  const withMoney = { ...common, randomBytes, networks: enabled, baseUrl };
+
+  const wallets = makeWalletService({ ...common, networks: enabled });
+  const invoices = makeInvoiceService({
+    ...withMoney,
+    issuingGate: (reader, organizationId) =>
+      requireVerified(reader, organizationId, config.verification),
+    hasCustomer: async (reader: Reader, organizationId, customerId) =>
+      (await findCustomer(reader, organizationId, customerId)) !== null,
+  });
+  const settlement = makeSettlement({ ...withMoney, networks: known });
+  const payments = makePaymentService({ db, networks: known });
+  const watchers = config.networks.flatMap((network) => {
+    const providers = providersOf(network, parts);
+    const [client] = providers;
+    if (client === undefined) return [];
+    const ports = { ...settlement, matchHolds, watchedAddresses, watchedAmong };
+    return [makeWatcher({ ...common, logger, network, client, providers, invoices: ports })];
+  });
+
+  const sandbox = makeDesk(parts, auditor);
+  const checkout = makeCheckoutService({
+    clock,
+    networks: known,
+    baseUrl,
+    sources: makeCheckoutSources({ db, invoices, payments }),
+    sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
+  });
+  return { wallets, invoices, settlement, payments, checkout, watchers, sandbox };
+}
+
+function makeDesk(parts: Parts, auditor: Auditor): SandboxDesk | null {
+  const { config, db, clock, nudges } = parts;
+  const network = config.networks.find(({ id }) => id === sandboxNetwork);
+  const sandbox = sandboxOf(parts);
+  if (network === undefined || sandbox === null) return null;
+  const nudge = () => {
+    nudges.nudge(watchWorkerName(network.id));
+  };
+  return makeSandboxDesk({ db, clock, auditor, sandbox, network, nudge });
+}

@@ -1,0 +1,25 @@
+import type { Id } from "../../kernel/id.ts";
+import { defineProblem, notFound } from "../../kernel/errors.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { findOrganization } from "./service.ts";
+
+export const OrganizationNotVerified = defineProblem({
+  code: "organization_not_verified",
+  status: 403,
+  title: "The organization is not approved",
+});
+
+/** Whether an organization may issue invoices, as far as its review goes. Where reviews are off, each may. */
+export async function requireVerified(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  verification: "required" | "off",
+): Promise<void> {
+  if (verification === "off") return;
+  const organization = await findOrganization(reader, organizationId);
+  if (organization === null) throw notFound();
+  if (organization.verificationStatus === "approved") return;
+  throw new OrganizationNotVerified(
+    `Issuing needs an approved organization, and this one is ${organization.verificationStatus}. Complete the legal fields and submit them for review; drafts can be made meanwhile.`,
+  );
+}
