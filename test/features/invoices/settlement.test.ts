@@ -1,0 +1,398 @@
+import { expect } from "chai";
+import {
+  matchHolds,
+  noPayments,
+  presentInvoice,
+  watchedAddresses,
+  watchedAmong,
+  type InvoiceView,
+  type PaymentTotals,
+} from "../../../src/features/invoices/index.ts";
+import { holds } from "../../../src/features/invoices/table.ts";
+import { findWallet } from "../../../src/features/wallets/index.ts";
+import { day, hour, minute } from "../../../src/kernel/clock.ts";
+import { parseAddress } from "../../../src/platform/chain/address.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { openShop, refusal, type Shop } from "../../support/shop.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
+
+function canonical(shown: string | null): string {
+  const parsed = parseAddress("tron", shown ?? "");
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.address;
+}
+
+/** Amounts of USDT, which has 6 decimals. */
+const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
+
+eachStore("an invoice's payments", (store) => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "tron", "ethereum");
+    await shop.scan("tron");
+  });
+
+  const settle = async (
+    totals: ReadonlyMap<InvoiceView, Partial<PaymentTotals>>,
+    tipHeight = 1_000,
+  ) => {
+    const state = await shop.scan("tron", tipHeight);
+    const whole = new Map(
+      [...totals].map(([{ id }, some]) => [id, { ...noPayments, ...some }] as const),
+    );
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(tx, "tron", whole, state, shop.now()),
+    );
+  };
+  const read = (invoice: InvoiceView) => shop.invoices.get(shop.organizationId, invoice.id);
+  const shown = async (invoice: InvoiceView) => presentInvoice(await read(invoice));
+  const told = async (invoice: InvoiceView) => {
+    const rows = await shop.db.find(events, "WHERE object_id = $1 ORDER BY id", [invoice.id]);
+    return rows.map(({ type, payload }) =>
+      [type, payload["previousStatus"], payload["status"]].filter(Boolean).join(" "),
+    );
+  };
+  const match = async (
+    amount: bigint,
+    at = address,
+    more: { token?: string; time?: number } = {},
+  ) => {
+    const found = await shop.db.write(testContext, (tx) =>
+      matchHolds(tx, "tron", [
+        {
+          key: "it",
+          token: more.token ?? "USDT",
+          address: canonical(at),
+          amount,
+          blockTime: more.time ?? shop.now(),
+        },
+      ]),
+    );
+    return found.get("it") ?? null;
+  };
+
+  it("take it from open to paid, with one event for each change", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create();
+    const seen = tokens(25);
+    await settle(new Map([[invoice, { seen, latestBlock: 990, completedAt: 5_000 }]]));
+    expect(await shown(invoice)).to.deep.include({
+      status: "confirming",
+      exception: "none",
+      paidAmount: "25.00",
+      paidTokenAmount: "25.00",
+      remainingAmount: "0.00",
+      paidAt: null,
+      confirmationProgress: { current: 11, required: 19 },
+    });
+    await shop.scan("tron", 1_005);
+    expect((await shown(invoice)).confirmationProgress).to.deep.equal({
+      current: 16,
+      required: 19,
+    });
+    // The tip alone changes nothing that is stored.
+    const before = await read(invoice);
+    await settle(new Map([[invoice, { seen, latestBlock: 990, completedAt: 5_000 }]]), 1_005);
+    expect(await read(invoice)).to.deep.equal(before);
+    await settle(
+      new Map([[invoice, { seen, confirmed: seen, latestBlock: 990, completedAt: 5_000 }]]),
+      1_008,
+    );
+    expect(await shown(invoice)).to.deep.include({
+      status: "paid",
+      paidAt: "1970-01-01T00:00:05.000Z",
+      confirmationProgress: { current: 19, required: 19 },
+    });
+    expect(await told(invoice)).to.deep.equal([
+      "invoice.created open",
+      "invoice.confirming open confirming",
+      "invoice.paid confirming paid",
+    ]);
+    const entries = await shop.db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [invoice.id]);
+    expect(entries.at(-1)).to.deep.include({
+      action: "invoice.paid",
+      changes: { status: { from: "confirming", to: "paid" } },
+    });
+  });
+
+  it("in parts ask for what remains by an amount that is told from others", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create();
+    const small = await shop.create({ amount: "15" });
+    await settle(new Map([[invoice, { seen: tokens(10), latestBlock: 990 }]]));
+    expect(await shown(invoice)).to.include({
+      status: "partially_paid",
+      exception: "none",
+      paidAmount: "10.00",
+      remainingAmount: "15.0001",
+    });
+    expect(await match(tokens(15))).to.include({ invoiceId: small.id, rule: "exact_amount" });
+    expect(await match(tokens(15.0001))).to.include({
+      invoiceId: invoice.id,
+      rule: "exact_amount",
+    });
+    expect(await match(tokens(25))).to.include({ invoiceId: invoice.id });
+    const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1 AND amount < $2", [
+      invoice.id,
+      "0".repeat(70) + "25000000",
+    ]);
+    expect(hold?.endsAt).to.equal((invoice.expiresAt ?? 0) + 7 * day);
+    // The same sum again keeps the same remainder; more of it asks for another.
+    await settle(new Map([[invoice, { seen: tokens(10), latestBlock: 991 }]]));
+    expect(await shown(invoice)).to.include({ remainingAmount: "15.0001" });
+    await settle(new Map([[invoice, { seen: tokens(20), latestBlock: 991 }]]));
+    expect(await shown(invoice)).to.include({ remainingAmount: "5.00" });
+    expect(await told(invoice)).to.deep.equal([
+      "invoice.created open",
+      "invoice.partially_paid open partially_paid",
+      "invoice.payment_detected partially_paid partially_paid",
+    ]);
+  });
+
+  it("at an address of its own are counted whatever they amount to", async () => {
+    const wallet = await shop.addWallet("tron", { xpub: xpubs.first });
+    const [one, two] = [await shop.create(), await shop.create()];
+    const found = await match(1n, two.walletAddress ?? "", { token: "USDC" });
+    expect(found).to.include({ invoiceId: two.id, rule: "exclusive_address" });
+    await settle(
+      new Map([
+        [one, { seen: tokens(30), confirmed: tokens(30), completedAt: 1 }],
+        [two, { seen: tokens(10) }],
+      ]),
+    );
+    expect(await shown(one)).to.include({
+      status: "paid",
+      exception: "overpaid",
+      paidAmount: "30.00",
+    });
+    expect(await shown(two)).to.include({ status: "partially_paid", remainingAmount: "15.00" });
+    expect(await findWallet(shop.db, shop.organizationId, wallet.id)).to.include({
+      nextIndex: 2,
+      highestPaidIndex: 1,
+    });
+    expect((await told(one)).at(-1)).to.equal("invoice.overpaid open paid");
+  });
+
+  it("that a reorganisation takes away leave it as it was before, and say so", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create();
+    const whole = { seen: tokens(25), confirmed: tokens(25), latestBlock: 900, completedAt: 7 };
+    await settle(new Map([[invoice, whole]]));
+    await settle(new Map([[invoice, { isReverted: true }]]));
+    expect(await shown(invoice)).to.include({
+      status: "open",
+      exception: "reverted",
+      paidAmount: "0.00",
+      remainingAmount: "25.00",
+      paidAt: null,
+    });
+    expect(await match(tokens(25))).to.include({ invoiceId: invoice.id });
+    await settle(new Map([[invoice, whole]]));
+    expect(await shown(invoice)).to.include({ status: "paid", exception: "none" });
+    expect(await told(invoice)).to.deep.equal([
+      "invoice.created open",
+      "invoice.paid open paid",
+      "invoice.reverted paid open",
+      "invoice.paid open paid",
+    ]);
+  });
+
+  it("of many invoices are settled together", async () => {
+    await shop.addWallet("tron", { address });
+    const made = await Promise.all(Array.from({ length: 60 }, () => shop.create()));
+    await settle(
+      new Map(
+        made.map((invoice) => {
+          const seen = invoice.payableAmount ?? 0n;
+          return [invoice, { seen, confirmed: seen, completedAt: 1 }];
+        }),
+      ),
+    );
+    for (const invoice of made) {
+      expect(await shown(invoice)).to.include({
+        status: "paid",
+        exception: "none",
+        paidAmount: "25.00",
+      });
+    }
+  });
+
+  it("are within the tolerance of an invoice, and enough for it", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create({ underpaymentTolerance: "2" });
+    const seen = tokens(24.5);
+    expect(await match(seen)).to.include({ invoiceId: invoice.id, rule: "within_tolerance" });
+    expect(await match(seen - 1n)).to.equal(null);
+    expect(await match(tokens(25.01))).to.equal(null);
+    await settle(new Map([[invoice, { seen, confirmed: seen, completedAt: 1 }]]));
+    expect(await shown(invoice)).to.include({
+      status: "paid",
+      exception: "underpaid",
+      paidAmount: "24.50",
+    });
+  });
+
+  it("within the tolerance of two invoices are nobody's, and an exact amount goes before", async () => {
+    await shop.addWallet("tron", { address });
+    const tolerant = await shop.create({ underpaymentTolerance: "5" });
+    const exact = await shop.create({ amount: "24.5" });
+    expect(await match(tokens(24.6))).to.include({ invoiceId: tolerant.id });
+    expect(await match(tokens(24.5))).to.include({ invoiceId: exact.id, rule: "exact_amount" });
+    await shop.create({ amount: "24.9", underpaymentTolerance: "5" });
+    expect(await match(tokens(24.6))).to.equal(null);
+  });
+
+  it("are nobody's at another amount, token, address or time", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create();
+    expect(await match(tokens(25))).to.include({ organizationId: shop.organizationId });
+    expect(await match(tokens(25) + 1n)).to.equal(null);
+    expect(await match(tokens(25), secondAddress)).to.equal(null);
+    expect(await match(tokens(25), address, { token: "USDC" })).to.equal(null);
+    const issuedAt = invoice.issuedAt ?? 0;
+    const end = (invoice.expiresAt ?? 0) + 7 * day;
+    expect(await match(tokens(25), address, { time: issuedAt - minute })).not.to.equal(null);
+    expect(await match(tokens(25), address, { time: issuedAt - minute - 1 })).to.equal(null);
+    expect(await match(tokens(25), address, { time: end })).not.to.equal(null);
+    expect(await match(tokens(25), address, { time: end + 1 })).to.equal(null);
+  });
+
+  it("tell the payments' ledger what an invoice asks for", async () => {
+    await shop.addWallet("tron", { address });
+    const invoice = await shop.create({ underpaymentTolerance: "1" });
+    const draft = await shop.create({ draft: true });
+    const terms = await shop.db.write(testContext, (tx) =>
+      shop.settlement.lockTerms(tx, [invoice.id, draft.id]),
+    );
+    expect([...terms.keys()]).to.deep.equal([invoice.id]);
+    expect(terms.get(invoice.id)).to.deep.include({
+      organizationId: shop.organizationId,
+      amount: 2_500n,
+      settlementDecimals: 2,
+      payableAmount: tokens(25),
+      dueAmount: tokens(24.75),
+      requiredConfirmations: 19,
+      expiresAt: invoice.expiresAt,
+      isCanceled: false,
+    });
+  });
+});
+
+eachStore("the deadline of an invoice", (store) => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "tron", "ethereum");
+    await shop.scan("tron");
+    await shop.addWallet("tron", { address });
+  });
+
+  const sweep = async (tipTime = shop.now()) => {
+    const state = await shop.scan("tron", 2_000, tipTime);
+    return shop.settlement.sweepDeadlines(shop.db, "tron", state, shop.now());
+  };
+  const status = async (invoice: InvoiceView) =>
+    (await shop.invoices.get(shop.organizationId, invoice.id)).status;
+
+  it("passes with the time of the chain, not with ours", async () => {
+    const invoice = await shop.create();
+    const deadline = invoice.expiresAt ?? 0;
+    shop.advance(3 * hour);
+    expect(await sweep(deadline)).to.equal(0);
+    expect(await status(invoice)).to.equal("open");
+    expect(await sweep(deadline + 1)).to.equal(1);
+    expect(await status(invoice)).to.equal("expired");
+    expect(await sweep()).to.equal(0);
+    const rows = await shop.db.find(events, "WHERE object_id = $1 ORDER BY id", [invoice.id]);
+    expect(rows.map(({ type }) => type)).to.deep.equal(["invoice.created", "invoice.expired"]);
+  });
+
+  it("leaves what was partly paid underpaid, and what is enough alone", async () => {
+    const [part, enough] = [await shop.create(), await shop.create({ amount: "9" })];
+    const state = await shop.scan("tron");
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(
+        tx,
+        "tron",
+        new Map([
+          [part.id, { ...noPayments, seen: tokens(10) }],
+          [enough.id, { ...noPayments, seen: tokens(9) }],
+        ]),
+        state,
+        shop.now(),
+      ),
+    );
+    shop.advance(2 * hour);
+    expect(await sweep()).to.equal(1);
+    const read = await shop.invoices.get(shop.organizationId, part.id);
+    expect(presentInvoice(read)).to.include({
+      status: "expired",
+      exception: "underpaid",
+      paidAmount: "10.00",
+      remainingAmount: "15.00",
+    });
+    expect(await status(enough)).to.equal("confirming");
+    const cancel = shop.invoices.cancel(testContext, shop.organizationId, part.id);
+    expect(await refusal(cancel)).to.have.property("code", "invoice_not_cancelable");
+  });
+
+  it("lets an expired invoice be canceled, and be paid late", async () => {
+    const [late, gone] = [await shop.create(), await shop.create()];
+    shop.advance(2 * hour);
+    await sweep();
+    await shop.invoices.cancel(testContext, shop.organizationId, gone.id);
+    const state = await shop.scan("tron");
+    const seen = late.payableAmount ?? 0n;
+    const totals = { ...noPayments, seen, confirmed: seen, isLate: true, completedAt: shop.now() };
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(tx, "tron", new Map([[late.id, totals]]), state, shop.now()),
+    );
+    const read = await shop.invoices.get(shop.organizationId, late.id);
+    expect(presentInvoice(read)).to.include({ status: "paid", exception: "late" });
+    expect(await status(gone)).to.equal("canceled");
+  });
+
+  it("is followed by the late window, after which the amount is free again", async () => {
+    const invoice = await shop.create();
+    const end = (invoice.expiresAt ?? 0) + 7 * day;
+    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([canonical(address)]);
+    shop.advance(8 * day);
+    expect(await sweep(end)).to.equal(1);
+    expect((await shop.create()).payableAmount).to.equal(tokens(25.0001));
+    expect(await sweep(end + 1)).to.equal(1);
+    expect((await shop.create()).payableAmount).to.equal(tokens(25));
+    expect(await status(invoice)).to.equal("expired");
+  });
+
+  it("is found in batches until nothing is due", async () => {
+    await Promise.all(
+      Array.from({ length: 520 }, (_, place) => shop.create({ amount: String(place + 1) })),
+    );
+    shop.advance(2 * hour);
+    expect(await sweep()).to.equal(500);
+    expect(await sweep()).to.equal(20);
+    expect(await sweep()).to.equal(0);
+  });
+
+  it("keeps each address that was shown watched, once, until its last hold ends", async () => {
+    const archived = await shop.addWallet("tron", { address: secondAddress });
+    await shop.create();
+    await shop.create();
+    await shop.create({ walletId: archived.id });
+    await shop.wallets.archive(testContext, shop.organizationId, archived.id);
+    const both = [canonical(address), canonical(secondAddress)].sort();
+    await shop.create();
+    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal(both);
+    expect(await watchedAddresses(shop.db, "tron", 1)).to.deep.equal(both.slice(0, 1));
+    expect(await watchedAddresses(shop.db, "ethereum")).to.deep.equal([]);
+    const strangers = ["ab".repeat(20), ...both, "cd".repeat(20)];
+    expect((await watchedAmong(shop.db, "tron", strangers)).sort()).to.deep.equal(both);
+    shop.advance(30 * day);
+    while ((await sweep()) > 0);
+    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([]);
+  });
+});
