@@ -50,11 +50,6 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
     return fresh;
   }
 
-  after(async function () {
-    this.timeout(patienceMs);
-    await Promise.all(opened.map((db) => db.close()));
-    await Promise.all(places.map(removePlace));
-  });
   before(async function () {
     // The first suite of a process starts the server.
     this.timeout(patienceMs);
@@ -69,6 +64,13 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
       opened.push(db);
       return db;
     },
+  });
+
+  // Hooks run in the order they are declared: what the suite opened on a place is closed by then.
+  after(async function () {
+    this.timeout(patienceMs);
+    await Promise.all(opened.map((db) => db.close()));
+    await Promise.all(places.map(removePlace));
   });
 }
 

@@ -1,0 +1,97 @@
+// Kills processes that deliver, with SIGKILL, in the middle of their work: nothing that happened stays untold.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { eachStore } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+import { install, verified } from "./sending.ts";
+
+const program = fileURLToPath(new URL("deliver-until-killed.ts", import.meta.url));
+const rounds = 4;
+const endpointCount = 5;
+const eventsPerRound = 60;
+/** Past the end of every lease of the process before. */
+const leaseOver = minute + second;
+
+eachStore("webhook deliveries under kill -9", (store) => {
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await startReceiver((_request, response) => {
+      setTimeout(() => response.end("ok"), 5);
+    });
+  });
+  after(() => receiver.close());
+
+  async function deliverUntil(
+    place: StoreOptions,
+    ahead: number,
+    isEnough: () => Promise<boolean>,
+  ): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      ["--import", "tsx", program, JSON.stringify(place), String(ahead)],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    try {
+      await once(child.stdout, "data");
+      await until("enough deliveries", isEnough, Boolean, 60_000);
+    } finally {
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    }
+  }
+
+  it("arrive at least once, whenever their process dies", async function () {
+    this.timeout(180_000);
+    const place = await store.place("migrated");
+    const db = await store.open(place);
+    const here = await install(db);
+    const endpoints = await Promise.all(
+      Array.from({ length: endpointCount }, () => here.endpoint(receiver.port)),
+    );
+    let ahead = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const before = receiver.requests.length;
+      await here.emit(...Array.from({ length: eventsPerRound }, () => "invoice.paid"));
+      // Somewhere in the middle: later in each round.
+      const enough = before + 20 + round * 37;
+      await deliverUntil(place, ahead, () => Promise.resolve(receiver.requests.length >= enough));
+      ahead += leaseOver;
+    }
+    const unfinished = async () =>
+      (await here.deliveries()).filter((each) => each.status !== "succeeded").length;
+    expect(await unfinished()).to.be.above(0);
+    await deliverUntil(place, ahead, async () => {
+      const [waiting] = await db.all(
+        "SELECT 1 AS found FROM events WHERE position IS NULL LIMIT 1",
+      );
+      return waiting === undefined && (await unfinished()) === 0;
+    });
+    await here.close();
+
+    const told = await db.find(events, "WHERE type = 'invoice.paid' ORDER BY position");
+    expect(told).to.have.length(rounds * eventsPerRound);
+    const deliveries = await here.deliveries();
+    const attempts = await db.find(webhookAttempts, "");
+    expect(deliveries).to.have.length(told.length * endpoints.length);
+    expect(attempts).to.have.length(deliveries.length);
+    const received = new Set(receiver.requests.map(({ headers }) => headers["till-delivery-id"]));
+    expect([...received]).to.have.members(deliveries.map((each) => each.id));
+    const owners = new Map(deliveries.map((each) => [each.id as string, each.endpointId]));
+    for (const request of receiver.requests) {
+      const owner = owners.get(String(request.headers["till-delivery-id"]));
+      const secret = endpoints.find((endpoint) => endpoint.id === owner)?.secret;
+      expect(verified(request, secret ?? "").type).to.equal("invoice.paid");
+    }
+    // What was under way when a process died came twice, and nothing else did.
+    expect(receiver.requests.length - deliveries.length).to.be.at.most(rounds * endpointCount * 4);
+  });
+});

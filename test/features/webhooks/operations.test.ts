@@ -1,0 +1,223 @@
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
+import { approvedMerchant, register, startApp, type TestApp } from "../../support/app.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eachStore } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+eachStore("webhook operations", (store) => {
+  let app: TestApp;
+  let receiver: Receiver;
+  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let path: string;
+
+  before(async function () {
+    this.timeout(60_000);
+    app = await startApp({
+      place: await store.place("migrated"),
+      settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" },
+    });
+    receiver = await startReceiver();
+  });
+  beforeEach(async () => {
+    merchant = await approvedMerchant(app);
+    path = `/v1/organizations/${merchant.organizationId}`;
+  });
+  after(async () => {
+    await receiver.stop();
+    await app.stop();
+  });
+
+  const create = (body: object, headers: Record<string, string> = {}) =>
+    app.request("POST", `${path}/webhook-endpoints`, { key: merchant.key, body, headers });
+
+  it("are closed to strangers, to viewers of less and to others", async () => {
+    const body = { url: receiver.url };
+    const anonymous = await app.request("POST", `${path}/webhook-endpoints`, { body });
+    expect(anonymous.status).to.equal(401);
+    const other = await register(app, "Eve");
+    for (const [method, rest] of [
+      ["GET", "webhook-endpoints"],
+      ["GET", "webhook-deliveries"],
+      ["POST", "webhook-endpoints"],
+    ] as const) {
+      const answer = await app.request(method, `${path}/${rest}`, {
+        token: other.token,
+        ...(method === "POST" ? { body } : {}),
+      });
+      expect(answer.status).to.equal(404);
+    }
+    const made = await create(body);
+    const foreign = `/v1/organizations/${other.organizationId}/webhook-endpoints/${String(made.body["id"])}`;
+    const stolen = await app.request("PATCH", foreign, { token: other.token, body: {} });
+    expect(stolen.status).to.equal(404);
+    const ended = await app.request("POST", `${foreign}/disable`, { token: other.token });
+    expect(ended.status).to.equal(404);
+  });
+
+  it("make an endpoint, whose secret is shown once and sealed where it lies", async () => {
+    const made = await create(
+      { url: receiver.url, description: "Books", eventTypes: ["invoice.paid"] },
+      { "Idempotency-Key": "one" },
+    );
+    expect(made.status).to.equal(201);
+    const { id, secret } = made.body as { id: string; secret: string };
+    expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(made.body).to.include({
+      url: receiver.url,
+      description: "Books",
+      status: "enabled",
+      disabledReason: null,
+    });
+    const again = await create(
+      { url: receiver.url, description: "Books", eventTypes: ["invoice.paid"] },
+      { "Idempotency-Key": "one" },
+    );
+    expect(again.body).to.deep.equal(made.body);
+    const row = await app.app.db.findOne(webhookEndpoints, "WHERE id = $1", [id]);
+    expect(JSON.stringify(row)).to.not.contain(secret.slice(6));
+    const list = await app.request("GET", `${path}/webhook-endpoints`, { key: merchant.key });
+    expect(list.text).to.not.contain("secret");
+    expect(list.body["data"]).to.have.length(1);
+    const audited = await app.app.db.find(auditLogs, "WHERE target_id = $1", [id]);
+    expect(audited.map((entry) => entry.action)).to.deep.equal(["webhook_endpoint.created"]);
+    expect(JSON.stringify(audited)).to.not.contain("whsec_");
+  });
+
+  it("refuse addresses that this server does not send to, and say what to change", async () => {
+    for (const url of ["not a url", "ftp://example.com/", "https://user:pw@example.com/", ""]) {
+      const refused = await create({ url });
+      expect(refused.status, url).to.equal(400);
+      expect(refused.body["errors"]).to.have.nested.property("[0].pointer", "/url");
+    }
+    for (const url of [
+      "http://10.0.0.1/",
+      "https://169.254.169.254/latest/meta-data",
+      "https://[::1]/",
+      "https://0xa.1/",
+      "https://nowhere.invalid/",
+      "http://example.com/",
+      `${app.url}/v1/organizations`,
+    ]) {
+      const refused = await create({ url });
+      expect(refused.status, url).to.equal(422);
+      expect(refused.body["code"]).to.equal("webhook_url_refused");
+    }
+  });
+
+  it("refuse types of events that there are not, and more than ten endpoints", async () => {
+    for (const eventTypes of [
+      ["invoice.payed"],
+      ["invoice.paid", "invoice.paid"],
+      "invoice.paid",
+    ]) {
+      const refused = await create({ url: receiver.url, eventTypes });
+      expect(refused.status).to.equal(400);
+    }
+    const made = await Promise.all(Array.from({ length: 12 }, () => create({ url: receiver.url })));
+    expect(made.filter(({ status }) => status === 201)).to.have.length(10);
+    const [refused] = made.filter(({ status }) => status !== 201);
+    expect(refused).to.have.property("status", 409);
+    expect(refused?.body["code"]).to.equal("webhook_endpoint_limit");
+    const first = String(made.find(({ status }) => status === 201)?.body["id"]);
+    const endpoint = `${path}/webhook-endpoints/${first}`;
+    await app.request("POST", `${endpoint}/disable`, { key: merchant.key });
+    expect((await create({ url: receiver.url })).status).to.equal(201);
+    const enabling = await app.request("PATCH", endpoint, {
+      key: merchant.key,
+      body: { status: "enabled" },
+    });
+    expect(enabling.status).to.equal(409);
+  });
+
+  it("change an endpoint, unless somebody else did meanwhile", async () => {
+    const made = await create({ url: receiver.url, description: "Books" });
+    const endpoint = `${path}/webhook-endpoints/${String(made.body["id"])}`;
+    const change = (body: object, headers = {}) =>
+      app.request("PATCH", endpoint, { key: merchant.key, body, headers });
+    const changed = await change({ description: null, eventTypes: ["invoice.paid"] });
+    expect(changed.status).to.equal(200);
+    expect(changed.body).to.deep.include({ description: null, eventTypes: ["invoice.paid"] });
+    const tag = changed.headers.get("ETag") ?? "";
+    expect((await change({ url: `${receiver.url}2` }, { "If-Match": tag })).status).to.equal(200);
+    expect((await change({ url: receiver.url }, { "If-Match": tag })).status).to.equal(412);
+    expect((await change({ url: null })).status).to.equal(400);
+    expect((await change({ url: "https://10.0.0.1/" })).status).to.equal(422);
+    const off = await app.request("POST", `${endpoint}/disable`, { key: merchant.key });
+    expect(off.body).to.include({ status: "disabled", disabledReason: "Disabled on request." });
+    const twice = await app.request("POST", `${endpoint}/disable`, { key: merchant.key });
+    expect(twice.body).to.deep.equal(off.body);
+    const on = await change({ status: "enabled" });
+    expect(on.body).to.include({ status: "enabled", disabledReason: null });
+  });
+
+  it("list what was delivered, by endpoint, status and type", async () => {
+    const made = await create({ url: receiver.url, eventTypes: ["customer.created"] });
+    const { id, secret } = made.body as { id: string; secret: string };
+    const before = receiver.received.length;
+    for (const name of ["Ada", "Bob", "Cyd"]) {
+      const customer = await app.request("POST", `${path}/customers`, {
+        key: merchant.key,
+        body: { name },
+      });
+      expect(customer.status).to.equal(201);
+    }
+    await until(
+      "the deliveries",
+      () => receiver.received.length - before,
+      (count) => count === 3,
+    );
+    for (const { headers, body } of receiver.received.slice(before)) {
+      new Webhook(secret).verify(body, headers as Record<string, string>);
+    }
+    const list = (query: string) =>
+      app.request("GET", `${path}/webhook-deliveries?${query}`, { key: merchant.key });
+    await until(
+      "the outcomes",
+      () => list("status=succeeded"),
+      ({ body }) => (body["data"] as unknown[]).length === 3,
+    );
+    const [newest] = (await list("limit=1")).body["data"] as Record<string, unknown>[];
+    expect(newest).to.include({
+      webhookEndpointId: id,
+      eventType: "customer.created",
+      status: "succeeded",
+      attempts: 1,
+      nextAttemptAt: null,
+      responseStatus: 200,
+      lastError: null,
+      replayOf: null,
+    });
+    const count = async (query: string) => ((await list(query)).body["data"] as unknown[]).length;
+    expect(await count(`webhookEndpointId=${id}`)).to.equal(3);
+    expect(await count("eventType=customer.created&status=succeeded")).to.equal(3);
+    expect(await count("eventType=invoice.paid")).to.equal(0);
+    expect(await count("status=dead_letter")).to.equal(0);
+    expect((await list("status=lost")).status).to.equal(400);
+    expect((await list("webhookEndpointId=nobody")).status).to.equal(400);
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await list(`limit=2${cursor === null ? "" : `&cursor=${cursor}`}`);
+      ids.push(...(page.body["data"] as { id: string }[]).map((each) => each.id));
+      cursor = page.body["nextCursor"] as string | null;
+    } while (cursor !== null);
+    expect(new Set(ids).size).to.equal(3);
+    expect(ids).to.deep.equal([...ids].sort().reverse());
+
+    const replayed = await app.request(
+      "POST",
+      `${path}/webhook-deliveries/${ids[0] ?? ""}/replay`,
+      { key: merchant.key },
+    );
+    expect(replayed.status).to.equal(202);
+    expect(replayed.body).to.include({ replayOf: ids[0], status: "pending" });
+    await until(
+      "the replay",
+      () => receiver.received.length - before,
+      (received) => received === 4,
+    );
+  });
+});
