@@ -1,3 +1,13 @@
+export {
+  AlreadyInitialized,
+  alreadyInitialized,
+  isInitialized,
+  makeInstallation,
+  type Installation,
+  type InstallationInput,
+  type Installed,
+} from "./installation.ts";
 export { adminOperations } from "./operations.ts";
-export { presentOrganizationDetail } from "./present.ts";
+export { presentInstalled, presentOrganizationDetail } from "./present.ts";
+export { InitializeRequest } from "./records.ts";
 export { makeAdminService, type AdminService } from "./service.ts";

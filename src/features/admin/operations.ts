@@ -1,13 +1,33 @@
 import { platform } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { VerificationConflict } from "../organizations/index.ts";
-import { presentOrganizationDetail } from "./present.ts";
-import { AdminOrganizationDetailRecord, UpdateOrganizationVerificationRequest } from "./records.ts";
+import { presentOrganizationDetail, presentOrganizations } from "./present.ts";
+import {
+  AdminOrganizationDetailRecord,
+  AdminOrganizationListRecord,
+  organizationQuery,
+  UpdateOrganizationVerificationRequest,
+} from "./records.ts";
 import type { AdminService } from "./service.ts";
 
 const operation = operationsOf<AdminService>();
 
 export const adminOperations = [
+  operation({
+    id: "adminListOrganizations",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/organizations",
+    summary: "List organizations",
+    description:
+      "`search` is a part of the names or the contact's e-mail address, in any case, or a whole id.",
+    access: platform("platform:read"),
+    request: { query: organizationQuery },
+    response: { status: 200, record: AdminOrganizationListRecord },
+    errors: [],
+    handle: (service, call) => service.listOrganizations(call.query),
+    present: presentOrganizations,
+  }),
   operation({
     id: "adminUpdateOrganizationVerification",
     group: "Admin",

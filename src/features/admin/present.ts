@@ -1,10 +1,28 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { presentMembership } from "../members/index.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import { presentMembership, presentUser } from "../members/index.ts";
 import { presentOrganization, type ReviewRow } from "../organizations/index.ts";
 import { presentWallet } from "../wallets/index.ts";
-import type { AdminOrganizationDetailRecord, AdminReviewHistoryItemRecord } from "./records.ts";
-import type { OrganizationDetail } from "./service.ts";
+import type {
+  AdminOrganizationDetailRecord,
+  AdminOrganizationListRecord,
+  AdminReviewHistoryItemRecord,
+} from "./records.ts";
+import type { Installed } from "./installation.ts";
+import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
+
+export function presentOrganizations(
+  page: Page<OrganizationEntry>,
+): z.input<typeof AdminOrganizationListRecord> {
+  const { data, nextCursor } = mapPage(page, ({ organization, crew }) => ({
+    ...presentOrganization(organization),
+    ...crew,
+    plan: null,
+    subscriptionStatus: null,
+  }));
+  return { data: [...data], nextCursor };
+}
 
 export function presentOrganizationDetail(
   detail: OrganizationDetail,
@@ -21,6 +39,11 @@ export function presentOrganizationDetail(
     subscription: null,
     reviewHistory: detail.reviews.map(presentReview),
   };
+}
+
+/** What `till init` prints. */
+export function presentInstalled({ organization, user }: Installed) {
+  return { organization: presentOrganization(organization), user: presentUser(user) };
 }
 
 function presentReview(review: ReviewRow): z.input<typeof AdminReviewHistoryItemRecord> {

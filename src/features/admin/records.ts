@@ -1,7 +1,10 @@
 import { z } from "zod";
 import {
   datetime,
+  email,
   id,
+  line,
+  listRecord,
   paragraph,
   record,
   requestRecord,
@@ -9,10 +12,12 @@ import {
 } from "../../api/record.ts";
 import { SubscriptionRecord } from "../billing/index.ts";
 import { MembershipRecord } from "../members/index.ts";
-import { decisions, OrganizationRecord } from "../organizations/index.ts";
+import { decisions, OrganizationRecord, verificationStatuses } from "../organizations/index.ts";
 import { WalletRecord } from "../wallets/index.ts";
 
 const noteLengthMax = 2_000;
+const nameLengthMax = 120;
+const searchLengthMax = 200;
 
 export const AdminReviewHistoryItemRecord = responseRecord("AdminReviewHistoryItem", {
   id: id("review"),
@@ -44,6 +49,27 @@ export const AdminOrganizationDetailRecord = record(
     reviewHistory: z.array(AdminReviewHistoryItemRecord),
   }),
 );
+
+export const AdminOrganizationListRecord = listRecord(
+  "AdminOrganizationList",
+  AdminOrganizationRecord,
+);
+
+/** What narrows the list of organizations. */
+export const organizationQuery = {
+  limit: z.string().optional(),
+  cursor: z.string().optional(),
+  verificationStatus: z.enum(verificationStatuses).optional(),
+  search: z.string().min(1).max(searchLengthMax).optional(),
+};
+export const OrganizationQuery = z.strictObject(organizationQuery);
+
+/** What the first start of an installation is given; no operation takes it, so it has no public name. */
+export const InitializeRequest = z.strictObject({
+  adminEmail: email(),
+  adminName: line(nameLengthMax),
+  organization: line(nameLengthMax),
+});
 
 export const UpdateOrganizationVerificationRequest = requestRecord(
   "UpdateOrganizationVerificationRequest",

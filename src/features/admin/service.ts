@@ -1,15 +1,25 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { membershipsOfOrganization, type MembershipView } from "../members/index.ts";
 import {
   reviewHistory,
+  searchOrganizations,
   type DecisionInput,
+  type OrganizationFilters,
   type OrganizationRow,
   type Organizations,
   type ReviewRow,
 } from "../organizations/index.ts";
 import type { WalletView } from "../wallets/index.ts";
+import { crewsOf, type Crew } from "./store.ts";
+
+/** An organization as the platform lists it. */
+export interface OrganizationEntry {
+  readonly organization: OrganizationRow;
+  readonly crew: Crew;
+}
 
 /** Everything that the platform's admins decide by. */
 export interface OrganizationDetail {
@@ -20,6 +30,7 @@ export interface OrganizationDetail {
 }
 
 export interface AdminService {
+  listOrganizations(query: OrganizationFilters & PageQuery): Promise<Page<OrganizationEntry>>;
   /** Approves, rejects or sends back an organization's submission. */
   decide(
     context: WriteContext,
@@ -39,6 +50,23 @@ export function makeAdminService(deps: {
 }): AdminService {
   const { db, clock, organizations, walletsOf } = deps;
   return {
+    async listOrganizations({ limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "admin_organizations", { ...filters });
+      const { data, nextCursor } = toPage(await searchOrganizations(db, filters, page), page);
+      const crews = await crewsOf(
+        db,
+        data.map(({ id }) => id),
+      );
+      const nobody: Crew = { ownerEmail: "", memberCount: 0 };
+      return {
+        data: data.map((organization) => ({
+          organization,
+          crew: crews.get(organization.id) ?? nobody,
+        })),
+        nextCursor,
+      };
+    },
+
     decide(context, organizationId, input) {
       return db.write(context, async (tx) => {
         const organization = await organizations.decide(tx, clock.now(), organizationId, input);

@@ -1,0 +1,95 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { Defect, defineProblem } from "../../kernel/errors.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Reader,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import type { Passwords } from "../../platform/secrets/passwords.ts";
+import { requireStrong } from "../auth/index.ts";
+import { userView, type Members, type UserView } from "../members/index.ts";
+import {
+  platformOrganization,
+  type OrganizationRow,
+  type Organizations,
+} from "../organizations/index.ts";
+
+export const AlreadyInitialized = defineProblem({
+  code: "already_initialized",
+  status: 409,
+  title: "The store is in use already",
+});
+
+export interface InstallationInput {
+  readonly adminEmail: string;
+  readonly adminName: string;
+  readonly password: string;
+  readonly organization: string;
+}
+
+export interface Installed {
+  readonly organization: OrganizationRow;
+  readonly user: UserView;
+}
+
+/** The first start of an installation: it makes the organization of the platform and its first admin. */
+export interface Installation {
+  isInitialized(): Promise<boolean>;
+  /** Makes both in one transaction; 409 `already_initialized` where they are there. */
+  initialize(context: WriteContext, input: InstallationInput): Promise<Installed>;
+}
+
+/** Whether the organization of the platform is there. */
+export async function isInitialized(reader: Reader): Promise<boolean> {
+  return (await platformOrganization(reader)) !== null;
+}
+
+export function alreadyInitialized(): Error {
+  return new AlreadyInitialized(
+    "It has its platform organization and admin, and nothing was changed. Start it with till serve, or give another folder with --data-dir.",
+  );
+}
+
+export function makeInstallation(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+  readonly members: Members;
+  readonly organizations: Organizations;
+}): Installation {
+  const { db, clock, passwords, members, organizations } = deps;
+  return {
+    isInitialized: () => isInitialized(db),
+
+    async initialize(context, input) {
+      await requireStrong(passwords, input.password);
+      const passwordHash = await passwords.hash(input.password);
+      try {
+        return await db.write(context, async (tx) => {
+          if (await isInitialized(tx)) throw alreadyInitialized();
+          const at = clock.now();
+          const { id: ownerId } = await members.addUser(tx, at, {
+            email: input.adminEmail,
+            name: input.adminName,
+            passwordHash,
+          });
+          const organization = await organizations.add(tx, at, {
+            name: input.organization,
+            ownerId,
+            isPlatform: true,
+          });
+          const user = await userView(tx, ownerId);
+          if (user === null) throw new Defect("the admin is not in the transaction that made them");
+          return { organization, user };
+        });
+      } catch (error) {
+        // Another init was first, on PostgreSQL in the same moment.
+        if (error instanceof UniqueViolation && error.index === "organizations_platform") {
+          throw alreadyInitialized();
+        }
+        throw error;
+      }
+    },
+  };
+}

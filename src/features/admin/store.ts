@@ -1,0 +1,27 @@
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
+
+/** Who stands behind an organization. */
+export interface Crew {
+  /** Of the owner who has been it longest; empty where there is none. */
+  readonly ownerEmail: string;
+  readonly memberCount: number;
+}
+
+/** The crews of several organizations, in one statement. */
+export async function crewsOf(
+  reader: Reader,
+  organizationIds: readonly Id<"organization">[],
+): Promise<Map<Id<"organization">, Crew>> {
+  if (organizationIds.length === 0) return new Map();
+  const places = organizationIds.map((_id, place) => `$${String(place + 1)}`).join(", ");
+  const rows = await reader.all<Crew & { id: Id<"organization"> }>(
+    `SELECT m.organization_id AS "id", CAST(COUNT(*) AS INTEGER) AS "memberCount", (
+       SELECT u.email FROM memberships om JOIN users u ON u.id = om.user_id
+       WHERE om.organization_id = m.organization_id AND om.role = 'owner' ORDER BY om.id LIMIT 1
+     ) AS "ownerEmail"
+     FROM memberships m WHERE m.organization_id IN (${places}) GROUP BY m.organization_id`,
+    organizationIds,
+  );
+  return new Map(rows.map(({ id, ownerEmail, memberCount }) => [id, { ownerEmail, memberCount }]));
+}

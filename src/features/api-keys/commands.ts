@@ -1,0 +1,93 @@
+import { commandsOf } from "../../api/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { ApiKeyService } from "./service.ts";
+
+const command = commandsOf<ApiKeyService>();
+
+export const apiKeyCommands = [
+  command({
+    name: "key create",
+    summary: "Make an API key and show its secret, this once",
+    flags: [
+      {
+        flags: "--organization <id>",
+        description: "whose key it is",
+        ask: "The organization's id",
+      },
+      { flags: "--name <text>", description: "what it is for", ask: "A name for the key" },
+      {
+        flags: "--scopes <list>",
+        description: "read, write, platform; several are separated by commas",
+        ask: "Scopes (read, write, platform)",
+      },
+      {
+        flags: "--expires-at <time>",
+        description: "when it ends, such as 2031-01-31T00:00:00.000Z",
+      },
+    ],
+    examples: [
+      "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name shop --scopes read,write",
+      "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name reports --scopes read --json",
+    ],
+    effect: "write-without-trial",
+    async handle(service, call) {
+      const { CreateApiKeyRequest } = await import("./records.ts");
+      const { expiresAt, ...input } = call.parse(CreateApiKeyRequest, {
+        name: call.flag("name"),
+        scopes: call
+          .flag("scopes")
+          ?.split(",")
+          .map((scope) => scope.trim()),
+        expiresAt: call.flag("expires-at"),
+      });
+      return service.create(call.context, call.flag("organization") as Id<"organization">, {
+        ...input,
+        expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
+      });
+    },
+    async present(created) {
+      return (await import("./present.ts")).presentCreatedApiKey(created);
+    },
+    columns: [
+      { title: "Key", value: (key) => key.id },
+      { title: "Name", value: (key) => key.name },
+      { title: "Scopes", value: (key) => key.scopes.join(", ") },
+      { title: "Expires", value: (key) => key.expiresAt ?? "never" },
+      { title: "Secret", value: (key) => key.secret },
+    ],
+    next: (key) =>
+      `keep the secret now: it is not shown again. To end the key: till key revoke --organization … ${key.id}`,
+  }),
+  command({
+    name: "key revoke",
+    summary: "End an API key; the next request with it is refused",
+    arguments: [{ name: "apiKeyId", description: "such as key_01h…" }],
+    flags: [
+      {
+        flags: "--organization <id>",
+        description: "whose key it is; without it the key is looked for",
+      },
+    ],
+    examples: [
+      "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Revoke ${call.argument("apiKeyId")}? Programs that use it are refused at once, for good.`,
+    async handle(service, call) {
+      const apiKeyId = call.argument("apiKeyId") as Id<"apiKey">;
+      const given = call.flag("organization") as Id<"organization"> | undefined;
+      const organizationId = given ?? (await service.organizationOf(apiKeyId));
+      return service.revoke(call.context, organizationId, apiKeyId);
+    },
+    async present(key) {
+      return (await import("./present.ts")).presentApiKey(key);
+    },
+    columns: [
+      { title: "Key", value: (key) => key.id },
+      { title: "Name", value: (key) => key.name },
+      { title: "Revoked", value: (key) => key.revokedAt },
+    ],
+  }),
+];

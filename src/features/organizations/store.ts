@@ -1,0 +1,38 @@
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Reader, SqlValue } from "../../platform/database/index.ts";
+import type { VerificationStatus } from "./rules.ts";
+import { organizations, type OrganizationRow } from "./table.ts";
+
+export interface OrganizationFilters {
+  readonly verificationStatus?: VerificationStatus | undefined;
+  /** A part of the names or the contact's e-mail address, in any case, or the whole id. */
+  readonly search?: string | undefined;
+}
+
+/** A page of all organizations, newest first. */
+export function searchOrganizations(
+  reader: Reader,
+  filters: OrganizationFilters,
+  page: PageRequest,
+): Promise<OrganizationRow[]> {
+  const values: SqlValue[] = [];
+  const bound = (value: SqlValue) => `$${String(values.push(value))}`;
+  const conditions = ["1 = 1"];
+  const { verificationStatus, search } = filters;
+  if (verificationStatus !== undefined) {
+    conditions.push(`verification_status = ${bound(verificationStatus)}`);
+  }
+  if (search !== undefined) {
+    const part = bound(`%${search.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`);
+    const likes = ["name", "display_name", "contact_email"].map(
+      (column) => `LOWER(${column}) LIKE ${part} ESCAPE '\\'`,
+    );
+    conditions.push(`(${likes.join(" OR ")} OR id = ${bound(search)})`);
+  }
+  if (page.after !== null) conditions.push(`id < ${bound(page.after)}`);
+  return reader.find(
+    organizations,
+    `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${bound(page.fetch)}`,
+    values,
+  );
+}

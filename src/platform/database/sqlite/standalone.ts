@@ -1,0 +1,15 @@
+import { open as openFile } from "node:fs/promises";
+import { makeConnection, type Connection } from "./connection.ts";
+
+/** A connection of its own to a SQLite file, which is made where it is missing, for its owner alone. */
+export async function connectTo(path: string): Promise<Connection> {
+  const file = await openFile(path, "a", 0o600);
+  await file.close();
+  const { default: driver } = await import("sqlite3");
+  return new Promise((resolve, reject) => {
+    const raw = new driver.Database(path, (error: Error | null) => {
+      if (error === null) resolve(makeConnection(raw));
+      else reject(error);
+    });
+  });
+}
