@@ -24,8 +24,10 @@ export interface PostgresOptions {
 
 /** A throwaway PostgreSQL server in a process of its own, on a free port of 127.0.0.1. */
 export interface PostgresServer {
+  /** Everything that it keeps. */
+  readonly folder: string;
   /** The process of the server; another one after `start`. */
-  readonly pid: () => number;
+  pid(): number;
   /** The address of one of its databases. */
   url(database: string): string;
   /** Ends the server and keeps its data. */
@@ -148,13 +150,17 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function halt(): Promise<void> {
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child?.once("exit", resolve));
-    child.kill("SIGINT");
+    const ending = child;
+    const ended = new Promise((resolve) => ending.once("exit", resolve));
+    // Else nothing would keep this process alive until the server has gone.
+    ending.ref();
+    ending.kill("SIGINT");
     await ended;
   }
 
   const guard = guardFolder(root, data);
   const server: PostgresServer = {
+    folder: root,
     pid: () => child?.pid ?? 0,
     url,
     halt,
