@@ -1,9 +1,9 @@
 import type {
-  Invoices,
-  InvoiceTerms,
-  Match,
+  HoldMatch,
+  PayableTerms,
   PaymentTotals,
-} from "../../../src/features/payments/ports.ts";
+} from "../../../src/features/invoices/index.ts";
+import type { Invoices } from "../../../src/features/payments/ports.ts";
 import {
   payments,
   transfers,
@@ -33,14 +33,14 @@ interface AskedInvoice {
   readonly address: Address;
   /** Null: the address is this invoice's own. */
   readonly exactAmount: bigint | null;
-  terms: InvoiceTerms;
+  terms: PayableTerms;
   isWatched: boolean;
 }
 
 export interface AskedFor {
   readonly address: Address;
   readonly exactAmount?: bigint;
-  readonly terms?: Partial<InvoiceTerms>;
+  readonly terms?: Partial<PayableTerms>;
 }
 
 /** The invoices' side of the interface, with what was told to it. */
@@ -71,7 +71,9 @@ function askingInvoices(ids: IdSource): AskingInvoices {
           amount: 2_500n,
           settlementCurrency: "USD",
           settlementDecimals: 2,
+          tokenSymbol: "USDT",
           tokenDecimals: 6,
+          issuedAt: startAt,
           payableAmount: exactAmount ?? token(25),
           dueAmount: exactAmount ?? token(25),
           requiredConfirmations: 3,
@@ -93,7 +95,7 @@ function askingInvoices(ids: IdSource): AskingInvoices {
     matchHolds: (_tx, _network, candidates) =>
       Promise.resolve(
         new Map(
-          candidates.flatMap(({ key, address, amount }): [string, Match][] => {
+          candidates.flatMap(({ key, address, amount }): [string, HoldMatch][] => {
             const own = watched().filter((invoice) => invoice.address === address);
             const found = own.find(
               ({ exactAmount }) => exactAmount === null || exactAmount === amount,

@@ -131,6 +131,18 @@ eachStore("The watcher", (store) => {
       ]);
     });
 
+    it("another token than the one that the invoice asks for, even at an address of its own", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { id } = watched.invoices.ask({ address: shop });
+      const other = watched.network.tokens.find(({ contract }) => contract !== watched.contract);
+      const contract = other?.contract ?? "";
+      watched.chain.mine([{ transaction: "other", contract, to: shop, amount: token(25) }]);
+      await watched.look();
+      expect(await watched.payments()).to.deep.equal([]);
+      expect((await watched.transfers())[0]).to.include({ token: "USDC", invoiceId: null });
+      expect(watched.invoices.totals.get(id)?.seen ?? 0n).to.equal(0n);
+    });
+
     it("a token whose contract counts in other decimals, while the other tokens go on", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
