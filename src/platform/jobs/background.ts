@@ -88,7 +88,8 @@ export function createBackground(deps: {
   return {
     start() {
       if (task !== null) throw new Defect("the background was started twice");
-      task = schedule(wakeUp, tick);
+      // A missed tick is harmless here, and no reason to write lines around the logger.
+      task = schedule(wakeUp, tick, { suppressMissedWarning: true });
       tick();
     },
     nudge(name) {
