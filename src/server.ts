@@ -1,12 +1,14 @@
 import { createServer, type Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
+import { answerBrokenRequests } from "./api/broken-requests.ts";
 import { mountDocs } from "./api/docs.ts";
 import { mountHealth } from "./api/health.ts";
 import {
   answerProblems,
   identifyRequest,
   logRequests,
+  readTarget,
   refuseMethods,
   secureHeaders,
 } from "./api/http.ts";
@@ -35,6 +37,7 @@ export function createHttpServer(app: App): Server {
   koa.use(logRequests(app));
   koa.use(secureHeaders());
   koa.use(answerProblems(app));
+  koa.use(readTarget());
   koa.use(router.routes());
   koa.use(refuseMethods(router));
 
@@ -43,6 +46,7 @@ export function createHttpServer(app: App): Server {
     { maxHeaderSize: headerBytesMax, connectionsCheckingInterval: connectionCheckMs },
     (request, response) => void handle(request, response),
   );
+  answerBrokenRequests(server, app);
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;
   server.keepAliveTimeout = keepAliveMs;

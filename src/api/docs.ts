@@ -7,6 +7,7 @@ import { notFound } from "../kernel/errors.ts";
 import type { RequestState } from "./mount.ts";
 import type { Operation } from "./operation.ts";
 import { openApiDocument, problemsOf } from "./openapi.ts";
+import { problemsOfAnyRequest } from "./problems.ts";
 
 /** The files of Swagger UI that the page loads, from the package that ships them without calls to other hosts. */
 const assets: Readonly<Record<string, string>> = {
@@ -90,12 +91,11 @@ function assetFolder(): string {
   return join(dirname(require.resolve("@fastify/swagger-ui/package.json")), "static");
 }
 
-/** Where a problem's `type` leads: its code, status and title, for every problem that an operation declares. */
+/** Where a problem's `type` leads: its code, status and title, for every problem that there is. */
 function problemsPage(operations: readonly Operation[]): string {
+  const problems = [...problemsOfAnyRequest, ...operations.flatMap(problemsOf)];
   const definitions = new Map(
-    operations.flatMap((operation) =>
-      problemsOf(operation).map(({ definition }) => [definition.code, definition] as const),
-    ),
+    problems.map(({ definition }) => [definition.code, definition] as const),
   );
   const entries = [...definitions.values()]
     .sort((left, right) => (left.code < right.code ? -1 : 1))

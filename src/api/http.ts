@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 import type { Middleware } from "koa";
 import { koaBody } from "koa-body";
 import type { Clock } from "../kernel/clock.ts";
-import { notFound, Problem } from "../kernel/errors.ts";
+import { InvalidRequest, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
@@ -72,6 +72,19 @@ function isTrusted(address: string, trustedProxies: readonly AddressRange[]): bo
   return trustedProxies.some(
     ({ start, bits }) => start.kind() === parsed.kind() && parsed.match([start, bits] as never),
   );
+}
+
+/** A target that names a host too (`GET http://host/path`) is read as its path; one that is none is refused. */
+export function readTarget(): Handler {
+  return async (ctx, next) => {
+    const target = ctx.req.url ?? "";
+    if (!target.startsWith("/") && target !== "*") {
+      if (!URL.canParse(target)) throw new InvalidRequest("The address of the request is none.");
+      const { pathname, search } = new URL(target);
+      ctx.req.url = pathname + search;
+    }
+    await next();
+  };
 }
 
 /** The one place where errors become answers. */

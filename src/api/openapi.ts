@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ProblemClass } from "../kernel/errors.ts";
 import { InvalidRequest, NotFound } from "../kernel/errors.ts";
 import { idPattern } from "../kernel/id.ts";
+import { StoreUnavailable } from "../platform/database/index.ts";
 import { groups, pathParameters, type Operation } from "./operation.ts";
 import {
   Forbidden,
@@ -23,13 +24,17 @@ type Json = Record<string, unknown>;
 /** Every problem that an operation may answer: its own, and those of every operation of its kind. */
 export function problemsOf(operation: Operation): readonly ProblemClass[] {
   const isWrite = operation.method !== "GET";
-  const all: ProblemClass[] = [InvalidRequest, RateLimited, InternalError, ...operation.errors];
-  if (operation.access.kind !== "public") all.push(Unauthenticated);
-  if (operation.access.kind === "organization" || operation.access.kind === "platform")
-    all.push(Forbidden);
-  if (operation.access.kind === "organization" && isWrite) all.push(OrganizationSuspended);
+  const all: ProblemClass[] = [InvalidRequest, RateLimited, InternalError, StoreUnavailable];
+  all.push(...operation.errors);
+  if (operation.access.kind !== "public") all.push(Unauthenticated, Forbidden);
+  if (
+    (operation.access.kind === "organization" || operation.access.kind === "authenticated") &&
+    isWrite
+  )
+    all.push(OrganizationSuspended);
   if (operation.path.includes("{")) all.push(NotFound);
-  if (operation.body !== null) all.push(PayloadTooLarge, UnsupportedMediaType);
+  if (operation.body !== null || operation.method === "POST")
+    all.push(PayloadTooLarge, UnsupportedMediaType);
   if (operation.method === "PATCH") all.push(PreconditionFailed);
   if (operation.idempotent) all.push(IdempotencyKeyReused, IdempotencyKeyInFlight);
   return [...new Set(all)].sort(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem, defineProblem } from "../kernel/errors.ts";
+import { defineProblem, InvalidRequest, NotFound, Problem } from "../kernel/errors.ts";
 import { responseRecord } from "./record.ts";
 
 export const Unauthenticated = defineProblem({
@@ -48,11 +48,31 @@ export const RateLimited = defineProblem({
   status: 429,
   title: "Too many requests",
 });
+export const HeadersTooLarge = defineProblem({
+  code: "headers_too_large",
+  status: 431,
+  title: "The headers are too large",
+});
+export const RequestTimeout = defineProblem({
+  code: "request_timeout",
+  status: 408,
+  title: "The request took too long",
+});
 export const InternalError = defineProblem({
   code: "internal_error",
   status: 500,
   title: "Something went wrong on our side",
 });
+
+/** What any request may be answered, whether its path is an operation's or none. */
+export const problemsOfAnyRequest = [
+  InvalidRequest,
+  NotFound,
+  MethodNotAllowed,
+  RequestTimeout,
+  PayloadTooLarge,
+  HeadersTooLarge,
+] as const;
 
 export const ProblemRecord = responseRecord("Problem", {
   type: z.string(),

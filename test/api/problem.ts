@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import type { Answer } from "../support/app.ts";
+
+export interface FieldFault {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Checks that an answer is a problem of this kind, in the one shape that they all have; gives its faults. */
+export function expectProblem(answer: Answer, status: number, code: string): readonly FieldFault[] {
+  expect(answer.status, answer.text).to.equal(status);
+  expect(answer.headers.get("Content-Type")).to.match(/^application\/problem\+json\b/);
+  expect(Object.keys(answer.body).sort()).to.deep.equal(
+    ["code", "detail", "errors", "requestId", "status", "title", "type"],
+    answer.text,
+  );
+  expect(answer.body["code"], answer.text).to.equal(code);
+  expect(answer.body["status"]).to.equal(status);
+  expect(answer.body["requestId"]).to.equal(answer.headers.get("X-Request-Id"));
+  expect(answer.body["type"]).to.match(new RegExp(`^http://.*/docs/problems#${code}$`));
+  expect(answer.body["title"]).to.be.a("string").and.not.equal("");
+  expect(answer.body["detail"]).to.be.a("string").and.not.equal("");
+  expect(answer.text).not.to.match(/node_modules|at async|SELECT |INSERT |\.ts:\d/);
+  const faults = answer.body["errors"] as readonly FieldFault[];
+  for (const fault of faults) {
+    expect(Object.keys(fault).sort()).to.deep.equal(["code", "message", "pointer"]);
+  }
+  return faults;
+}
+
+/** The pointers of the wrong fields, sorted. */
+export function pointersOf(answer: Answer): readonly string[] {
+  return expectProblem(answer, 400, "invalid_request")
+    .map((fault) => fault.pointer)
+    .sort();
+}
+
+/** What two answers must share so that neither tells more than the other: all but what names the request. */
+export function withoutRequest(answer: Answer): unknown {
+  const { requestId: _requestId, ...body } = answer.body;
+  const varying = new Set(["date", "x-request-id", "content-length", "ratelimit"]);
+  const headers = [...answer.headers].filter(([name]) => !varying.has(name)).sort();
+  return { status: answer.status, body, headers };
+}

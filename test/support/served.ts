@@ -1,0 +1,38 @@
+import { startApp, type AppOptions, type TestApp } from "./app.ts";
+import { eachStore, type TestStore } from "./stores.ts";
+
+/** A program that runs for a suite; it is there from the suite's first test on. */
+export interface Served {
+  readonly app: TestApp;
+  readonly store: TestStore;
+}
+
+const patienceMs = 60_000;
+
+/** Runs a suite against the whole program, on SQLite and on PostgreSQL, each with a store of its own. */
+export function eachServed(
+  title: string,
+  body: (served: Served) => void,
+  options: AppOptions = {},
+): void {
+  eachStore(title, (store) => {
+    describe("served", () => {
+      let running: TestApp | undefined;
+      before(async function () {
+        this.timeout(patienceMs);
+        running = await startApp({ place: await store.place("migrated"), ...options });
+      });
+      after(async function () {
+        this.timeout(patienceMs);
+        await running?.stop();
+      });
+      body({
+        store,
+        get app() {
+          if (running === undefined) throw new Error("the program does not run yet");
+          return running;
+        },
+      });
+    });
+  });
+}
