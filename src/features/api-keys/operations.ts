@@ -1,13 +1,37 @@
+import { z } from "zod";
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
+import type { Page } from "../../kernel/page.ts";
 import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { presentApiKey, presentCreatedApiKey } from "./present.ts";
-import { ApiKeyRecord, CreateApiKeyRequest, CreatedApiKeyRecord } from "./records.ts";
+import {
+  ApiKeyListRecord,
+  ApiKeyRecord,
+  CreateApiKeyRequest,
+  CreatedApiKeyRecord,
+} from "./records.ts";
 import type { ApiKeyService } from "./service.ts";
+import type { ApiKeyRow } from "./table.ts";
 
 const operation = operationsOf<ApiKeyService>();
 
 export const apiKeyOperations = [
+  operation({
+    id: "listApiKeys",
+    group: "API Keys",
+    method: "GET",
+    path: "/organizations/{organizationId}/api-keys",
+    summary: "List API keys, revoked ones too",
+    access: organization("organization:read"),
+    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    response: { status: 200, record: ApiKeyListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<ApiKeyRow>) => ({
+      data: page.data.map(presentApiKey),
+      nextCursor: page.nextCursor,
+    }),
+  }),
   operation({
     id: "createApiKey",
     group: "API Keys",

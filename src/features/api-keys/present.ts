@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import type { ApiKeyRecord, CreatedApiKeyRecord } from "./records.ts";
-import type { ApiKeyRow, CreatedApiKey } from "./service.ts";
+import type { CreatedApiKey } from "./service.ts";
+import type { ApiKeyRow } from "./table.ts";
 
 export function presentApiKey(row: ApiKeyRow): z.input<typeof ApiKeyRecord> {
   return {

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { datetime, id, line, record, requestRecord, responseRecord } from "../../api/record.ts";
+import {
+  datetime,
+  id,
+  line,
+  listRecord,
+  record,
+  requestRecord,
+  responseRecord,
+} from "../../api/record.ts";
 import { scopes } from "../../api/permissions.ts";
 
 export const ApiKeyRecord = responseRecord("ApiKey", {
@@ -12,6 +20,8 @@ export const ApiKeyRecord = responseRecord("ApiKey", {
   expiresAt: datetime().nullable(),
   revokedAt: datetime().nullable(),
 });
+
+export const ApiKeyListRecord = listRecord("ApiKeyList", ApiKeyRecord);
 
 export const CreatedApiKeyRecord = record(
   "CreatedApiKey",

@@ -4,15 +4,14 @@ import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
-import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { findOrganization } from "../organizations/index.ts";
 import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
-import { keyBySecret } from "./store.ts";
-import { apiKeys } from "./table.ts";
-
-export type ApiKeyRow = RowOf<typeof apiKeys>;
+import { keyBySecret, listKeys } from "./store.ts";
+import { apiKeys, type ApiKeyRow } from "./table.ts";
 
 /** How much of a secret is shown again: its kind and four letters of 256 bits. */
 const shownLength = "till_live_".length + 4;
@@ -34,6 +33,8 @@ export interface ApiKeyInput {
 }
 
 export interface ApiKeyService {
+  /** A page of an organization's keys, newest first; those that have ended too. */
+  list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<ApiKeyRow>>;
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -69,6 +70,11 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
   const uses = new Map<Id<"apiKey">, Instant>();
 
   return {
+    async list(organizationId, query) {
+      const page = parsePage(query, "api_keys", { organizationId });
+      return toPage(await listKeys(db, organizationId, page), page);
+    },
+
     async create(context, organizationId, input) {
       const organization = await findOrganization(db, organizationId);
       if (organization === null) throw notFound();

@@ -1,6 +1,9 @@
 import type { Scope } from "../../api/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import { apiKeys, type ApiKeyRow } from "./table.ts";
 
 export interface FoundKey {
   readonly id: Id<"apiKey">;
@@ -27,4 +30,14 @@ export async function keyBySecret(reader: Reader, secretHash: string): Promise<F
   return found === undefined
     ? null
     : { ...found, scopes: JSON.parse(found.scopes) as readonly Scope[] };
+}
+
+/** A page of keys, newest first. */
+export async function listKeys(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  page: PageRequest,
+): Promise<ApiKeyRow[]> {
+  const { rest, values } = pageQuery(page, [["organization_id =", organizationId]]);
+  return reader.find(apiKeys, rest, values);
 }

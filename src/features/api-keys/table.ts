@@ -1,6 +1,6 @@
 import type { Scope } from "../../api/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import { json, table, text, time } from "../../platform/database/index.ts";
+import { json, table, text, time, type RowOf } from "../../platform/database/index.ts";
 
 export const apiKeys = table(
   "api_keys",
@@ -28,3 +28,5 @@ export const apiKeys = table(
     ],
   },
 );
+
+export type ApiKeyRow = RowOf<typeof apiKeys>;

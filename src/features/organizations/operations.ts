@@ -1,17 +1,38 @@
+import { z } from "zod";
 import { authenticated, organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
+import type { Page } from "../../kernel/page.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
 import { presentOrganization } from "./present.ts";
 import {
   CreateOrganizationRequest,
+  OrganizationListRecord,
   OrganizationRecord,
   UpdateOrganizationRequest,
 } from "./records.ts";
 import type { OrganizationService } from "./service.ts";
+import type { OrganizationRow } from "./table.ts";
 
 const operation = operationsOf<OrganizationService>();
 
 export const organizationOperations = [
+  operation({
+    id: "listOrganizations",
+    group: "Organizations",
+    method: "GET",
+    path: "/organizations",
+    summary: "List one's organizations",
+    description: "A user sees those that they are a member of, an API key its own.",
+    access: authenticated,
+    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    response: { status: 200, record: OrganizationListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.actor, call.query),
+    present: (page: Page<OrganizationRow>) => ({
+      data: page.data.map(presentOrganization),
+      nextCursor: page.nextCursor,
+    }),
+  }),
   operation({
     id: "createOrganization",
     group: "Organizations",

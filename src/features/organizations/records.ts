@@ -5,6 +5,7 @@ import {
   email,
   id,
   line,
+  listRecord,
   paragraph,
   requestRecord,
   responseRecord,
@@ -35,6 +36,8 @@ export const OrganizationRecord = responseRecord("Organization", {
   createdAt: datetime(),
   updatedAt: datetime(),
 });
+
+export const OrganizationListRecord = listRecord("OrganizationList", OrganizationRecord);
 
 export const CreateOrganizationRequest = requestRecord("CreateOrganizationRequest", {
   name: line(nameLengthMax),

@@ -2,6 +2,7 @@ import type { Principal } from "../../api/access.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
@@ -16,6 +17,7 @@ import {
   type Decision,
   type VerificationStatus,
 } from "./rules.ts";
+import { onlyOrganization, organizationsOfUser } from "./store.ts";
 import {
   organizationReviews,
   organizations,
@@ -42,6 +44,8 @@ export interface DecisionInput {
 }
 
 export interface OrganizationService {
+  /** A page of what the caller belongs to: a user's organizations, a key's one. */
+  list(actor: Principal, query: PageQuery): Promise<Page<OrganizationRow>>;
   get(organizationId: Id<"organization">): Promise<OrganizationRow>;
   /** Makes an organization that the caller owns. */
   create(
@@ -178,6 +182,15 @@ export function makeOrganizationService(
 ): OrganizationService {
   const { db, clock, ids, auditor, outbox } = deps;
   return {
+    async list(actor, query) {
+      const page = parsePage(query, "organizations", { principal: actor.id });
+      const rows =
+        actor.type === "user"
+          ? await organizationsOfUser(db, actor.id, page)
+          : await onlyOrganization(db, actor.organizationId, page);
+      return toPage(rows, page);
+    },
+
     async get(organizationId) {
       const row = await findOrganization(db, organizationId);
       if (row === null) throw notFound();

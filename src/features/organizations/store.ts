@@ -1,5 +1,7 @@
+import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader, SqlValue } from "../../platform/database/index.ts";
+import { columns, decodeRows, type Reader, type SqlValue } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
 import type { VerificationStatus } from "./rules.ts";
 import { organizations, type OrganizationRow } from "./table.ts";
 
@@ -35,4 +37,29 @@ export function searchOrganizations(
     `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${bound(page.fetch)}`,
     values,
   );
+}
+
+/** A page of the organizations that a user is a member of, newest first. */
+export async function organizationsOfUser(
+  reader: Reader,
+  userId: Id<"user">,
+  page: PageRequest,
+): Promise<OrganizationRow[]> {
+  const { rest, values } = pageQuery(page, [["m.user_id =", userId]], "m.organization_id");
+  const stored = await reader.all(
+    `SELECT ${columns(organizations, "o")} FROM memberships m
+     JOIN organizations o ON o.id = m.organization_id ${rest}`,
+    values,
+  );
+  return decodeRows(organizations, stored);
+}
+
+/** The page of a list that holds one organization at most. */
+export function onlyOrganization(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  page: PageRequest,
+): Promise<OrganizationRow[]> {
+  const { rest, values } = pageQuery(page, [["id =", organizationId]]);
+  return reader.find(organizations, rest, values);
 }

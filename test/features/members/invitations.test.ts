@@ -13,7 +13,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/colleagues.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
 
 let invited = 0;
 const newAddress = () => `invited${String((invited += 1))}@example.com`;
@@ -252,11 +252,8 @@ eachStore("invitations", (store) => {
     const bob = await register(app, "Bob");
     const email = newAddress();
     const [one, two] = [await tokenFor(bob.email), await tokenFor(email)];
-    const { db } = app.app;
-    await db.write(
-      { actor: { type: "system", id: null, label: "tests" }, requestId: null, ip: null },
-      (tx) =>
-        tx.run("UPDATE organizations SET status = 'suspended' WHERE id = $1", [ada.organizationId]),
+    await app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE organizations SET status = 'suspended' WHERE id = $1", [ada.organizationId]),
     );
     for (const answer of [await accept(bob, one), await join(email, two)]) {
       expect([answer.status, answer.body["code"]]).to.deep.equal([403, "organization_suspended"]);
