@@ -1,0 +1,227 @@
+import { expect } from "chai";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { openLab, type Lab, type LabNetwork } from "./lab.ts";
+import { scenes } from "./scenes.ts";
+
+const schemes = ["light", "dark"] as const;
+const phone = { width: 390, height: 844 };
+const narrow = { width: 320, height: 640 };
+
+describeInBrowser("the page of a checkout in a browser", (browser) => {
+  let lab: Lab;
+  /** What the browser complained of, and what it asked of other hosts. */
+  let complaints: string[];
+  let opened: Page | undefined;
+
+  afterEach(async () => {
+    await opened?.context().close();
+    opened = undefined;
+    await lab.close();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  async function open(
+    network: LabNetwork,
+    options: BrowserContextOptions = {},
+    scene = "awaiting",
+  ): Promise<Page> {
+    lab = await openLab(network);
+    complaints = [];
+    scenes.find(({ name }) => name === scene)?.set(lab, network);
+    const context = await browser().newContext({ viewport: phone, ...options });
+    const page = await context.newPage();
+    opened = page;
+    page.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(lab.url) && !url.startsWith("data:")) complaints.push(url);
+    });
+    await page.goto(lab.page);
+    return page;
+  }
+
+  function setScene(name: string, network: LabNetwork): void {
+    scenes.find((scene) => scene.name === name)?.set(lab, network);
+    lab.change({});
+  }
+
+  it("has everything with scripts switched off", async () => {
+    const page = await open("tron", { javaScriptEnabled: false });
+    expect(await page.textContent("#address")).to.equal("TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE");
+    expect(await page.isVisible(".code svg")).to.equal(true);
+    expect(await page.isVisible("#copy-address")).to.equal(false);
+    setScene("paid", "tron");
+    await page.click("text=Check again");
+    expect(await page.textContent("h1")).to.equal("Paid");
+  });
+
+  it("works the test panel with scripts switched off", async () => {
+    const page = await open("sandbox", { javaScriptEnabled: false });
+    for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"]) {
+      await page.click(`button:text-is("${name}")`);
+      expect(page.url()).to.equal(lab.page);
+    }
+    expect(lab.world.pressed).to.have.length(6);
+  });
+
+  it("shows a payment by itself, says so once, and keeps what the payer had in hand", async () => {
+    const page = await open("sandbox");
+    await page.click("#other-code summary");
+    await page.focus("#copy-address");
+    setScene("partly paid", "sandbox");
+    await page.waitForSelector("text=A part has arrived");
+    expect(await page.textContent("#amount")).to.equal("15.0001");
+    expect(await page.textContent("#announcement")).to.equal("A part has arrived");
+    expect(await run(page, "document.activeElement.id")).to.equal("copy-address");
+    expect(await page.isVisible("#other-code figure")).to.equal(true);
+    expect(await page.title()).to.equal("Pay 15.0001 USDT to Café Zürich");
+    setScene("confirming", "sandbox");
+    await page.waitForSelector("text=2 of 3 confirmations");
+    setScene("paid", "sandbox");
+    await page.waitForSelector("text=Receipt");
+    expect(await page.textContent("#announcement")).to.equal("Paid");
+  });
+
+  it("is right as soon as a phone wakes, however long it slept", async () => {
+    // On a real network it looks every five seconds; after waking it must not wait for that.
+    const page = await open("tron");
+    await page.waitForSelector("#time-left:not([hidden])");
+    setScene("paid", "tron");
+    const wokeAt = Date.now();
+    await run(page, "document.dispatchEvent(new Event('visibilitychange'))");
+    await page.waitForSelector("text=Receipt");
+    expect(Date.now() - wokeAt).to.be.lessThan(2_000);
+  });
+
+  it("says when its server is away, and goes on by itself when it is back", async () => {
+    const page = await open("sandbox");
+    await page.route("**/v1/checkout/**", (route) => route.abort());
+    await page.waitForSelector("#connection:not([hidden])");
+    await page.unroute("**/v1/checkout/**");
+    setScene("paid", "sandbox");
+    await page.waitForSelector("text=Receipt");
+    expect(await page.isVisible("#connection")).to.equal(false);
+    complaints = complaints.filter((text) => !text.includes("ERR_FAILED"));
+  });
+
+  it("copies the exact amount and address, and says so", async () => {
+    const page = await open("tron", { permissions: ["clipboard-read", "clipboard-write"] });
+    for (const [name, text] of [
+      ["amount", "25.0001"],
+      ["address", "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE"],
+    ] as const) {
+      await page.click(`#copy-${name}`);
+      await page.waitForSelector(`#copy-${name}:text-is("Copied")`);
+      expect(await run(page, "navigator.clipboard.readText()")).to.equal(text);
+      expect(await page.textContent("#announcement")).to.equal(`The ${name} is copied`);
+    }
+  });
+
+  it("counts down by the server's clock and tells the time in the payer's zone", async () => {
+    const page = await open("tron", { timezoneId: "Asia/Tokyo", locale: "en-GB" });
+    await page.waitForSelector("#time-left:not([hidden])");
+    expect(await page.textContent("#time-left")).to.match(/^(59 min \d+ s|1 h 0 min) left$/);
+    const time = await page.textContent(".payment time");
+    expect(time).to.contain("21 Nov 2026, 19:30").and.to.contain("GMT+9");
+  });
+
+  for (const scheme of schemes) {
+    it(`fits 320 pixels in every state, in ${scheme}`, async () => {
+      const page = await open("ethereum", { viewport: narrow, colorScheme: scheme });
+      for (const scene of scenes) {
+        await lab.close();
+        lab = await openLab("ethereum");
+        scene.set(lab, "ethereum");
+        lab.world.merchantName = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(3);
+        lab.change({ redirectUrl: "https://shop.example/" });
+        await page.goto(lab.page);
+        const excess = await run(page, excessWidth);
+        expect(excess, scene.name).to.equal(0);
+        // WCAG 2.5.8, and more for what is pressed with a thumb.
+        for (const box of await sizesOf(page, "a.button, button:not([hidden])")) {
+          expect(box.height, scene.name).to.be.at.least(44);
+        }
+        for (const box of await sizesOf(page, "summary")) expect(box.height).to.be.at.least(24);
+      }
+    });
+
+    it(`shows the code dark on white, 240 pixels wide or more, in ${scheme}`, async () => {
+      const page = await open("tron", { viewport: narrow, colorScheme: scheme });
+      const [box] = await sizesOf(page, ".code svg");
+      expect(box?.width).to.be.at.least(240);
+      const colours = await run(
+        page,
+        "[getComputedStyle(document.querySelector('.code path[fill]')).fill," +
+          " getComputedStyle(document.querySelector('.code path[stroke]')).stroke]",
+      );
+      expect(colours).to.deep.equal(["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+    });
+  }
+
+  it("stays usable with text twice as large", async () => {
+    const page = await open("tron", { viewport: { width: 640, height: 800 } });
+    await run(page, "document.documentElement.style.fontSize = '200%'");
+    const excess = await run(page, excessWidth);
+    expect(excess).to.equal(0);
+  });
+
+  it("is worked by keyboard alone, with the focus in sight", async () => {
+    const page = await open("sandbox");
+    await page.waitForSelector("#copy-amount");
+    const reached: unknown[] = [];
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press("Tab");
+      const name = await run(page, "document.activeElement.innerText");
+      if ((await run(page, "document.activeElement === document.body")) === true) break;
+      const outline = await run(page, "getComputedStyle(document.activeElement).outlineStyle");
+      expect(outline, String(name)).to.equal("solid");
+      reached.push(name);
+    }
+    expect(reached).to.deep.equal([
+      "Copy amount",
+      "Copy address",
+      "My wallet does not read this code",
+      "Details",
+      "Check again",
+      "Pay",
+      "Underpay",
+      "Overpay",
+      "Mine",
+      "Reorganise",
+      "Expire",
+    ]);
+  });
+
+  it("prints the receipt without what is only for the screen", async () => {
+    const page = await open("sandbox", { colorScheme: "dark" }, "paid");
+    await page.waitForSelector("#print:not([hidden])");
+    await page.emulateMedia({ media: "print" });
+    expect(await page.isVisible(".receipt dl")).to.equal(true);
+    expect(await page.isVisible(".ribbon:not(.connection)")).to.equal(true);
+    for (const gone of ["#print", ".sandbox", ".actions .button"]) {
+      expect(await page.isVisible(gone), gone).to.equal(false);
+    }
+    const ground = await run(page, "getComputedStyle(document.body).backgroundColor");
+    expect(ground).to.equal("rgb(255, 255, 255)");
+  });
+});
+
+const excessWidth = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+/** What an expression gives in the page. It is text, as these tests know no types of browsers. */
+function run(page: Page, expression: string): Promise<unknown> {
+  return page.evaluate<unknown>(expression);
+}
+
+async function sizesOf(
+  page: Page,
+  selector: string,
+): Promise<{ readonly width: number; readonly height: number }[]> {
+  const found = await page.locator(selector).all();
+  const boxes = await Promise.all(found.map((element) => element.boundingBox()));
+  return boxes.filter((box) => box !== null);
+}

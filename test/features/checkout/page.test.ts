@@ -1,0 +1,394 @@
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import QRCode from "qrcode";
+import { hour, minute } from "../../../src/kernel/clock.ts";
+import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import {
+  aHash,
+  aPayment,
+  anInvoice,
+  checkoutId,
+  openLab,
+  organizationId,
+  startOfTime,
+  type Lab,
+  type LabNetwork,
+} from "./lab.ts";
+import { scenes } from "./scenes.ts";
+
+const address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
+/** The states in which a payer is asked for money. */
+const asking = ["awaiting", "partly paid", "cannot check now"];
+
+const hostileNames = [
+  `<script>alert(1)</script>`,
+  `</title><script>alert(1)</script>`,
+  `"><img src=x onerror=alert(1)>`,
+  `'><svg onload=alert(1)>`,
+  `" autofocus onfocus="alert(1)`,
+  `' onmouseover='alert(1)`,
+  `<iframe src="javascript:alert(1)"></iframe>`,
+  `<a href="javascript:alert(1)">x</a>`,
+  `&lt;script&gt;alert(1)&lt;/script&gt;`,
+  `--><script>alert(1)</script><!--`,
+  `]]><script>alert(1)</script>`,
+  `<style>*{display:none}</style>`,
+  `<meta http-equiv="refresh" content="0;url=//evil.example">`,
+  "<%= it.text.lang %><%~ 1 %>${alert(1)}{{7*7}}{merchant}",
+  `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`,
+] as const;
+
+/** The text that a browser shows for the escapes that templates write. */
+function unescape(html: string): string {
+  return html
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
+function textOf(html: string): string {
+  return unescape(html.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ");
+}
+
+describe("the page of a checkout", () => {
+  let lab: Lab;
+  afterEach(() => lab.close());
+
+  async function html(): Promise<string> {
+    const answer = await fetch(lab.page);
+    expect(answer.status).to.equal(200);
+    return answer.text();
+  }
+
+  async function inScene(name: string, network: LabNetwork = "tron"): Promise<string> {
+    lab = await openLab(network);
+    scenes.find((scene) => scene.name === name)?.set(lab, network);
+    return html();
+  }
+
+  for (const scene of scenes) {
+    it(`has its own words for: ${scene.name}`, async () => {
+      const page = await inScene(scene.name);
+      expect(page).to.contain(`data-state="${scene.state}"`);
+      expect(page).to.match(new RegExp(`<h1>${scene.headline}</h1>`));
+      expect(page).to.contain("Check again");
+      // The address is there to be paid to, and nowhere else.
+      expect(textOf(page).includes(" TQn9Y2 "), "asks").to.equal(asking.includes(scene.name));
+      expect(page.includes('role="img"'), "shows a code").to.equal(asking.includes(scene.name));
+    });
+  }
+
+  it("is complete without a script", async () => {
+    const page = await inScene("awaiting");
+    const text = textOf(page);
+    expect(text).to.contain("Café Zürich");
+    expect(page).to.contain('<span id="amount">25.00<b class="tail">01</b></span>');
+    expect(text).to.contain("on TRON (TRC-20)");
+    expect(text).to.contain("Address on TRON (TRC-20)");
+    expect(page.replaceAll(/<\/?b>/g, "")).to.contain(`translate="no">${address}</p>`);
+    expect(text).to.contain("The amount that arrives must be 25.0001 USDT");
+    expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
+    expect(text).to.contain("for 25.00 USD");
+    // What only works with a script is not shown without it.
+    for (const [button] of page.matchAll(/<button[^>]*>/g)) expect(button).to.contain("hidden");
+  });
+
+  it("draws the code dark on white with a quiet zone, and names it", async () => {
+    const page = await inScene("awaiting", "ethereum");
+    const [full, bare] = Array.from(
+      page.matchAll(/<div class="code" role="img" aria-label="([^"]*)"[^>]*>\s*(<svg.*?<\/svg>)/gs),
+      ([, label = "", svg = ""]) => ({ label, svg }),
+    );
+    expect(full?.label).to.equal(
+      "QR code: pay 25.0001 USDT on Ethereum (ERC-20) to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    );
+    const session = (await (await lab.get(`/v1/checkout/${checkoutId}`)).json()) as {
+      qrCode: string;
+    };
+    expect(drawnModules(full?.svg ?? "")).to.deep.equal(expectedModules(session.qrCode));
+    expect(drawnModules(bare?.svg ?? "")).to.deep.equal(
+      expectedModules("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
+    );
+    expect(page).to.contain("My wallet does not read this code");
+    expect(page).to.contain('href="ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer');
+  });
+
+  it("has one code on TRON, of the bare address", async () => {
+    const page = await inScene("awaiting");
+    expect(page.match(/role="img"/g)).to.have.length(1);
+    expect(page).not.to.contain('id="wallet"');
+    const [svg = ""] = /<svg xmlns.*?<\/svg>/s.exec(page) ?? [];
+    expect(drawnModules(svg)).to.deep.equal(expectedModules(address));
+  });
+
+  it("shows how far the confirmations are", async () => {
+    const page = await inScene("confirming");
+    expect(page).to.contain('<progress value="2" max="19"');
+    expect(textOf(page)).to.contain("2 of 19 confirmations");
+    expect(textOf(page)).to.contain("about a minute");
+  });
+
+  it("shows a receipt with every transaction that counts, linked to the explorer", async () => {
+    const page = await inScene("paid");
+    expect(textOf(page)).to.contain("Receipt");
+    for (const digit of ["a", "b"]) {
+      expect(page).to.contain(`href="https://tronscan.org/#/transaction/${aHash(digit)}"`);
+    }
+    for (const digit of ["c", "d"]) expect(page).not.to.contain(aHash(digit));
+  });
+
+  it("states the excess, and what is missing, to the last unit", async () => {
+    expect(textOf(await inScene("overpaid"))).to.contain("4.9999 USDT more than was asked");
+    await lab.close();
+    expect(textOf(await inScene("partly paid"))).to.contain("We received 10.00 USDT of 25.0001");
+    await lab.close();
+    expect(textOf(await inScene("expired partly paid"))).to.contain(
+      "We received 10.00 USDT of 25.0001 USDT before the time was over",
+    );
+  });
+
+  it("says when a payment was taken back, and when one waits for the merchant", async () => {
+    lab = await openLab("tron");
+    lab.change({ exception: "reverted" });
+    lab.world.payments = [aPayment({ status: "review" })];
+    const text = textOf(await html());
+    expect(text).to.contain("The network has taken back a payment");
+    expect(text).to.contain("Café Zürich has yet to accept");
+    expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
+  });
+
+  it("cannot check where a network's newest block is old, or nobody looks at it any more", async () => {
+    lab = await openLab("tron");
+    const state = lab.world.networkState;
+    const at = startOfTime + 30 * minute;
+    const cases = [
+      { tipTime: at - 59_000, scannedAt: at, isLagging: false },
+      { tipTime: at - 2 * minute, scannedAt: at, isLagging: true },
+      { tipTime: at, scannedAt: at - 2 * minute, isLagging: true },
+    ];
+    for (const [place, { isLagging, ...seen }] of cases.entries()) {
+      lab.world.at = at + place;
+      lab.world.networkState = state === null ? null : { ...state, ...seen };
+      lab.change({});
+      const expected = isLagging ? "cannot_check" : "awaiting";
+      expect(await html()).to.contain(`data-state="${expected}"`);
+    }
+    lab.world.networkState = null;
+    lab.change({});
+    expect(await html()).to.contain('data-state="cannot_check"');
+  });
+
+  it("waits for blocks on the test network as long as its watcher looks", async () => {
+    lab = await openLab("sandbox");
+    const state = lab.world.networkState;
+    lab.world.at = startOfTime + 30 * minute;
+    lab.world.networkState = state === null ? null : { ...state, scannedAt: lab.world.at };
+    expect(await html()).to.contain('data-state="awaiting"');
+  });
+
+  for (const name of hostileNames) {
+    it(`shows a merchant called ${name} literally`, async () => {
+      lab = await openLab("tron");
+      const plain = await html();
+      lab.world.merchantName = name;
+      lab.change({ redirectUrl: "https://shop.example/" });
+      const page = await html();
+      const back = /<a [^>]*rel="noopener noreferrer">(Back to [^<]*)<\/a>/.exec(page)?.[1] ?? "";
+      expect(unescape(back)).to.equal(`Back to ${name}`);
+      expect(unescape(/<bdi>([^<]*)<\/bdi>/.exec(page)?.[1] ?? "")).to.equal(name);
+      const withoutBack = page.replace(/<a [^>]*rel="noopener noreferrer">[^<]*<\/a>/, "");
+      expect(tagsOf(withoutBack)).to.deep.equal(tagsOf(plain));
+    });
+  }
+
+  it("leads back to the shop, and never to a script", async () => {
+    lab = await openLab("tron");
+    lab.change({ redirectUrl: "https://shop.example/?a=1&b=2" });
+    expect(await html()).to.contain(
+      'href="https://shop.example/?a=1&amp;b=2" rel="noopener noreferrer">Back to Café Zürich</a>',
+    );
+    lab.change({ redirectUrl: "javascript:alert(1)" });
+    const page = await html();
+    expect(page).not.to.contain("javascript:");
+    expect(page).not.to.contain("Back to");
+  });
+
+  it("tells nothing of the merchant's own, in any state", async () => {
+    for (const scene of scenes) {
+      const page = await inScene(scene.name, "sandbox");
+      for (const secret of [organizationId, "org_", "inv_", "xpub", "@example"]) {
+        expect(page, `${scene.name} and ${secret}`).not.to.contain(secret);
+      }
+      if (scene !== scenes.at(-1)) await lab.close();
+    }
+  });
+
+  it("is not indexed, not kept, sends no referrer, and loads from nowhere else", async () => {
+    lab = await openLab("tron");
+    const answer = await fetch(lab.page);
+    expect(answer.headers.get("x-robots-tag")).to.equal("noindex");
+    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    expect(answer.headers.get("referrer-policy")).to.equal("no-referrer");
+    expect(answer.headers.get("set-cookie")).to.equal(null);
+    expect(answer.headers.get("content-security-policy")).to.contain("default-src 'none'");
+    const page = await answer.text();
+    expect(page).to.contain('<meta name="robots" content="noindex, nofollow">');
+    expect(page).not.to.match(/http-equiv/i);
+    expect(page).not.to.match(/<[a-z]+[^>]*\s(style|on[a-z]+)=/i);
+    for (const [, source = ""] of page.matchAll(
+      /<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g,
+    )) {
+      expect(source).to.match(/^(\/pay\/assets\/|data:)/);
+    }
+  });
+
+  it("names its files by what is in them, to be kept for ever", async () => {
+    lab = await openLab("tron");
+    const page = await html();
+    const files = Array.from(page.matchAll(/"(\/pay\/assets\/[^"]+)"/g), ([, file = ""]) => file);
+    expect(files).to.have.length(2);
+    for (const file of files) {
+      const answer = await lab.get(file);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("cache-control")).to.contain("immutable");
+      expect(answer.headers.get("content-type")).to.match(/^text\/(css|javascript)/);
+    }
+    for (const file of ["checkout.css", "..%2Fcheckout.eta", "checkout.0000000000000000.js"]) {
+      expect((await lab.get(`/pay/assets/${file}`)).status, file).to.equal(404);
+    }
+  });
+
+  it("weighs at most 40 KB compressed in all, in the heaviest state", async () => {
+    const page = await inScene("awaiting", "ethereum");
+    const files = Array.from(page.matchAll(/"(\/pay\/assets\/[^"]+)"/g), ([, file = ""]) => file);
+    let bytes = gzipSync(page).length;
+    for (const file of files) bytes += gzipSync(await (await lab.get(file)).text()).length;
+    expect(bytes).to.be.lessThan(40_000);
+  });
+
+  it("builds its links from the configured base, not from the request", async () => {
+    lab = await openLab("sandbox", { basePath: "/shop" });
+    const answer = await fetch(lab.page, { headers: { "X-Forwarded-Host": "evil.example" } });
+    const page = await answer.text();
+    expect(page).to.contain('src="/shop/pay/assets/');
+    expect(page).to.contain(`href="/shop/pay/${checkoutId}"`);
+    expect(page).to.contain(`action="/shop/pay/${checkoutId}/sandbox"`);
+    expect(page).to.contain(`data-session="/shop/v1/checkout/${checkoutId}"`);
+    expect(page).not.to.contain("evil.example");
+  });
+
+  it("says in plain words that there is no such payment", async () => {
+    lab = await openLab("tron");
+    lab.world.invoice = anInvoice("tron", { checkoutId: checkoutId.replace("0", "1") });
+    for (const id of [checkoutId, "chk_x", "%3Cscript%3E"]) {
+      const answer = await lab.get(`/pay/${id}`);
+      expect(answer.status, id).to.equal(404);
+      expect(await answer.text()).to.contain("There is no such payment");
+    }
+  });
+
+  it("says that a payment is safe while the store is away", async () => {
+    lab = await openLab("tron");
+    lab.world.fault = new StoreUnavailable("the disk is full");
+    const answer = await fetch(lab.page);
+    expect(answer.status).to.equal(503);
+    const page = await answer.text();
+    expect(textOf(page)).to.contain("Your payment is safe");
+    expect(page).to.contain(`href="/pay/${checkoutId}"`);
+    expect(page).not.to.contain("disk");
+  });
+
+  it("shows nothing to pay from the second on in which the time is over", async () => {
+    lab = await openLab("tron");
+    lab.world.at = startOfTime + hour - 1;
+    lab.world.networkState = null;
+    expect(await html()).to.contain('id="address"');
+    lab.world.at = startOfTime + hour;
+    const page = await html();
+    expect(page).not.to.contain('id="address"');
+    expect(page).to.contain("its time is over, or about to be");
+  });
+});
+
+describe("the colours of a checkout", () => {
+  const css = readFileSync(
+    new URL("../../../src/features/checkout/pages/checkout.css", import.meta.url),
+    "utf8",
+  );
+  const [light = "", dark = ""] = Array.from(
+    css.matchAll(/:root \{([^}]*)\}/g),
+    ([, body]) => body,
+  );
+
+  for (const [scheme, body] of Object.entries({ light, dark })) {
+    it(`have the contrast of WCAG 2.2 AA in ${scheme}`, () => {
+      const colours = Object.fromEntries(
+        Array.from(body.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g), ([, name = "", hex = ""]) => [
+          name,
+          hex,
+        ]),
+      );
+      const contrastOf = (one: string, other: string): number =>
+        contrast(colours[one] ?? "", colours[other] ?? "");
+      for (const ground of ["ground", "card"]) {
+        for (const ink of ["text", "quiet", "link", "careful"]) {
+          expect(contrastOf(ink, ground), `${ink} on ${ground}`).to.be.at.least(4.5);
+        }
+        for (const mark of ["edge", "focus", "asking", "working", "done", "careful", "over"]) {
+          expect(contrastOf(mark, ground), `${mark} on ${ground}`).to.be.at.least(3);
+        }
+      }
+      expect(contrastOf("ribbon-text", "ribbon")).to.be.at.least(4.5);
+    });
+  }
+});
+
+function tagsOf(html: string): string[] {
+  return Array.from(html.matchAll(/<[^>]*>/g), ([tag]) => tag.replace(/="[^"]*"/g, '=""'));
+}
+
+/** The dark modules of a picture, read from its lines. */
+function drawnModules(svg: string): string[] {
+  expect(svg).to.contain('fill="#ffffff"');
+  expect(svg).to.contain('stroke="#000000"');
+  const size = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1]);
+  const rows = Array.from({ length: size }, () => Array<string>(size).fill("0"));
+  const path = /stroke="#000000" d="([^"]*)"/.exec(svg)?.[1] ?? "";
+  let x = 0;
+  let y = 0;
+  for (const [, command, numbers = ""] of path.matchAll(/([Mmh])([^Mmh]*)/g)) {
+    const [first = 0, second = 0] = numbers.trim().split(/[ ,]+/).map(Number);
+    if (command === "M") [x, y] = [first, Math.floor(second)];
+    else if (command === "m") x += first;
+    else for (const end = x + first; x < end; x += 1) rows[y]?.splice(x, 1, "1");
+  }
+  return rows.map((row) => row.join(""));
+}
+
+function expectedModules(text: string): string[] {
+  const { modules } = QRCode.create(text, { errorCorrectionLevel: "M" });
+  const edge = 4;
+  const size = modules.size + 2 * edge;
+  return Array.from({ length: size }, (_, row) =>
+    Array.from({ length: size }, (__, column) => {
+      const inside = [row, column].every((place) => place >= edge && place < size - edge);
+      return inside && modules.get(row - edge, column - edge) === 1 ? "1" : "0";
+    }).join(""),
+  );
+}
+
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((place) => {
+    const part = Number.parseInt(hex.slice(place, place + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
+
+const buttons = ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"] as const;
+const ribbon = "this money is not real";
+
+describe("the test panel of a checkout", () => {
+  let lab: Lab;
+  afterEach(() => lab.close());
+
+  const html = async (): Promise<string> => (await fetch(lab.page)).text();
+
+  it("is on the page of the test network, with a ribbon that says so", async () => {
+    lab = await openLab("sandbox");
+    const text = await html();
+    expect(text).to.contain(ribbon);
+    for (const name of buttons) {
+      expect(text).to.match(new RegExp(`name="action" value="${name.toLowerCase()}">${name}<`));
+    }
+    expect(text).to.contain(`method="post" action="/pay/${checkoutId}/sandbox"`);
+  });
+
+  const done: Readonly<Record<string, string>> = {
+    pay: `pay ${checkoutId} exact`,
+    underpay: `pay ${checkoutId} under`,
+    overpay: `pay ${checkoutId} over`,
+    mine: "mine 1",
+    reorganise: "reorganise 3",
+    expire: `expire ${checkoutId}`,
+  };
+  for (const [action, pressed] of Object.entries(done)) {
+    it(`does ${action} and sends the browser back to the page`, async () => {
+      lab = await openLab("sandbox", { basePath: "/shop" });
+      const answer = await lab.press(action);
+      expect(answer.status).to.equal(303);
+      expect(answer.headers.get("location")).to.equal(`/shop/pay/${checkoutId}`);
+      expect(lab.world.pressed).to.deep.equal([pressed]);
+    });
+  }
+
+  it("lets the page look at the store again at once", async () => {
+    lab = await openLab("sandbox");
+    await html();
+    await lab.press("pay");
+    await html();
+    expect(lab.world.looks).to.equal(2);
+  });
+
+  it("refuses a button that there is not", async () => {
+    lab = await openLab("sandbox");
+    for (const action of ["", "steal", "toString", "pay "]) {
+      expect((await lab.press(action)).status, action).to.equal(400);
+    }
+    expect(lab.world.pressed).to.deep.equal([]);
+  });
+
+  it("does not answer with a GET", async () => {
+    lab = await openLab("sandbox");
+    expect((await lab.get(`/pay/${checkoutId}/sandbox`)).status).to.equal(405);
+  });
+
+  for (const network of ["tron", "ethereum"] as const satisfies readonly LabNetwork[]) {
+    it(`is not there on ${network}, whatever is sent, though the sandbox is on beside it`, async () => {
+      lab = await openLab(network, { hasSandbox: true });
+      const text = await html();
+      expect(text).not.to.contain(ribbon);
+      expect(text).not.to.contain("/sandbox");
+      for (const action of [...buttons.map((name) => name.toLowerCase()), "steal"]) {
+        expect((await lab.press(action)).status, action).to.equal(404);
+      }
+      expect(lab.world.pressed).to.deep.equal([]);
+    });
+  }
+
+  it("is not there for an invoice of the test network once that is off, and the ribbon stays", async () => {
+    lab = await openLab("sandbox", { hasSandbox: false });
+    const text = await html();
+    expect(text).to.contain(ribbon);
+    expect(text).not.to.contain("/sandbox");
+    expect((await lab.press("pay")).status).to.equal(404);
+  });
+
+  it("is not there for a checkout that there is not", async () => {
+    lab = await openLab("sandbox");
+    lab.world.invoice = null;
+    expect((await lab.press("pay")).status).to.equal(404);
+  });
+});

@@ -1,0 +1,172 @@
+import { expect } from "chai";
+import { hour } from "../../../src/kernel/clock.ts";
+import {
+  aHash,
+  anInvoice,
+  checkoutId,
+  openLab,
+  organizationId,
+  startOfTime,
+  type Lab,
+  type LabNetwork,
+} from "./lab.ts";
+import { scenes } from "./scenes.ts";
+
+const path = `/v1/checkout/${checkoutId}`;
+
+interface Session {
+  readonly invoice: Readonly<Record<string, string>>;
+  readonly qrCode: string;
+  readonly paymentInstructions: string;
+  readonly receipt: (Readonly<Record<string, unknown>> & { transactionHashes: string[] }) | null;
+}
+
+describe("getCheckoutSession", () => {
+  let lab: Lab;
+  afterEach(() => lab.close());
+
+  async function open(network: LabNetwork = "tron"): Promise<Lab> {
+    lab = await openLab(network);
+    return lab;
+  }
+
+  async function session(): Promise<Session> {
+    const answer = await lab.get(path);
+    expect(answer.status).to.equal(200);
+    return (await answer.json()) as Session;
+  }
+
+  async function inScene(name: string, network: LabNetwork = "tron"): Promise<Session> {
+    await open(network);
+    scenes.find((scene) => scene.name === name)?.set(lab, network);
+    return session();
+  }
+
+  it("tells what the payer needs, and nothing else", async () => {
+    await open();
+    expect(await session()).to.deep.equal({
+      id: checkoutId,
+      invoice: {
+        id: "P7K2-9QXD-4MTR",
+        status: "open",
+        amount: "25.00",
+        paidAmount: "0.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "tron",
+        walletAddress: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+        checkoutUrl: `https://pay.example/shop/pay/${checkoutId}`,
+        expiresAt: "2026-11-21T10:30:00.000Z",
+        payableAmount: "25.0001",
+        remainingAmount: "25.0001",
+      },
+      qrCode: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      paymentInstructions:
+        "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. The amount that arrives must be 25.0001 USDT: if you pay from an exchange, add its fee on top.",
+      merchantDisplayName: "Café Zürich",
+      confirmationProgress: { current: 0, required: 19 },
+      receipt: null,
+    });
+  });
+
+  it("encodes chain, token, address and what is still to pay on EVM networks", async () => {
+    const { qrCode } = await inScene("partly paid", "ethereum");
+    expect(qrCode).to.equal(
+      "ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed&uint256=15000100",
+    );
+  });
+
+  it("asks for what is still to pay", async () => {
+    const { invoice, paymentInstructions } = await inScene("partly paid");
+    expect(invoice).to.include({
+      status: "partially_paid",
+      paidAmount: "10.00",
+      payableAmount: "25.0001",
+      remainingAmount: "15.0001",
+    });
+    expect(paymentInstructions).to.contain("Send 15.0001 USDT");
+  });
+
+  it("gives a receipt with the transactions that count, once it is paid", async () => {
+    const { receipt, invoice } = await inScene("paid", "ethereum");
+    expect(receipt).to.deep.equal({
+      invoiceId: invoice["id"],
+      amount: "25.00",
+      paidAmount: "25.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "ethereum",
+      paidAt: "2026-11-21T09:31:00.000Z",
+      transactionHashes: [`0x${aHash("a")}`, `0x${aHash("b")}`],
+    });
+  });
+
+  it("writes hashes bare on TRON", async () => {
+    const { receipt } = await inScene("paid");
+    expect(receipt?.transactionHashes).to.deep.equal([aHash("a"), aHash("b")]);
+  });
+
+  for (const name of ["confirming", "paid", "overpaid", "expired unpaid", "canceled"]) {
+    it(`asks for nothing when it is ${name}`, async () => {
+      const { qrCode, paymentInstructions } = await inScene(name, "ethereum");
+      expect(qrCode).to.equal("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+      expect(paymentInstructions).to.match(/Do not send anything/);
+      expect(paymentInstructions).not.to.match(/Send \d/);
+    });
+  }
+
+  it("asks for nothing once the time is over, though the network was not read since", async () => {
+    await open();
+    lab.world.at = startOfTime + hour;
+    expect((await session()).paymentInstructions).to.contain("Do not send anything now");
+  });
+
+  it("is at most a second old, and costs the store one look a second", async () => {
+    await open();
+    await Promise.all(Array.from({ length: 100 }, () => session()));
+    lab.world.invoice = anInvoice("tron", { status: "canceled" });
+    lab.world.at += 999;
+    expect((await session()).invoice["status"]).to.equal("open");
+    expect(lab.world.looks).to.equal(1);
+    lab.world.at += 1;
+    expect((await session()).invoice["status"]).to.equal("canceled");
+    expect(lab.world.looks).to.equal(2);
+  });
+
+  it("answers 304 while nothing has changed", async () => {
+    await open();
+    const tag = (await lab.get(path)).headers.get("ETag") ?? "";
+    lab.world.at += 5_000;
+    expect((await lab.get(path, { "If-None-Match": tag })).status).to.equal(304);
+    lab.change({ status: "canceled" });
+    expect((await lab.get(path, { "If-None-Match": tag })).status).to.equal(200);
+  });
+
+  it("says 404 to what is no checkout, without a look at the store where it cannot be one", async () => {
+    await open();
+    for (const id of ["chk_short", "inv_01jd7v0000000000000000000a", "chk_%27%20OR%201", "x"]) {
+      expect((await lab.get(`/v1/checkout/${id}`)).status, id).to.equal(404);
+    }
+    expect(lab.world.looks).to.equal(0);
+    const unknown = `/v1/checkout/${checkoutId.replace("0", "1")}`;
+    const answer = await lab.get(unknown);
+    expect(answer.status).to.equal(404);
+    expect(answer.headers.get("content-type")).to.contain("application/problem+json");
+    await lab.get(unknown);
+    expect(lab.world.looks, "what is not there is not remembered").to.equal(2);
+  });
+
+  it("refuses query parameters that it does not know", async () => {
+    await open();
+    expect((await lab.get(`${path}?nonsense=1`)).status).to.equal(400);
+  });
+
+  it("shows a merchant's name as it is and hides what is the merchant's own", async () => {
+    await open();
+    lab.world.merchantName = `<b>"Ünï" & Söhne</b>`;
+    const text = await (await lab.get(path)).text();
+    expect(JSON.parse(text)).to.include({ merchantDisplayName: `<b>"Ünï" & Söhne</b>` });
+    expect(text).not.to.contain(organizationId);
+    expect(text).not.to.contain("inv_");
+  });
+});

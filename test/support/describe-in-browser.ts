@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { chromium, type Browser } from "playwright-core";
+
+/** Where Debian, Ubuntu and Alpine put it; TILL_TEST_CHROMIUM names another. */
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const patienceMs = 60_000;
+
+function browserPath(): string | null {
+  const given = process.env["TILL_TEST_CHROMIUM"];
+  return [...(given === undefined ? [] : [given]), ...places].find(existsSync) ?? null;
+}
+
+/**
+ * A suite in a real browser: where none is installed, it is skipped under a name that says why, or fails where nothing
+ * may be skipped. The browser is there from the suite's first test to its last.
+ */
+export function describeInBrowser(title: string, body: (browser: () => Browser) => void): void {
+  const path = browserPath();
+  if (path === null) {
+    const reason = "no Chromium is installed; TILL_TEST_CHROMIUM may name one";
+    if (process.env["TILL_TEST_NO_SKIP"] !== "1") {
+      describe.skip(`${title} (${reason})`, () => {
+        body(() => {
+          throw new Error(reason);
+        });
+      });
+      return;
+    }
+    describe(title, () => {
+      it("finds a browser", () => {
+        throw new Error(reason);
+      });
+    });
+    return;
+  }
+  describe(title, function () {
+    this.timeout(patienceMs);
+    let browser: Browser | undefined;
+    before(async () => {
+      browser = await chromium.launch({
+        executablePath: path,
+        // Containers have no sandbox of their own to give; the pages are ours.
+        args: ["--no-sandbox", "--disable-background-networking"],
+      });
+    });
+    after(() => browser?.close());
+    body(() => {
+      if (browser === undefined) throw new Error("the browser is there in tests only");
+      return browser;
+    });
+  });
+}
