@@ -129,7 +129,7 @@ function fieldErrors(
   input: unknown,
   point: (path: readonly PropertyKey[]) => string,
 ): FieldError[] {
-  return issues
+  const errors = issues
     .flatMap((issue): FieldError[] => {
       const below = (nested: readonly z.core.$ZodIssue[]) =>
         fieldErrors(nested, valueAt(input, issue.path), (path) => point([...issue.path, ...path]));
@@ -159,6 +159,11 @@ function fieldErrors(
         : [{ pointer: point(issue.path), code: code(issue), message: plain(issue.message) }];
     })
     .slice(0, fieldErrorsMax);
+  // zod measures the length of what is not even text: its type is what is wrong with it.
+  const mistyped = new Set(
+    errors.filter((error) => error.code === "invalid_type").map((error) => error.pointer),
+  );
+  return errors.filter((error) => error.code === "invalid_type" || !mistyped.has(error.pointer));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,0 +1,247 @@
+import { expect } from "chai";
+import { Agent, request } from "node:http";
+import { performance } from "node:perf_hooks";
+import { gzipSync } from "node:zlib";
+import { register, type Person, type RequestOptions } from "../support/app.ts";
+import { rawExchange } from "../support/raw-http.ts";
+import { eachServed } from "../support/served.ts";
+import { expectProblem, pointersOf } from "./problem.ts";
+
+const json = { "Content-Type": "application/json" };
+const kibibyte = 1_024;
+const bodyMax = 256 * kibibyte;
+
+eachServed("the body of a request", (served) => {
+  let person: Person;
+  let path: string;
+
+  before(async () => {
+    person = await register(served.app);
+    path = `/v1/organizations/${person.organizationId}`;
+  });
+
+  const patch = (options: RequestOptions) =>
+    served.app.request("PATCH", path, { token: person.token, ...options });
+
+  describe("content types", () => {
+    it("takes JSON alone", async () => {
+      for (const type of [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+        "application/vnd.api+json",
+        "application/jsonp",
+        "json",
+        "",
+        "application/json, text/plain",
+      ]) {
+        const answer = await patch({ raw: '{"name":"x"}', headers: { "Content-Type": type } });
+        expectProblem(answer, 415, "unsupported_media_type");
+      }
+      for (const type of ["application/json; charset=utf-8", "Application/JSON"]) {
+        const answer = await patch({ raw: '{"name":"x"}', headers: { "Content-Type": type } });
+        expect(answer.status, type).to.equal(200);
+      }
+    });
+
+    it("needs a body where there is one to read", async () => {
+      expectProblem(await patch({}), 400, "invalid_request");
+      expectProblem(await patch({ headers: json }), 400, "invalid_request");
+      expectProblem(await served.app.request("POST", "/v1/auth/login"), 400, "invalid_request");
+    });
+
+    it("refuses a body where there is nothing to say", async () => {
+      const submit = `${path}/kyb/submit`;
+      const { token } = person;
+      const answer = await served.app.request("POST", submit, { token, body: { note: "x" } });
+      expect(pointersOf(answer)).to.deep.equal(["/note"]);
+      const text = { "Content-Type": "text/plain" };
+      expectProblem(
+        await served.app.request("POST", submit, { token, raw: "hello", headers: text }),
+        415,
+        "unsupported_media_type",
+      );
+      for (const options of [{}, { headers: json }, { body: {} }]) {
+        const missing = await served.app.request("POST", submit, { token, ...options });
+        expectProblem(missing, 422, "kyb_incomplete");
+      }
+      const get = await rawExchange(served.app.url, {
+        target: path,
+        headers: [
+          ["Authorization", `Bearer ${token}`],
+          ["Content-Type", "application/json"],
+          ["Content-Length", "2"],
+        ],
+        body: "{}",
+      });
+      expect(get.status).to.equal(400);
+    });
+
+    it("refuses what is not JSON, and JSON that is no object", async () => {
+      for (const raw of [
+        "{",
+        "{'a':1}",
+        "{a:1}",
+        "NaN",
+        "undefined",
+        "[1,]",
+        '{"a":1}}',
+        "\u0000",
+      ]) {
+        expectProblem(await patch({ raw }), 400, "invalid_request");
+      }
+      for (const raw of ["null", "1", '"x"', "[]", "true", '""']) {
+        expect(pointersOf(await patch({ raw })), raw).to.deep.equal([""]);
+      }
+      expectProblem(
+        await patch({ raw: new Uint8Array([0x7b, 0xff, 0x7d]) }),
+        400,
+        "invalid_request",
+      );
+    });
+
+    it("reads gzip and refuses encodings that it does not know, and broken ones", async () => {
+      const gzip = { ...json, "Content-Encoding": "gzip" };
+      const good = await patch({ raw: gzipSync('{"name":"zipped"}'), headers: gzip });
+      expect(good.body["name"]).to.equal("zipped");
+      const unknown = { ...json, "Content-Encoding": "zstd" };
+      expectProblem(await patch({ raw: "{}", headers: unknown }), 415, "unsupported_media_type");
+      const cut = gzipSync('{"name":"cut"}').subarray(0, 20);
+      for (const raw of [cut, "{}"]) {
+        expectProblem(await patch({ raw, headers: gzip }), 400, "invalid_request");
+      }
+    });
+  });
+
+  describe("size", () => {
+    const filled = (bytes: number) => {
+      const start = '{"businessDescription":"';
+      return `${start}${"x".repeat(bytes - start.length - 2)}"}`;
+    };
+
+    it("reads 256 KiB and not a byte more", async () => {
+      expect(pointersOf(await patch({ raw: filled(bodyMax) }))).to.deep.equal([
+        "/businessDescription",
+      ]);
+      expectProblem(await patch({ raw: filled(bodyMax + 1) }), 413, "payload_too_large");
+    });
+
+    it("counts what comes in chunks without a length", async () => {
+      const text = filled(bodyMax + 1);
+      const chunk = (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`;
+      const send = (size: number, end: string) =>
+        rawExchange(served.app.url, {
+          method: "PATCH",
+          target: path,
+          headers: [
+            ["Authorization", `Bearer ${person.token}`],
+            ["Content-Type", "application/json"],
+            ["Transfer-Encoding", "chunked"],
+          ],
+          body: `${chunk(text.slice(0, size))}${end}`,
+        });
+      expect((await send(bodyMax + 1, "0\r\n\r\n")).status).to.equal(413);
+      // Cut short it is not JSON, but it is small enough to be read.
+      expect((await send(1_000, "0\r\n\r\n")).status).to.equal(400);
+    });
+
+    it("counts what a small body unpacks to, and serves the connection's next request", async () => {
+      const bomb = gzipSync(Buffer.alloc(30 * kibibyte * kibibyte, 32));
+      expect(bomb.byteLength).to.be.lessThan(bodyMax);
+      const before = process.memoryUsage().rss;
+      const statuses = await onOneConnection(served.app.url, [
+        { path, token: person.token, body: bomb, encoding: "gzip" },
+        { path, token: person.token, body: Buffer.from(filled(bodyMax + 10)) },
+        { path, token: person.token, body: Buffer.from('{"name":"after"}') },
+      ]);
+      expect(statuses).to.deep.equal([413, 413, 200]);
+      expect(process.memoryUsage().rss - before).to.be.lessThan(50 * kibibyte * kibibyte);
+    });
+
+    it("does not wait for the rest of a body that is too long", async () => {
+      const started = performance.now();
+      const answer = await rawExchange(served.app.url, {
+        method: "PATCH",
+        target: path,
+        headers: [
+          ["Authorization", `Bearer ${person.token}`],
+          ["Content-Type", "application/json"],
+          ["Content-Length", "10000000000"],
+        ],
+        body: "{",
+      });
+      expect(answer.status).to.equal(413);
+      expect(performance.now() - started).to.be.lessThan(2_000);
+    });
+  });
+
+  describe("depth", () => {
+    const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+    const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+    it("reads 32 levels, and says which field goes deeper", async () => {
+      const codes = async (raw: string) =>
+        expectProblem(await patch({ raw }), 400, "invalid_request").map(({ code }) => code);
+      expect(await codes(objects(32))).to.deep.equal(["unknown_field"]);
+      expect(await codes(objects(33))).to.deep.equal(["too_deep"]);
+      expect(await codes(nested(32))).to.deep.equal(["invalid_type"]);
+      expect(await codes(nested(33))).to.deep.equal(["too_deep"]);
+      expect(await codes(`{"name":${nested(32)}}`)).to.deep.equal(["too_deep"]);
+    });
+
+    it("is not shaken by 100,000 levels", async () => {
+      for (const raw of [nested(100_000), objects(40_000), "[".repeat(bodyMax)]) {
+        expectProblem(await patch({ raw }), 400, "invalid_request");
+        const started = performance.now();
+        expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
+        expect(performance.now() - started).to.be.lessThan(200);
+      }
+    });
+  });
+});
+
+/** Sends PATCH requests one after the other over one connection that is kept; gives their statuses. */
+async function onOneConnection(
+  url: string,
+  requests: readonly {
+    readonly path: string;
+    readonly token: string;
+    readonly body: Buffer;
+    readonly encoding?: string;
+  }[],
+): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const statuses: number[] = [];
+  const sockets = new Set<unknown>();
+  for (const { path, token, body, encoding } of requests) {
+    statuses.push(
+      await new Promise<number>((resolve, reject) => {
+        const sent = request(url + path, {
+          method: "PATCH",
+          agent,
+          timeout: 5_000,
+          headers: {
+            Authorization: `Bearer ${token}`,
+            "Content-Type": "application/json",
+            "Content-Length": body.byteLength,
+            ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+          },
+        });
+        sent.on("socket", (socket) => sockets.add(socket));
+        sent.on("timeout", () => sent.destroy(new Error("no answer in time")));
+        sent.on("error", reject);
+        sent.on("response", (response) => {
+          response.resume();
+          response.on("end", () => {
+            resolve(response.statusCode ?? 0);
+          });
+        });
+        sent.end(body);
+      }),
+    );
+  }
+  agent.destroy();
+  expect(sockets.size, "connections").to.equal(1);
+  return statuses;
+}
