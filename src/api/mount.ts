@@ -4,11 +4,12 @@ import { koaBody } from "koa-body";
 import { z } from "zod";
 import type { Actor } from "../kernel/actor.ts";
 import { systemActor } from "../kernel/actor.ts";
+import { canonicalJson } from "../kernel/canonical-json.ts";
 import { Defect, invalidField, InvalidRequest, notFound } from "../kernel/errors.ts";
 import { idPattern, type Id } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Gatekeeper, Principal, Standing } from "./access.ts";
-import { canonicalJson, digest, type Idempotency, type KeptAnswer } from "./idempotency.ts";
+import { digest, type Idempotency, type KeptAnswer } from "./idempotency.ts";
 import { pathParameters, type AnyCall, type Operation } from "./operation.ts";
 import { roleMay, scopesMay, type Permission } from "./permissions.ts";
 import {

@@ -1,4 +1,5 @@
-import { canonicalJson, digest } from "../../api/idempotency.ts";
+import { digest } from "../../api/idempotency.ts";
+import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
