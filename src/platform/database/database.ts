@@ -38,7 +38,10 @@ export interface WriteContext {
   readonly finish?: (tx: Tx, result: unknown) => Promise<void> | void;
 }
 
-/** An open transaction. It has no `write`, so that nesting cannot be written. */
+/**
+ * An open transaction. It has no `write`, so that nesting cannot be written. A statement that fails fails the whole
+ * write, even when its error was caught: `insertIfAbsent` is for rows that may be there. Of no use once the write ended.
+ */
 export interface Tx extends Reader {
   readonly context: WriteContext;
   /** Any statement that changes rows; gives how many it changed. */
@@ -75,8 +78,10 @@ export interface Tx extends Reader {
 
 export interface Database extends Reader {
   /**
-   * The only way to write: one call, one transaction. `fn` may run again, so it has no effect outside the store;
-   * no network call and no password hashing inside. A call inside another throws NestedWrite.
+   * The only way to write: one call, one transaction, answered when it is on disk. `fn` may run again, so it has no
+   * effect outside the store; no network call and no password hashing inside, and it is done within 30 s. A call inside
+   * another throws NestedWrite, and a read that goes past the open tx a Defect. Errors: what `fn` throws;
+   * UniqueViolation; StoreUnavailable (503), after which nothing may be taken for done.
    */
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** Ends open work and lets the store go. */

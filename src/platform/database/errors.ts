@@ -73,3 +73,7 @@ export class StatementFailed extends Error {
 export function writeOutsideTransaction(sql: string): Defect {
   return new Defect(`a statement that changes rows ran outside db.write: ${sql}`);
 }
+
+export function readPastWrite(sql: string): Defect {
+  return new Defect(`a statement inside db.write went past its tx and would see what was: ${sql}`);
+}

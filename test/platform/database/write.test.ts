@@ -117,6 +117,11 @@ eachStore("db.write", (store) => {
     expect(await write(() => Promise.resolve(1))).to.equal(1);
   });
 
+  it("refuses a read inside a write that goes past its tx", async () => {
+    const error = await failure(write(() => db.find(accounts, "")));
+    expect(String(error)).to.contain("went past its tx");
+  });
+
   it("may follow a write, and may be started by what follows it", async () => {
     const later = await write((tx) => {
       const laterWrite = new Promise<number>((resolve, reject) => {

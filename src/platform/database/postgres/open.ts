@@ -47,9 +47,12 @@ export async function openPostgres(
   const nesting = makeNesting();
 
   return {
-    ...makeReader("postgres", (sql, values) => readers.use((lent) => lent.all(sql, values))),
+    ...makeReader("postgres", async (sql, values) => {
+      nesting.refuseRead(sql);
+      return readers.use((lent) => lent.all(sql, values));
+    }),
     async write(context, fn) {
-      nesting.refuse();
+      nesting.refuseWrite();
       const bound = nesting.bind(fn);
       const outcome = await repeated(() =>
         writers.use((lent) => attempt({ lent, writeMilliseconds }, context, bound)),

@@ -75,9 +75,12 @@ export async function openSqlite(
     const lane = makeLane(writer, limits.writeMilliseconds, logger);
     const nesting = makeNesting();
     return {
-      ...makeReader("sqlite", (sql, values) => readers.all(sql, values)),
+      ...makeReader("sqlite", async (sql, values) => {
+        nesting.refuseRead(sql);
+        return readers.all(sql, values);
+      }),
       async write(context, fn) {
-        nesting.refuse();
+        nesting.refuseWrite();
         return lane.write(context, nesting.bind(fn));
       },
       close: once(async () => {
