@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { until } from "../../support/until.ts";
+
+interface Session {
+  readonly id: string;
+  readonly invoice: Readonly<Record<string, string>>;
+  readonly confirmationProgress: { readonly current: number; readonly required: number };
+  readonly receipt: { readonly transactionHashes: readonly string[] } | null;
+}
+
+describe("a checkout of the whole program", () => {
+  let app: TestApp;
+  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+
+  before(async () => {
+    // Blocks come on command, so that every state can be looked at.
+    app = await startApp({
+      settings: { TILL_SANDBOX_BLOCK_MS: "0", TILL_BASE_URL: "https://pay.example/till" },
+    });
+    merchant = await approvedMerchant(app);
+    const body = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    await expectStatus(post("/wallets", body), 201);
+  });
+  after(() => app.stop());
+
+  const post = (path: string, body?: unknown) =>
+    app.request("POST", `/v1/organizations/${merchant.organizationId}${path}`, {
+      key: merchant.key,
+      body,
+    });
+
+  async function issue(): Promise<string> {
+    const body = {
+      amount: "25.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
+    };
+    // Issuing waits until the sandbox was looked at for the first time.
+    const made = await until(
+      "an invoice",
+      () => post("/invoices", body),
+      ({ status }) => status === 201,
+    );
+    return made.body["checkoutId"] as string;
+  }
+
+  async function look(checkoutId: string): Promise<Session> {
+    const answer = await expectStatus(app.request("GET", `/v1/checkout/${checkoutId}`), 200);
+    return answer.body as unknown as Session;
+  }
+
+  async function press(checkoutId: string, action: string): Promise<void> {
+    const answer = await fetch(`${app.url}/pay/${checkoutId}/sandbox`, {
+      method: "POST",
+      body: new URLSearchParams({ action }),
+      redirect: "manual",
+    });
+    expect(answer.status).to.equal(303);
+    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}`);
+  }
+
+  const reaches = (checkoutId: string, status: string): Promise<Session> =>
+    until(
+      `${status} of the invoice`,
+      () => look(checkoutId),
+      ({ invoice }) => invoice["status"] === status,
+    );
+
+  async function pageOf(checkoutId: string): Promise<string> {
+    return (await fetch(`${app.url}/pay/${checkoutId}`)).text();
+  }
+
+  async function mine(checkoutId: string, blocks: number): Promise<void> {
+    for (let block = 0; block < blocks; block += 1) await press(checkoutId, "mine");
+  }
+
+  it("is paid, confirmed block by block, and gives its receipt", async () => {
+    const checkoutId = await issue();
+    expect(await look(checkoutId)).to.deep.include({ id: checkoutId, receipt: null });
+    expect(await pageOf(checkoutId)).to.contain('data-state="awaiting"');
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 1);
+    const seen = await reaches(checkoutId, "confirming");
+    expect(seen.confirmationProgress).to.deep.equal({ current: 1, required: 3 });
+    expect(await pageOf(checkoutId)).to.contain("1 of 3 confirmations");
+    await mine(checkoutId, 2);
+    const paid = await reaches(checkoutId, "paid");
+    expect(paid.invoice).to.include({ paidAmount: "25.00", remainingAmount: "0.00" });
+    const [hash = ""] = paid.receipt?.transactionHashes ?? [];
+    expect(hash).to.match(/^0x[0-9a-f]{64}$/);
+    expect(await pageOf(checkoutId))
+      .to.contain('data-state="paid"')
+      .and.to.contain(hash);
+  });
+
+  it("takes the rest after too little", async () => {
+    const checkoutId = await issue();
+    await press(checkoutId, "underpay");
+    await mine(checkoutId, 1);
+    const short = await reaches(checkoutId, "partially_paid");
+    expect(short.invoice).to.include({ paidAmount: "12.50", remainingAmount: "12.50" });
+    expect(await pageOf(checkoutId)).to.contain('data-state="partly_paid"');
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 3);
+    const paid = await reaches(checkoutId, "paid");
+    expect(paid.receipt?.transactionHashes).to.have.length(2);
+  });
+
+  it("states what came beyond", async () => {
+    const checkoutId = await issue();
+    await press(checkoutId, "overpay");
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "paid");
+    expect(await pageOf(checkoutId))
+      .to.contain('data-state="overpaid"')
+      .and.to.contain("1.00 USDT more than was asked");
+  });
+
+  it("goes back when the chain takes a payment away, and says so", async () => {
+    const checkoutId = await issue();
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "paid");
+    await press(checkoutId, "reorganise");
+    const open = await reaches(checkoutId, "open");
+    expect(open.receipt).to.equal(null);
+    expect(await pageOf(checkoutId)).to.contain("The network has taken back a payment");
+  });
+
+  it("expires, and says when money came all the same", async () => {
+    const checkoutId = await issue();
+    await press(checkoutId, "expire");
+    await mine(checkoutId, 1);
+    await reaches(checkoutId, "expired");
+    expect(await pageOf(checkoutId)).to.contain('data-state="expired_unpaid"');
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "paid");
+    expect(await pageOf(checkoutId)).to.contain('data-state="paid_late"');
+  });
+
+  it("is canceled by its merchant", async () => {
+    const checkoutId = await issue();
+    const list = await expectStatus(
+      app.request("GET", `/v1/organizations/${merchant.organizationId}/invoices?limit=1`, {
+        key: merchant.key,
+      }),
+      200,
+    );
+    const [invoice] = list.body["data"] as { readonly id: string }[];
+    await expectStatus(post(`/invoices/${invoice?.id ?? ""}/cancel`), 200);
+    await reaches(checkoutId, "canceled");
+    expect(await pageOf(checkoutId)).to.contain('data-state="canceled"');
+  });
+
+  it("links to where it is reached", async () => {
+    const checkoutId = await issue();
+    const { invoice } = await look(checkoutId);
+    expect(invoice["checkoutUrl"]).to.equal(`https://pay.example/till/pay/${checkoutId}`);
+    expect(await pageOf(checkoutId)).to.contain('href="/till/pay/assets/checkout.');
+  });
+});
