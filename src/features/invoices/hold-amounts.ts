@@ -4,9 +4,9 @@ import { powerOfTen } from "../../kernel/ratio.ts";
 /** The decimals of a surcharge, coarsest first: people type the coarse ones with fewer mistakes. */
 const surchargeDecimals = [4, 5, 6] as const;
 /** How many of the smallest surcharges are looked at before chance picks. */
-const smallestSteps = 8;
+const smallestSteps = 4;
 /** How many picks of chance there are for each level of steps. */
-const picksPerLevel = 8;
+const picksPerLevel = 4;
 
 /** The amounts that may stand for one price on one address: the price and surcharges, never more than the cap. */
 export interface AmountRange {
@@ -48,31 +48,27 @@ export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): b
   const surcharges = new Set<bigint>([0n]);
   const coarsest = steps[0] ?? 1n;
   for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) surcharges.add(step * coarsest);
-  for (const step of steps) {
-    for (const surcharge of picks(step, cap, randomBytes)) surcharges.add(surcharge);
-  }
+  for (const surcharge of picks(range, randomBytes)) surcharges.add(surcharge);
   return [...surcharges].filter((surcharge) => surcharge <= cap).map((each) => base + each);
 }
 
 /** Amounts of chance alone: writers that lost the same amount to one another do not meet again. */
 export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
-  const surcharges = range.steps.flatMap((step) => picks(step, range.cap, randomBytes));
-  return [...new Set(surcharges)].map((surcharge) => range.base + surcharge);
+  return [...new Set(picks(range, randomBytes))].map((surcharge) => range.base + surcharge);
 }
 
-/** Multiples of a step from one to the cap, in the order that chance gave. */
-function picks(step: bigint, cap: bigint, randomBytes: RandomBytes): bigint[] {
-  const places = cap / step;
-  if (places === 0n) return [];
-  return Array.from(
-    { length: picksPerLevel },
-    () => (randomBelow(places, randomBytes) + 1n) * step,
+/** Multiples of each step from one to the cap, in the order that chance gave. */
+function picks({ steps, cap }: AmountRange, randomBytes: RandomBytes): bigint[] {
+  // Eight bytes for a few million places: none is likelier than another by anything that shows.
+  const chance = new DataView(
+    Uint8Array.from(randomBytes(8 * picksPerLevel * steps.length)).buffer,
   );
-}
-
-/** A number from 0 up to the limit. Eight bytes against a few million places: no place is likelier than another. */
-function randomBelow(limit: bigint, randomBytes: RandomBytes): bigint {
-  let value = 0n;
-  for (const byte of randomBytes(8)) value = (value << 8n) | BigInt(byte);
-  return value % limit;
+  return steps.flatMap((step, level) => {
+    const places = cap / step;
+    if (places === 0n) return [];
+    return Array.from({ length: picksPerLevel }, (_, pick) => {
+      const drawn = chance.getBigUint64(8 * (level * picksPerLevel + pick));
+      return ((drawn % places) + 1n) * step;
+    });
+  });
 }

@@ -112,22 +112,26 @@ async function insertFirstFree(
     request.startsAt,
     request.endsAt,
     JSON.stringify(
-      candidates.map((amount) => [encodeAmount(amount), encodeAmount(request.leastOf(amount))]),
+      candidates.map((amount) => encodeAmount(amount) + encodeAmount(request.leastOf(amount))),
     ),
   ]);
   return taken === undefined ? null : decodeAmount(taken.amount);
 }
+
+// A candidate is two stored amounts in a row: cutting text costs less than reading JSON inside JSON.
+const amountPart = "substr(candidate.value, 1, 78)";
+const leastPart = "substr(candidate.value, 79)";
 
 function insertFirstFreeFrom(candidates: string): string {
   return `INSERT INTO holds
       (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, kind, amount,
        least_amount)
     SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text),
-      CAST($7 AS bigint), CAST($8 AS bigint), 'amount', candidate.value ->> 0, candidate.value ->> 1
+      CAST($7 AS bigint), CAST($8 AS bigint), 'amount', ${amountPart}, ${leastPart}
     FROM ${candidates}
     WHERE NOT EXISTS (
       SELECT 1 FROM holds AS held
-      WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = candidate.value ->> 0
+      WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
     )
     ORDER BY candidate.key LIMIT 1
@@ -137,7 +141,7 @@ function insertFirstFreeFrom(candidates: string): string {
 const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
   sqlite: insertFirstFreeFrom("json_each($9) AS candidate"),
   postgres: insertFirstFreeFrom(
-    "json_array_elements(CAST($9 AS json)) WITH ORDINALITY AS candidate (value, key)",
+    "json_array_elements_text(CAST($9 AS json)) WITH ORDINALITY AS candidate (value, key)",
   ),
 };
 

@@ -13,9 +13,9 @@ describe("the amounts that tell invoices of one price apart", () => {
   it("are the price, then the smallest steps of 0.0001, then chance at each level", () => {
     const range = amountRange(100_000_000n, 6);
     const candidates = firstCandidates(range, systemRandom);
-    const steps = Array.from({ length: 9 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
-    expect(candidates.slice(0, 9)).to.deep.equal(steps);
-    expect(candidates.length).to.be.within(28, 33);
+    const steps = Array.from({ length: 5 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
+    expect(candidates.slice(0, 5)).to.deep.equal(steps);
+    expect(candidates.length).to.be.within(12, 17);
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
 
@@ -42,7 +42,7 @@ describe("the amounts that tell invoices of one price apart", () => {
           ...furtherCandidates(range, systemRandom),
         ];
         expect(candidates[0]).to.equal(price);
-        expect(firstCandidates(range, systemRandom).length).to.be.at.most(33);
+        expect(firstCandidates(range, systemRandom).length).to.be.at.most(17);
         for (const amount of candidates) {
           const surcharge = amount - price;
           expect(surcharge >= 0n && surcharge <= range.cap).to.equal(true);
