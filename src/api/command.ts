@@ -33,6 +33,8 @@ export interface CommandCall {
   readonly context: WriteContext;
   /** An argument that must be there. */
   argument(name: string): string;
+  /** One that may be left out. */
+  optionalArgument(name: string): string | undefined;
   /** The value of a flag, by its name without dashes; undefined where it was not given. */
   flag(name: string): string | undefined;
   /** Whether a flag without a value was given. */

@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createApp, type App } from "../../compose/index.ts";
+import type { Id } from "../../kernel/id.ts";
+import { loadConfig, type LoadedConfig } from "../../platform/config/index.ts";
+import { createLogger } from "../../platform/logger/index.ts";
+import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
+import { seed, type DemoWorld } from "../demo/seed.ts";
+import { operator } from "../operator.ts";
+import { printLines } from "../output.ts";
+import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
+import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** Where no port is asked for: the usual one, those after it, or any. */
+const portsTried = 20;
+
+/** So that commands with `--data-dir` find the sandbox as the demo's server has it. */
+const settingsFile = "# Written by till demo.\nnetworks: [sandbox]\nregistration: open\n";
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** `till demo`: everything at once, in a folder that is made for it and thrown away when it is asked to stop. */
+export async function demo(
+  terminal: Terminal,
+  flags: Flags,
+  requestId: Id<"request">,
+): Promise<void> {
+  const asked = untilAskedToStop();
+  const given = flags["dataDir"];
+  const folder =
+    typeof given === "string" ? resolve(given) : await mkdtemp(join(tmpdir(), "till-demo-"));
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeSettings(folder);
+    const loaded = await loadConfig({ mode: "demo", flags: { ...flags, dataDir: folder } });
+    const place = await takeServerPlace(folder);
+    try {
+      await run(terminal, loaded, requestId, { asked, place });
+    } finally {
+      await place.leave();
+    }
+  } finally {
+    if (given === undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(
+  terminal: Terminal,
+  loaded: LoadedConfig,
+  requestId: Id<"request">,
+  { asked, place }: { readonly asked: Promise<unknown>; readonly place: ServerPlace },
+): Promise<void> {
+  const { config } = loaded;
+  // Lines of the log would stand between what people are shown; who wants them sets a level.
+  const level = isGiven(loaded, "TILL_LOG_LEVEL") ? config.logLevel : "warn";
+  const app = await createApp(config, "initialize", { logger: createLogger({ level }) });
+  const receiver = await startReceiver((webhook) => {
+    tellWebhook(terminal, webhook);
+  });
+  let serving: Serving | null = null;
+  try {
+    serving = await startServing(app, { host: config.host, ports: portsOf(loaded) });
+    await place.announce(serving.url);
+    const context = { actor: operator(), requestId, ip: null };
+    const world = await seed(app, context, receiver);
+    await tellWorld(terminal, app, serving, world);
+    await asked;
+  } finally {
+    await stop(app, serving, receiver);
+  }
+}
+
+async function stop(app: App, serving: Serving | null, receiver: Receiver): Promise<void> {
+  if (serving === null) await app.close();
+  else await serving.stop();
+  await receiver.close();
+}
+
+function portsOf({ config, settings }: LoadedConfig): number[] {
+  if (isGiven({ settings }, "TILL_PORT")) return [config.port];
+  return [...Array.from({ length: portsTried }, (_none, place) => config.port + place), 0];
+}
+
+function isGiven({ settings }: Pick<LoadedConfig, "settings">, name: string): boolean {
+  const setting = settings.find((one) => one.name === name);
+  return setting !== undefined && setting.origin.source !== "default";
+}
+
+/** A folder that is used already keeps its own file; the store in it is refused later, by name. */
+async function writeSettings(folder: string): Promise<void> {
+  try {
+    await writeFile(join(folder, "till.yaml"), settingsFile, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+async function tellWorld(
+  terminal: Terminal,
+  app: App,
+  { url }: Serving,
+  world: DemoWorld,
+): Promise<void> {
+  const { checkoutUrl, apiKey, adminEmail, adminPassword, invoiceId } = world;
+  const links = { apiBase: `${app.baseUrl()}/v1`, docsUrl: `${app.baseUrl()}/docs` };
+  switch (terminal.form) {
+    case "json":
+      terminal.data(JSON.stringify({ checkoutUrl, ...links, apiKey, adminEmail, adminPassword }));
+      return;
+    case "quiet":
+      terminal.data(checkoutUrl);
+      return;
+    case "people":
+      terminal.talk(`Till is ready at ${url}. Its money is worth nothing: pay as you like.\n`);
+      await printLines(terminal, [
+        ["Checkout", checkoutUrl],
+        ["API", links.apiBase],
+        ["Docs", links.docsUrl],
+        ["API key", apiKey],
+        ["Organization", world.organizationId],
+        ["Admin", `${adminEmail}  ${adminPassword}`],
+        ["Data folder", app.config.dataDir],
+      ]);
+      terminal.talk(
+        `\nOpen the checkout and pay, or in another terminal:\n` +
+          `  till sandbox pay ${invoiceId} --data-dir '${app.config.dataDir}'\n` +
+          "Webhooks that come in are shown below. Ctrl-C ends the demo.\n",
+      );
+  }
+}
+
+function tellWebhook({ form, surroundings }: Terminal, { type, objectId, id }: ReceivedWebhook) {
+  const line =
+    form === "json"
+      ? JSON.stringify({ level: "info", msg: "webhook received", id, type, objectId })
+      : `webhook  ${type}  ${objectId}  (signature verified)`;
+  surroundings.stderr.write(`${line}\n`);
+}

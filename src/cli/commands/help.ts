@@ -1,0 +1,40 @@
+import type { Command as Program } from "commander";
+import { exitCodes } from "../exit-codes.ts";
+import { printTable } from "../output.ts";
+import { UsageError } from "../refusals.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** `till help <words>`: the help of a command, or a topic of its own. */
+export async function printHelp(
+  terminal: Terminal,
+  program: Program,
+  words: readonly string[],
+): Promise<void> {
+  if (words.length === 1 && words[0] === "exit-codes") {
+    await printExitCodes(terminal);
+    return;
+  }
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) {
+      const known = command.commands.map((one) => one.name()).join(", ");
+      throw new UsageError(`There is no help for ${words.join(" ")}. There is for ${known}.`);
+    }
+    command = next;
+  }
+  command.outputHelp();
+}
+
+async function printExitCodes(terminal: Terminal): Promise<void> {
+  const rows = Object.values(exitCodes);
+  if (terminal.form === "json") {
+    terminal.data(JSON.stringify({ data: rows, nextCursor: null }));
+    return;
+  }
+  await printTable(
+    terminal,
+    ["CODE", "MEANS"],
+    rows.map(({ code, means }) => [String(code), means]),
+  );
+}

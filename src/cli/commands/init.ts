@@ -1,0 +1,85 @@
+import { parseBody } from "../../api/request.ts";
+import { createApp, storeName } from "../../compose/index.ts";
+import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
+import { requireStrong } from "../../features/auth/index.ts";
+import type { Id } from "../../kernel/id.ts";
+import { loadConfig } from "../../platform/config/index.ts";
+import { createLogger } from "../../platform/logger/index.ts";
+import { createPasswords } from "../../platform/secrets/passwords.ts";
+import { operator } from "../operator.ts";
+import { printLines } from "../output.ts";
+import { readNewPassword, type PasswordSource } from "../password.ts";
+import { askText } from "../prompts.ts";
+import { missing } from "../refusals.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
+  readonly adminEmail?: string;
+  readonly adminName?: string;
+  readonly organization?: string;
+}
+
+/**
+ * `till init`: the data folder, the secret, the store, and in one transaction the platform organization and its admin.
+ * Everything that can be refused is looked at before anything is made; a run that was killed on the way is finished by
+ * the next.
+ */
+export async function initialize(
+  terminal: Terminal,
+  flags: InitFlags,
+  requestId: Id<"request">,
+): Promise<void> {
+  const { config } = await loadConfig({ mode: "serve", flags });
+  const { input, password } = await readInput(terminal, flags);
+  await requireStrong(createPasswords(), password);
+  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const app = await createApp(config, "initialize", { logger });
+  try {
+    const context = { actor: operator(), requestId, ip: null };
+    const installed = await app.installation.initialize(context, { ...input, password });
+    const shown = presentInstalled(installed);
+    switch (terminal.form) {
+      case "json":
+        terminal.data(JSON.stringify(shown));
+        return;
+      case "quiet":
+        terminal.data(shown.organization.id);
+        return;
+      case "people":
+        await printLines(terminal, [
+          ["Store", storeName(config)],
+          ["Organization", `${shown.organization.name} (${shown.organization.id})`],
+          ["Admin", `${shown.user.email} (${shown.user.id})`],
+        ]);
+        terminal.talk("Next: till serve");
+    }
+  } finally {
+    await app.close();
+  }
+}
+
+async function readInput(terminal: Terminal, flags: InitFlags) {
+  requireFlags(terminal, flags);
+  const input = parseBody(InitializeRequest, {
+    adminEmail:
+      flags.adminEmail ?? (await askText(terminal, "--admin-email", "Your e-mail address")),
+    adminName: flags.adminName ?? (await askText(terminal, "--admin-name", "Your name")),
+    organization:
+      flags.organization ??
+      (await askText(terminal, "--organization", "The organization that runs this Till")),
+  }) as { adminEmail: string; adminName: string; organization: string };
+  return { input, password: await readNewPassword(terminal, flags) };
+}
+
+/** All that is missing is named at once. */
+function requireFlags(terminal: Terminal, flags: InitFlags): void {
+  if (terminal.isInteractive) return;
+  const needed = [
+    ["--admin-email", flags.adminEmail],
+    ["--admin-name", flags.adminName],
+    ["--organization", flags.organization],
+    ["--password-stdin or --password-file", flags.passwordStdin ?? flags.passwordFile],
+  ] as const;
+  const absent = needed.filter(([, value]) => value === undefined).map(([flag]) => flag);
+  if (absent.length > 0) throw missing(...absent);
+}

@@ -1,0 +1,84 @@
+import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
+import { loadConfig, type Config } from "../../platform/config/index.ts";
+import { createLogger, type Logger } from "../../platform/logger/index.ts";
+import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
+import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** `till serve`: until it is asked to stop. */
+export async function serve(
+  terminal: Terminal,
+  flags: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const asked = untilAskedToStop();
+  const { config } = await loadConfig({ mode: "serve", flags });
+  const logger = createLogger({ level: config.logLevel });
+  await requireStoreFile(config);
+  const place = config.databaseUrl === null ? await takeServerPlace(config.dataDir) : null;
+  try {
+    await serveInPlace(terminal, config, logger, place, asked);
+  } finally {
+    await place?.leave();
+  }
+}
+
+async function serveInPlace(
+  terminal: Terminal,
+  config: Config,
+  logger: Logger,
+  place: ServerPlace | null,
+  asked: Promise<NodeJS.Signals>,
+): Promise<void> {
+  const app = await createApp(config, "migrate", { logger });
+  const serving = await startIn(app, config);
+  endWithDefects(logger);
+  await place?.announce(serving.url);
+  tellStart(app, serving, logger);
+  if (terminal.form === "json")
+    terminal.data(JSON.stringify({ url: serving.url, pid: process.pid }));
+  else terminal.data(`Till is ready at ${serving.url}`);
+  const signal = await asked;
+  logger.info({ signal }, "stopping");
+  await serving.stop();
+  logger.info("stopped");
+}
+
+/** Listens for the app, or closes it again. */
+async function startIn(app: App, config: Config): Promise<Serving> {
+  try {
+    if (!(await app.installation.isInitialized())) throw noStore(config);
+    return await startServing(app, { host: config.host, ports: [config.port] });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+function tellStart(app: App, { url }: Serving, logger: Logger): void {
+  const { config, version } = app;
+  logger.info(
+    {
+      version,
+      store: storeName(config),
+      networks: config.networks.map(({ id }) => id),
+      url,
+      docs: `${url}/docs`,
+      baseUrl: app.baseUrl(),
+    },
+    "ready",
+  );
+  if (config.baseUrl === null && !["127.0.0.1", "::1", "localhost"].includes(config.host)) {
+    logger.warn(
+      { baseUrl: app.baseUrl() },
+      "links say where the server listens: set TILL_BASE_URL to the address at which payers reach it",
+    );
+  }
+}
+
+/** A defect that nothing caught: the program is in no known state. It logs and ends; what was answered is on disk. */
+function endWithDefects(logger: Logger): void {
+  process.on("uncaughtException", (error) => {
+    logger.error({ err: error }, "the server ends: an error that nothing caught");
+    process.exit(1);
+  });
+}

@@ -1,0 +1,85 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { systemClock } from "../../kernel/clock.ts";
+import { verify } from "../../platform/outbound/standard-webhooks.ts";
+
+/** A webhook that came in and whose signature was right. */
+export interface ReceivedWebhook {
+  readonly id: string;
+  readonly type: string;
+  /** What the event is about: an invoice's id, say. */
+  readonly objectId: string;
+}
+
+/** A merchant's receiver, as one would write it, on loopback. */
+export interface Receiver {
+  readonly url: string;
+  /** Until the endpoint is made, nothing can be verified and everything is refused. */
+  trust(secret: string): void;
+  close(): Promise<void>;
+}
+
+const bytesMax = 1_024 * 1_024;
+
+export async function startReceiver(
+  receive: (webhook: ReceivedWebhook) => void,
+): Promise<Receiver> {
+  let secret: string | null = null;
+  const server = createServer((request, response) => {
+    void answer(request).then((status) => {
+      response.writeHead(status).end();
+    });
+  });
+
+  async function answer(request: IncomingMessage): Promise<number> {
+    const body = await readBody(request);
+    if (body === null) return 413;
+    if (secret === null || !isSigned(request, body, secret)) return 401;
+    const { type, data } = JSON.parse(body.toString("utf8")) as {
+      type: string;
+      data: { id?: unknown };
+    };
+    const id = String(request.headers["webhook-id"]);
+    receive({ id, type, objectId: typeof data.id === "string" ? data.id : "" });
+    return 204;
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/webhooks`,
+    trust(given) {
+      secret = given;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function isSigned(request: IncomingMessage, body: Buffer, secret: string): boolean {
+  const header = (name: string) => String(request.headers[name] ?? "");
+  const headers = {
+    "webhook-id": header("webhook-id"),
+    "webhook-timestamp": header("webhook-timestamp"),
+    "webhook-signature": header("webhook-signature"),
+  };
+  const nowSeconds = Math.floor(systemClock.now() / 1_000);
+  return verify(headers, { body, secret, nowSeconds });
+}
+
+/** Null where it is too long, or ended before its end. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) return null;
+      chunks.push(chunk);
+    }
+  } catch {
+    return null;
+  }
+  return Buffer.concat(chunks);
+}

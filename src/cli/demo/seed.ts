@@ -1,0 +1,126 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { HDKey } from "@scure/bip32";
+import type { App } from "../../compose/index.ts";
+import { presentInvoice } from "../../features/invoices/index.ts";
+import { Defect, Problem } from "../../kernel/errors.ts";
+import type { Id, RandomBytes } from "../../kernel/id.ts";
+import type { WriteContext } from "../../platform/database/index.ts";
+
+/** What somebody who tries Till out starts with. */
+export interface DemoWorld {
+  readonly checkoutUrl: string;
+  readonly invoiceId: string;
+  readonly organizationId: string;
+  readonly apiKey: string;
+  readonly adminEmail: string;
+  readonly adminPassword: string;
+}
+
+const network = "sandbox";
+const adminEmail = "admin@example.com";
+/** 120 bits. */
+const passwordBytes = 15;
+/** How long the watcher may take to look at the sandbox for the first time. */
+const readyMs = 15_000;
+const readyPollMs = 100;
+
+const profile = {
+  legalName: "Nook Coffee Ltd",
+  registrationNumber: "DEMO-1",
+  country: "NL",
+  address: "1 Harbour Street, Rotterdam",
+  contactEmail: "hello@example.com",
+  businessDescription: "Coffee, and the cups to drink it from",
+};
+
+/** Makes the platform, a merchant and an invoice, each by the service that makes them in earnest. */
+export async function seed(
+  app: App,
+  context: WriteContext,
+  receiver: { readonly url: string; readonly trust: (secret: string) => void },
+): Promise<DemoWorld> {
+  const adminPassword = Buffer.from(app.randomBytes(passwordBytes)).toString("base64url");
+  const { user } = await app.installation.initialize(context, {
+    adminEmail,
+    adminName: "Ada Admin",
+    password: adminPassword,
+    organization: "Till demo",
+  });
+  const organizationId = await addMerchant(app, context, user.id);
+  await app.wallets.create(context, organizationId, {
+    label: "Shop",
+    network,
+    xpub: newXpub(app.randomBytes),
+  });
+  const { secret: apiKey } = await app.apiKeys.create(context, organizationId, {
+    name: "demo",
+    scopes: ["read", "write"],
+  });
+  const endpoint = await app.webhooks.createEndpoint(context, organizationId, {
+    url: receiver.url,
+    description: "The receiver of the demo",
+  });
+  receiver.trust(endpoint.secret);
+  const invoice = await issueInvoice(app, context, organizationId);
+  return { ...invoice, organizationId, apiKey, adminEmail, adminPassword };
+}
+
+/** A merchant that has been through its review; the demo's admin owns it, so that one login shows everything. */
+async function addMerchant(
+  app: App,
+  context: WriteContext,
+  ownerId: Id<"user">,
+): Promise<Id<"organization">> {
+  const { id } = await app.db.write(context, (tx) =>
+    app.organizations.add(tx, app.clock.now(), { name: "Nook Coffee", ownerId }),
+  );
+  await app.organizationService.update(context, id, profile, () => undefined);
+  await app.organizationService.submitKyb(context, id);
+  await app.admin.decide(context, id, { decision: "approve" });
+  return id;
+}
+
+/**
+ * The public half of a wallet that nobody has: its keys were never more than bytes in memory. On an extended key every
+ * invoice has an address of its own, so that under- and overpayment find it.
+ */
+function newXpub(randomBytes: RandomBytes): string {
+  const account = HDKey.fromMasterSeed(randomBytes(64)).derive("m/44'/60'/0'");
+  const xpub = account.publicExtendedKey;
+  account.wipePrivateData();
+  return xpub;
+}
+
+async function issueInvoice(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+): Promise<{ checkoutUrl: string; invoiceId: string }> {
+  const invoice = await whenNetworkIsReady(app, () =>
+    app.invoices.create(context, organizationId, {
+      amount: "24.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network,
+      description: "Two bags of coffee",
+      externalId: "demo-1",
+    }),
+  );
+  const { id, checkoutUrl } = presentInvoice(invoice.invoice);
+  if (checkoutUrl === null) throw new Defect("an issued invoice has no checkout");
+  return { checkoutUrl, invoiceId: id };
+}
+
+/** Nothing is issued on a network before its watcher has seen it. */
+async function whenNetworkIsReady<T>(app: App, issue: () => Promise<T>): Promise<T> {
+  const until = app.clock.now() + readyMs;
+  for (;;) {
+    try {
+      return await issue();
+    } catch (error) {
+      const isEarly = error instanceof Problem && error.code === "network_not_ready";
+      if (!isEarly || app.clock.now() > until) throw error;
+      await delay(readyPollMs);
+    }
+  }
+}

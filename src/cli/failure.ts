@@ -1,0 +1,124 @@
+import { Problem } from "../kernel/errors.ts";
+import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
+import { printable, type Surroundings } from "./terminal.ts";
+
+/** A command that did not come to its end: how it is told, and what the program ends with. */
+interface Failure {
+  readonly outcome: Outcome;
+  readonly code: string;
+  readonly status: number;
+  readonly title: string;
+  /** Why, and what to do next. */
+  readonly detail: string;
+  readonly errors: Problem["errors"];
+}
+
+export interface FailureOptions {
+  /** Whether scripts read it: then it is the Problem document of the API. */
+  readonly isJson: boolean;
+  readonly isVerbose: boolean;
+  /** Names the run in the audit log and here. */
+  readonly requestId: string;
+}
+
+/** Tells what went wrong on standard error, and gives the exit code. */
+export function tellFailure(
+  error: unknown,
+  { stderr }: Surroundings,
+  { isJson, isVerbose, requestId }: FailureOptions,
+): number {
+  const failure = understand(error);
+  const { outcome, code, status, title, detail, errors } = failure;
+  if (isJson) {
+    const type = `/docs/problems#${code}`;
+    const document = { type, title, status, detail, code, requestId, errors };
+    stderr.write(`${JSON.stringify(document)}\n`);
+  } else {
+    stderr.write(`${printable(textOf(failure))}\n`);
+    if (isVerbose && error instanceof Error) stderr.write(`${printable(error.stack ?? "")}\n`);
+  }
+  return exitCodes[outcome].code;
+}
+
+function textOf({ outcome, title, detail }: Failure): string {
+  if (outcome === "declined" || outcome === "settings") return detail;
+  return `${title}. ${detail}`;
+}
+
+function understand(error: unknown): Failure {
+  if (error instanceof Problem) return understandProblem(error);
+  const { name, message, code } = describe(error);
+  const none = { errors: [] };
+  switch (name) {
+    case "ConfigError":
+      return {
+        ...{ outcome: "settings", code: "wrong_settings", status: 500 },
+        ...{ title: "Settings are wrong", detail: message, errors: problemsOf(error) },
+      };
+    case "Declined":
+      return { ...none, ...declined, detail: message };
+    case "ExitPromptError":
+      return { ...none, ...declined, outcome: "interrupted", detail: "Interrupted." };
+  }
+  const known = systemErrors[code];
+  if (known !== undefined) {
+    const [outcome, title] = known;
+    return { ...none, outcome, code: code.toLowerCase(), status: 500, title, detail: message };
+  }
+  return {
+    ...none,
+    ...{ outcome: "failed", code: "internal_error", status: 500 },
+    title: "Something went wrong inside Till",
+    detail: `${message} (run the command again with --verbose to see where)`,
+  };
+}
+
+const declined = { outcome: "declined", code: "declined", status: 500, title: "Declined" } as const;
+
+/** What the operating system refuses, by its own names. */
+const systemErrors: Readonly<Record<string, readonly [Outcome, string]>> = {
+  EACCES: ["notAllowed", "The operating system does not allow it"],
+  EPERM: ["notAllowed", "The operating system does not allow it"],
+  EROFS: ["notAllowed", "The disk is read-only"],
+  ENOSPC: ["failed", "The disk is full"],
+  EDQUOT: ["failed", "The disk's quota is used up"],
+  EMFILE: ["failed", "Too many files are open"],
+  ENOTDIR: ["failed", "A folder was expected where there is none"],
+};
+
+function understandProblem(problem: Problem): Failure {
+  const { code, status, title, errors } = problem;
+  const shared = { outcome: outcomeOf(problem), code, status, title, errors };
+  if (code === "not_found") {
+    return {
+      ...shared,
+      detail: "The store has nothing with this id. Check it: ids are case-sensitive.",
+    };
+  }
+  if (code === "invalid_request" && errors.length > 0) {
+    const lines = errors.map(({ pointer, message }) => `  ${flagOf(pointer)} ${message}`);
+    const title = errors.length === 1 ? "A value is wrong" : "Some values are wrong";
+    return { ...shared, title, detail: `Correct and try again:\n${lines.join("\n")}` };
+  }
+  return { ...shared, detail: problem.message };
+}
+
+/** The flag that a field of the API's request is given by: /expiresAt → --expires-at */
+function flagOf(pointer: string): string {
+  const name = pointer.replace(/^[/?]/, "").split("/")[0] ?? "";
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** ConfigError by its name, so that telling of a failure does not load the settings. */
+function problemsOf(error: unknown): Problem["errors"] {
+  const { problems } = error as {
+    readonly problems: readonly { readonly name: string; readonly message: string }[];
+  };
+  return problems.map(({ name, message }) => ({ pointer: name, code: "wrong_setting", message }));
+}
+
+function describe(error: unknown): { name: string; message: string; code: string } {
+  if (!(error instanceof Error)) return { name: "", message: String(error), code: "" };
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return { name: error.name, message: error.message, code };
+}

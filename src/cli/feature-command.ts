@@ -1,0 +1,131 @@
+import { parseBody } from "../api/request.ts";
+import type { Command, CommandCall } from "../api/command.ts";
+import { createApp, storeName, type App } from "../compose/index.ts";
+import type { Id } from "../kernel/id.ts";
+import { loadConfig } from "../platform/config/index.ts";
+import type { WriteContext } from "../platform/database/index.ts";
+import { createLogger } from "../platform/logger/index.ts";
+import { operator } from "./operator.ts";
+import { printRecord } from "./output.ts";
+import { askText, confirm } from "./prompts.ts";
+import { UsageError } from "./refusals.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What the parser of arguments gave for one command. */
+export interface Given {
+  readonly arguments: Readonly<Record<string, string | undefined>>;
+  /** By the flags' properties: `expiresAt` for --expires-at. */
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** Runs a feature's command: an actor, the input by the API's schema, one call of the service, its record. */
+export async function runFeatureCommand<Service>(
+  terminal: Terminal,
+  command: Command<Service>,
+  serviceOf: (app: App) => Service,
+  given: Given,
+  requestId: Id<"request">,
+): Promise<void> {
+  const flags = await complete(terminal, command, given.flags);
+  const trial = command.effect === "write" && flags["dryRun"] === true ? makeTrial() : null;
+  const context: WriteContext = {
+    ...{ actor: operator(), requestId, ip: null },
+    ...(trial === null ? {} : { finish: trial.finish }),
+  };
+  const call = makeCall(context, given.arguments, flags);
+  const question = trial === null ? command.confirm?.(call) : undefined;
+  if (question !== undefined) await confirm(terminal, question);
+
+  const { config } = await loadConfig({ mode: "cli", flags });
+  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const app = await createApp(config, "use", { logger });
+  try {
+    const work = command.handle(serviceOf(app), call);
+    const result = await (trial === null ? work : trial.resultOf(work));
+    const shown = await command.present(result);
+    await printRecord(terminal, shown, command.columns);
+    if (command.effect !== "read") {
+      terminal.talk(
+        `${trial === null ? "Done" : "Tried out, nothing was changed"} in ${storeName(config)}.`,
+      );
+      if (command.next !== null && trial === null) terminal.talk(`Next: ${command.next(shown)}`);
+    }
+  } finally {
+    await app.close();
+  }
+}
+
+/** Asks for flags that are missing; where nobody can be asked, they are named. */
+async function complete<Service>(
+  terminal: Terminal,
+  command: Command<Service>,
+  flags: Given["flags"],
+): Promise<Given["flags"]> {
+  const completed = { ...flags };
+  for (const { flags: declared, ask } of command.flags) {
+    const [name = ""] = declared.split(" ");
+    const property = propertyOf(name.slice(2));
+    if (ask === undefined || completed[property] !== undefined) continue;
+    completed[property] = await askText(terminal, name, ask);
+  }
+  return completed;
+}
+
+function makeCall(
+  context: WriteContext,
+  given: Given["arguments"],
+  flags: Given["flags"],
+): CommandCall {
+  return {
+    context,
+    argument(name) {
+      const value = given[name];
+      if (value === undefined) throw new UsageError(`Give the ${name}.`);
+      return value;
+    },
+    optionalArgument: (name) => given[name],
+    flag(name) {
+      const value = flags[propertyOf(name)];
+      return typeof value === "string" ? value : undefined;
+    },
+    isSet: (name) => flags[propertyOf(name)] === true,
+    parse: (schema, input) => parseBody(schema, withoutMissing(input)) as never,
+  };
+}
+
+/** A flag that was not given is absent for the schema, not undefined. */
+function withoutMissing(input: unknown): unknown {
+  if (typeof input !== "object" || input === null) return input;
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+}
+
+function propertyOf(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
+}
+
+/** What a write gave, thrown through its transaction, which is so rolled back. */
+class TriedOut extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super("the write was tried out");
+    this.result = result;
+  }
+}
+
+/** A write that is done and undone: every rule has had its say, and nothing stays. */
+function makeTrial() {
+  return {
+    finish: (_tx: unknown, result: unknown): never => {
+      throw new TriedOut(result);
+    },
+    async resultOf(work: Promise<unknown>): Promise<unknown> {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof TriedOut) return error.result;
+        throw error;
+      }
+    },
+  };
+}

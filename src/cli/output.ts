@@ -1,0 +1,116 @@
+import type { Column } from "../api/command.ts";
+import { printable, type Terminal } from "./terminal.ts";
+
+/** A list's record, as the API answers it. */
+interface List {
+  readonly data: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+/** Prints the API's record of something, in the form that was asked for. */
+export async function printRecord(
+  terminal: Terminal,
+  shown: unknown,
+  columns: readonly Column<never>[],
+): Promise<void> {
+  switch (terminal.form) {
+    case "json":
+      terminal.data(JSON.stringify(shown, null, isForPeople(terminal) ? 2 : undefined));
+      return;
+    case "quiet":
+      for (const id of idsOf(shown)) terminal.data(id);
+      return;
+    case "people":
+      if (isList(shown)) await printList(terminal, shown, columns);
+      else
+        await printLines(
+          terminal,
+          columns.map((column) => [column.title, cell(column, shown)]),
+        );
+  }
+}
+
+/** Lines of names and values, the names in one column. */
+export async function printLines(
+  terminal: Terminal,
+  lines: readonly (readonly [string, string])[],
+): Promise<void> {
+  const rows = lines.map(([name, value]) => [emphasize(terminal, name), value]);
+  terminal.data(await layOut(rows));
+}
+
+/** A table with a head. Nothing is cut: what is piped on is whole. */
+export async function printTable(
+  terminal: Terminal,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): Promise<void> {
+  terminal.data(await layOut([head.map((title) => emphasize(terminal, title)), ...rows]));
+}
+
+async function printList(
+  terminal: Terminal,
+  list: List,
+  columns: readonly Column<never>[],
+): Promise<void> {
+  if (list.data.length === 0) {
+    terminal.talk("There are none.");
+    return;
+  }
+  await printTable(
+    terminal,
+    columns.map(({ title }) => title),
+    list.data.map((item) => columns.map((column) => cell(column, item))),
+  );
+  if (list.nextCursor !== null) terminal.talk(`There are more: --cursor ${list.nextCursor}`);
+}
+
+function cell(column: Column<never>, item: unknown): string {
+  const value = column.value(item as never);
+  return value === null || value === "" ? "-" : printable(String(value)).replaceAll("\n", " ");
+}
+
+/** Columns apart by spaces, without lines between them: easy to read, and to take apart with awk. */
+async function layOut(rows: readonly (readonly string[])[]): Promise<string> {
+  const { default: Table } = await import("cli-table3");
+  const none = Object.fromEntries(borders.map((name) => [name, ""]));
+  const table = new Table({
+    chars: { ...none, middle: "  " },
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true },
+  });
+  for (const row of rows) table.push([...row]);
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+const borders = [
+  ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left"],
+  ...["bottom-right", "left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
+];
+
+/** Bold, where it is seen; the words say it all. */
+function emphasize(terminal: Terminal, text: string): string {
+  return terminal.hasColour ? `\u001b[1m${text}\u001b[22m` : text;
+}
+
+/** JSON for a reader is laid out; for a program it is one line. */
+function isForPeople(terminal: Terminal): boolean {
+  return terminal.surroundings.stdout.isTTY === true;
+}
+
+function isList(shown: unknown): shown is List {
+  return (
+    typeof shown === "object" && shown !== null && "data" in shown && Array.isArray(shown.data)
+  );
+}
+
+function idsOf(shown: unknown): string[] {
+  const items = isList(shown) ? shown.data : [shown];
+  return items.flatMap((item) => {
+    if (typeof item !== "object" || item === null || !("id" in item)) return [];
+    return typeof item.id === "string" ? [item.id] : [];
+  });
+}

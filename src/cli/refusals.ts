@@ -1,0 +1,26 @@
+import { defineProblem } from "../kernel/errors.ts";
+
+/** The command, or what it was given, is not one. */
+export const UsageError = defineProblem({
+  code: "usage",
+  status: 400,
+  title: "The command is not right",
+});
+
+/** The sandbox is asked for where it is not enabled: no command of it reaches a real network. */
+export const SandboxOff = defineProblem({
+  code: "sandbox_off",
+  status: 409,
+  title: "The sandbox is not enabled here",
+});
+
+/** Somebody said no. */
+export class Declined extends Error {
+  override readonly name = "Declined";
+}
+
+/** A flag is missing and nobody is there to be asked. */
+export function missing(...flags: readonly string[]): Error {
+  const named = flags.join(", ");
+  return new UsageError(`Give ${named}: without a terminal nothing is asked.`);
+}

@@ -1,0 +1,124 @@
+import { commandsOf, type CommandFlag } from "../../api/command.ts";
+import { InvalidRequest } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Head } from "../../platform/chain/client.ts";
+import type { SandboxDesk } from "./sandbox-desk.ts";
+
+const command = commandsOf<SandboxDesk>();
+
+const drop: CommandFlag = {
+  flags: "--drop",
+  description: "their transactions are gone, instead of coming again in a later block",
+};
+
+export const sandboxCommands = [
+  command({
+    name: "sandbox pay",
+    summary: "Pay an invoice of the sandbox, as its payer would",
+    arguments: [{ name: "invoiceId", description: "such as inv_01h…" }],
+    flags: [
+      {
+        flags: "--amount <amount>",
+        description: "in the invoice's token, such as 24.00; without it what is still to pay",
+      },
+    ],
+    examples: [
+      "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 24.00 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const { parseMoneyField } = await import("../../kernel/money.ts");
+      const { tokenAsset } = await import("../../kernel/asset.ts");
+      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const asset = tokenAsset(bill.token, bill.tokenDecimals);
+      const given = call.flag("amount");
+      const units =
+        given === undefined ? bill.remaining : parseMoneyField("/amount", given, asset).units;
+      const transaction = await desk.pay(call.context, bill.invoiceId, units);
+      return { bill, transaction, amount: { units, asset }, network: desk.network };
+    },
+    async present({ bill, transaction, amount, network }) {
+      const { formatMoney } = await import("../../kernel/money.ts");
+      const { formatAddress } = await import("../../platform/chain/address.ts");
+      const { formatTransactionHash } = await import("../../platform/chain/transaction-hash.ts");
+      const form = network.addressForm;
+      return {
+        invoiceId: bill.invoiceId,
+        network: network.id,
+        tokenSymbol: bill.token,
+        amount: formatMoney(amount),
+        fromAddress: formatAddress(form, transaction.from),
+        transactionHash: formatTransactionHash(form, transaction.transactionHash),
+        blockNumber: transaction.blockHeight,
+      };
+    },
+    columns: [
+      { title: "Invoice", value: (sent) => sent.invoiceId },
+      { title: "Amount", value: (sent) => `${sent.amount} ${sent.tokenSymbol}` },
+      { title: "Transaction", value: (sent) => sent.transactionHash },
+      { title: "Block", value: (sent) => sent.blockNumber },
+    ],
+    next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
+  }),
+  command({
+    name: "sandbox mine",
+    summary: "Make blocks on the sandbox at once",
+    arguments: [{ name: "blocks", description: "how many (1)", isOptional: true }],
+    examples: ["till sandbox mine", "till sandbox mine 3 --json"],
+    effect: "write-without-trial",
+    handle: (desk, call) =>
+      desk.mine(call.context, wholeNumber("blocks", call.optionalArgument("blocks") ?? "1")),
+    present: presentHead,
+    columns: [
+      { title: "Block", value: (head) => head.blockNumber },
+      { title: "Hash", value: (head) => head.blockHash },
+    ],
+  }),
+  command({
+    name: "sandbox reorg",
+    summary: "Replace the newest blocks of the sandbox by others",
+    arguments: [{ name: "depth", description: "how many blocks" }],
+    flags: [drop],
+    examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
+    effect: "write-without-trial",
+    handle: (desk, call) =>
+      desk.reorganise(call.context, wholeNumber("blocks", call.argument("depth")), {
+        drop: call.isSet("drop"),
+      }),
+    async present(change) {
+      const hashOf = await hashFormatter();
+      return {
+        ...(await presentHead(change.tip)),
+        fromBlockNumber: change.fromHeight,
+        transactionHashes: change.transactions.map(hashOf),
+      };
+    },
+    columns: [
+      { title: "Replaced from block", value: (change) => change.fromBlockNumber },
+      { title: "to block", value: (change) => change.blockNumber },
+      { title: "Transactions in them", value: (change) => change.transactionHashes.join(", ") },
+    ],
+  }),
+];
+
+async function presentHead(head: Head) {
+  const hashOf = await hashFormatter();
+  const { toIso } = await import("../../kernel/clock.ts");
+  return {
+    blockNumber: head.height,
+    blockHash: hashOf(head.hash),
+    blockTime: toIso(head.time),
+  };
+}
+
+/** The sandbox writes hashes as EVM networks do. */
+async function hashFormatter(): Promise<(hash: string) => string> {
+  const { formatTransactionHash } = await import("../../platform/chain/transaction-hash.ts");
+  return (hash) => formatTransactionHash("evm", hash);
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidRequest(`The number of ${name} must be a whole number from 1 on.`);
+}
