@@ -82,6 +82,7 @@ export async function openStore(
     text: config.secret,
     file: config.secretFile,
     dataFolder: config.databaseUrl === null ? config.dataDir : null,
+    mayMake,
     randomBytes: deps.randomBytes,
   });
   const db = await openDatabase({

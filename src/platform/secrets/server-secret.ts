@@ -8,7 +8,8 @@ import type { RandomBytes } from "../../kernel/id.ts";
 export type ServerSecret = KeyObject;
 
 /** Everything that a key is derived for. Keys of two purposes tell nothing about each other. */
-export type KeyPurpose = "access-tokens" | "refresh-tokens" | "webhook-secrets" | "fingerprint";
+export type KeyPurpose =
+  "access-tokens" | "refresh-tokens" | "webhook-secrets" | "idempotency-keys" | "fingerprint";
 
 export interface SecretSource {
   /** The secret itself, as the environment gives it; it goes before a file. */
@@ -17,6 +18,8 @@ export interface SecretSource {
   readonly file: string | null;
   /** The data folder, which must exist: the secret is made there on first use. Null: it must be given. */
   readonly dataFolder: string | null;
+  /** False where a store is there already: a secret made now could not be its own. */
+  readonly mayMake?: boolean;
   readonly randomBytes: RandomBytes;
 }
 
@@ -46,8 +49,8 @@ export async function loadServerSecret(source: SecretSource): Promise<ServerSecr
     );
   }
   const path = join(source.dataFolder, fileName);
-  if (!(await exists(path))) await create(path, source.randomBytes);
-  else await closeToOthers(path);
+  if (await exists(path)) await closeToOthers(path);
+  else if (source.mayMake !== false) await create(path, source.randomBytes);
   return parseSecret(await readSecret(path), path);
 }
 
