@@ -1,5 +1,4 @@
 import type Router from "@koa/router";
-import ipaddr from "ipaddr.js";
 import type { Middleware } from "koa";
 import { koaBody } from "koa-body";
 import type { Clock } from "../kernel/clock.ts";
@@ -7,6 +6,7 @@ import { InvalidRequest, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
+import { clientAddress } from "./client-address.ts";
 import type { Mountable, RequestState } from "./mount.ts";
 import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
@@ -37,41 +37,6 @@ export function identifyRequest(deps: {
     ctx.set("X-Request-Id", ctx.state.requestId);
     await next();
   };
-}
-
-/**
- * The address of the client: the socket's, or, where that is a trusted proxy's, the last address of X-Forwarded-For
- * that is not. What a client writes into the header itself stands further left and is never believed.
- */
-export function clientAddress(
-  socketAddress: string,
-  forwardedFor: string,
-  trustedProxies: readonly AddressRange[],
-): string {
-  let address = plainAddress(socketAddress) ?? socketAddress;
-  if (trustedProxies.length === 0) return address;
-  const hops = forwardedFor.split(",").slice(-hopsMax);
-  while (isTrusted(address, trustedProxies)) {
-    const before = plainAddress(hops.pop()?.trim() ?? "");
-    if (before === null) break;
-    address = before;
-  }
-  return address;
-}
-
-/** How many proxies a request may have come through. */
-const hopsMax = 16;
-
-function plainAddress(text: string): string | null {
-  return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
-}
-
-function isTrusted(address: string, trustedProxies: readonly AddressRange[]): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  return trustedProxies.some(
-    ({ start, bits }) => start.kind() === parsed.kind() && parsed.match([start, bits] as never),
-  );
 }
 
 /** A target that names a host too (`GET http://host/path`) is read as its path; one that is none is refused. */

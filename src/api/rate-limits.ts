@@ -1,4 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { addressGroup } from "./client-address.ts";
 import { RateLimited } from "./problems.ts";
 
 /** What a limit counts by, and over how long. Its quota is a setting. */
@@ -73,7 +74,8 @@ export function createRateLimiter(
         resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
       });
       try {
-        return state(await limiter.consume(key));
+        const counted = rateLimits[name].by === "client" ? addressGroup(key) : key;
+        return state(await limiter.consume(counted));
       } catch (refused) {
         if (refused instanceof RateLimiterRes) throw new RateLimitExceeded(state(refused));
         throw refused;

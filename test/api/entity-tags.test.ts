@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import { approvedMerchant, type Person } from "../support/app.ts";
+import { eachServed } from "../support/served.ts";
+import { expectProblem } from "./problem.ts";
+
+eachServed("entity tags", (served) => {
+  let merchant: Person & { readonly key: string };
+  let path: string;
+
+  before(async () => {
+    merchant = await approvedMerchant(served.app);
+    path = `/v1/organizations/${merchant.organizationId}`;
+  });
+
+  const get = (headers: Record<string, string> = {}) =>
+    served.app.request("GET", path, { key: merchant.key, headers });
+  const patch = (body: unknown, headers: Record<string, string> = {}) =>
+    served.app.request("PATCH", path, { key: merchant.key, body, headers });
+  const tagOf = async () => (await get()).headers.get("ETag") ?? "";
+
+  it("answers 304 while nothing has changed, with the tag and without a body", async () => {
+    const tag = await tagOf();
+    expect(tag).to.match(/^"[0-9a-f]{32}"$/);
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+      const answer = await get({ "If-None-Match": known });
+      expect(answer.status, known).to.equal(304);
+      expect(answer.text).to.equal("");
+      expect(answer.headers.get("ETag")).to.equal(tag);
+      expect(answer.headers.get("X-Request-Id")).to.match(/^req_/);
+    }
+    const head = await served.app.request("HEAD", path, {
+      key: merchant.key,
+      headers: { "If-None-Match": tag },
+    });
+    expect(head.status).to.equal(304);
+    for (const unknown of ['"other"', "nonsense", "", tag.slice(1, -1)]) {
+      expect((await get({ "If-None-Match": unknown })).status, unknown).to.equal(200);
+    }
+    await patch({ name: "Renamed" });
+    expect((await get({ "If-None-Match": tag })).status).to.equal(200);
+  });
+
+  it("gives nobody without a right to look a 304", async () => {
+    const tag = await tagOf();
+    const answer = await served.app.request("GET", path, { headers: { "If-None-Match": tag } });
+    expectProblem(answer, 401, "unauthenticated");
+  });
+
+  it("changes an object only where it is as the editor read it", async () => {
+    const tag = await tagOf();
+    const first = await patch({ name: "First" }, { "If-Match": tag });
+    expect(first.status).to.equal(200);
+    expect(first.headers.get("ETag")).to.equal(await tagOf());
+    expectProblem(await patch({ name: "Late" }, { "If-Match": tag }), 412, "precondition_failed");
+    for (const wrong of ['"other"', "nonsense"]) {
+      const answer = await patch({ name: "Wrong" }, { "If-Match": wrong });
+      expectProblem(answer, 412, "precondition_failed");
+    }
+    expect((await get()).body["name"]).to.equal("First");
+    expect((await patch({ name: "Any" }, { "If-Match": "*" })).status).to.equal(200);
+    const listed = `"other", ${await tagOf()}`;
+    expect((await patch({ name: "Listed" }, { "If-Match": listed })).status).to.equal(200);
+  });
+
+  it("refuses a stale change even where it would change nothing", async () => {
+    const stale = await tagOf();
+    await patch({ name: "Moved" });
+    const answer = await patch({ name: "Moved" }, { "If-Match": stale });
+    expectProblem(answer, 412, "precondition_failed");
+  });
+
+  it("lets one of two editors who read the same through", async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const tag = await tagOf();
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, n) =>
+          patch({ displayName: `Editor ${String(round)} ${String(n)}` }, { "If-Match": tag }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+        200, 412, 412, 412, 412, 412,
+      ]);
+      const won = answers.find(({ status }) => status === 200);
+      expect((await get()).text).to.equal(won?.text);
+    }
+  });
+
+  it("keeps both of two changes of different fields that name no tag", async () => {
+    await Promise.all([
+      patch({ website: "https://one.example" }),
+      patch({ contactEmail: "two@example.com" }),
+      patch({ name: "Three" }),
+    ]);
+    expect((await get()).body).to.include({
+      website: "https://one.example",
+      contactEmail: "two@example.com",
+      name: "Three",
+    });
+  });
+});
