@@ -20,8 +20,8 @@ import { holds } from "./table.ts";
 export const lateWindowMs = 7 * day;
 /** How often candidates are drawn before the free amounts are counted. */
 const roundsMax = 3;
-/** How often a gap that was found may be lost to another writer. */
-const gapTriesMax = 4;
+/** How often a gap that was found may be lost to another writer: each time, one of them got on. */
+const gapTriesMax = 100;
 
 export interface HoldRequest {
   readonly invoiceId: Id<"invoice">;

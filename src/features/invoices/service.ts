@@ -55,9 +55,7 @@ export interface InvoiceService {
     input: InvoiceInput,
   ): Promise<CreatedInvoice>;
   get(organizationId: Id<"organization">, invoiceId: Id<"invoice">): Promise<InvoiceView>;
-  /** The invoice of a checkout session. Its unguessable id is the key to it. */
-  bySession(checkoutId: string): Promise<InvoiceView>;
-  /** What the payer of a checkout session sees; null where there is none. */
+  /** What the payer of a checkout session sees; null where there is none. Its unguessable id is the key to it. */
   bySessionId(reader: Reader, checkoutId: string): Promise<PayerInvoice | null>;
   list(
     organizationId: Id<"organization">,
@@ -198,12 +196,6 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
 
     async get(organizationId, invoiceId) {
       const row = await findInvoice(db, organizationId, invoiceId);
-      if (row === null) throw notFound();
-      return shown(db, row);
-    },
-
-    async bySession(checkoutId) {
-      const row = await findByCheckoutId(db, checkoutId);
       if (row === null) throw notFound();
       return shown(db, row);
     },

@@ -2,13 +2,8 @@ export { takeAddress } from "./claims.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { walletOperations } from "./operations.ts";
 export { presentWallet } from "./present.ts";
-export { WalletListRecord, WalletRecord } from "./records.ts";
-export {
-  makeWalletService,
-  type WalletDependencies,
-  type WalletInput,
-  type WalletService,
-} from "./service.ts";
+export { WalletRecord } from "./records.ts";
+export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";
 export {
   findWallet,
   raisePaidIndex,

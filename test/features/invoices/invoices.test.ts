@@ -265,6 +265,15 @@ eachStore("invoices", (store) => {
       }
     });
 
+    it("finds the last places even where many want them at once", async function () {
+      this.timeout(60_000);
+      await shop.addWallet("tron", { address });
+      const made = await Promise.all(
+        Array.from({ length: 101 }, () => shop.create({ amount: "0.01" })),
+      );
+      expect(new Set(made.map(({ payableAmount }) => payableAmount)).size).to.equal(101);
+    });
+
     it("differs from another organization's at the same address", async () => {
       const wallet = await shop.addWallet("tron", { address });
       expect((await shop.create()).payableAmount).to.equal(25_000_000n);
