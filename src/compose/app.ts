@@ -118,6 +118,7 @@ export async function createApp(
       mountOperations(features.auth, services.auth, api),
       mountOperations(features.passwords, services.passwordService, api),
       mountOperations(features.apiKeys, services.apiKeys, api),
+      mountOperations(features.auditLogs, services.auditLogs, api),
       mountOperations(features.customers, services.customers, api),
       mountOperations(features.webhooks, services.webhooks, api),
       mountOperations(features.wallets, services.wallets, api),
@@ -126,6 +127,7 @@ export async function createApp(
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.admin, services.admin, api),
+      mountOperations(features.adminAuditLogs, services.auditLogs, api),
     ],
 
     async start() {

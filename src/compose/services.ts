@@ -5,6 +5,7 @@ import {
   type Installation,
 } from "../features/admin/index.ts";
 import { makeApiKeyService, type ApiKeyService } from "../features/api-keys/index.ts";
+import { makeAuditLogService, type AuditLogService } from "../features/audit-logs/index.ts";
 import {
   createAccessTokens,
   createLoginLock,
@@ -55,6 +56,7 @@ export interface Services
   readonly passwordService: PasswordService;
   readonly sessions: ReturnType<typeof makeSessions>;
   readonly apiKeys: ApiKeyService;
+  readonly auditLogs: AuditLogService;
   readonly customers: CustomerService;
   readonly admin: AdminService;
   readonly installation: Installation;
@@ -109,6 +111,7 @@ export function makeServices(parts: Parts): Services {
   const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
+  const auditLogs = makeAuditLogService({ db });
   const customers = makeCustomerService(common);
   const webhooks = makeWebhooks(parts, { auditor, outbox });
   const money = makeMoney(parts, { auditor, outbox });
@@ -134,6 +137,7 @@ export function makeServices(parts: Parts): Services {
     passwordService,
     sessions,
     apiKeys,
+    auditLogs,
     customers,
     ...webhooks,
     ...money,

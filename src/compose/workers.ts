@@ -1,5 +1,6 @@
 import { hour, minute } from "../kernel/clock.ts";
 import { systemActor } from "../kernel/actor.ts";
+import { createSealer } from "../platform/audit/sealer.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
@@ -15,6 +16,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
   return [
     createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
     deliverer,
+    createSealer({ db, leases, context: context("audit-sealer") }),
     ...makeWatchWorkers({ db, clock, leases, watchers, invoices: settlement }),
     {
       name: "api-key-use",

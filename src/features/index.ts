@@ -1,10 +1,11 @@
 import type { Operation } from "../api/operation.ts";
-import { adminOperations } from "./admin/index.ts";
+import { adminAuditLogOperations, adminOperations } from "./admin/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { invoiceOperations } from "./invoices/index.ts";
 import { paymentOperations } from "./payments/index.ts";
 import { walletOperations } from "./wallets/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
+import { auditLogOperations } from "./audit-logs/index.ts";
 import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
 import { invitationOperations, memberOperations } from "./members/index.ts";
@@ -22,6 +23,7 @@ export const features = {
   auth: authOperations,
   passwords: passwordOperations,
   apiKeys: apiKeyOperations,
+  auditLogs: auditLogOperations,
   customers: customerOperations,
   wallets: walletOperations,
   webhooks: webhookOperations,
@@ -29,6 +31,7 @@ export const features = {
   payments: paymentOperations,
   checkout: checkoutOperations,
   admin: adminOperations,
+  adminAuditLogs: adminAuditLogOperations,
 } as const;
 
 /** Every operation, for the readers that need no service: the OpenAPI document, the reference, the contract tests. */

@@ -1,3 +1,4 @@
+export { adminAuditLogOperations } from "./audit-logs.ts";
 export {
   AlreadyInitialized,
   alreadyInitialized,

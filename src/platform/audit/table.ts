@@ -29,6 +29,8 @@ export const auditLogs = table(
       { name: "audit_logs_organization", columns: ["organizationId", "id"] },
       { name: "audit_logs_action", columns: ["organizationId", "action", "id"] },
       { name: "audit_logs_actor", columns: ["organizationId", "actorId", "id"] },
+      { name: "audit_logs_platform_action", columns: ["action", "id"] },
+      { name: "audit_logs_platform_actor", columns: ["actorId", "id"] },
       { name: "audit_logs_unsealed", columns: ["id"], where: "position IS NULL" },
       {
         name: "audit_logs_position",

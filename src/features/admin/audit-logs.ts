@@ -1,0 +1,29 @@
+import { platform } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import {
+  adminAuditLogQuery,
+  AuditLogListRecord,
+  presentAuditLogs,
+  withTimes,
+  type AuditLogService,
+} from "../audit-logs/index.ts";
+
+const operation = operationsOf<AuditLogService>();
+
+export const adminAuditLogOperations = [
+  operation({
+    id: "adminListAuditLogs",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/audit-logs",
+    summary: "List who did what on the whole platform",
+    description:
+      "Entries about users alone, such as logins, have no organization. `from` is included, `to` is not.",
+    access: platform("platform:read"),
+    request: { query: adminAuditLogQuery },
+    response: { status: 200, record: AuditLogListRecord },
+    errors: [],
+    handle: (service, call) => service.listAll(withTimes(call.query)),
+    present: presentAuditLogs,
+  }),
+];

@@ -1,0 +1,32 @@
+import { organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { presentAuditLogs } from "./present.ts";
+import { AuditLogListRecord, auditLogQuery } from "./records.ts";
+import type { AuditLogService } from "./service.ts";
+
+const operation = operationsOf<AuditLogService>();
+
+export const auditLogOperations = [
+  operation({
+    id: "listAuditLogs",
+    group: "Audit Logs",
+    method: "GET",
+    path: "/organizations/{organizationId}/audit-logs",
+    summary: "List who did what in an organization",
+    description: "`action` and `actorId` are compared as a whole; `from` is included, `to` is not.",
+    access: organization("organization:read"),
+    request: { query: auditLogQuery },
+    response: { status: 200, record: AuditLogListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, withTimes(call.query)),
+    present: presentAuditLogs,
+  }),
+];
+
+/** A query with its times as the service takes them. */
+export function withTimes<
+  Q extends { readonly from?: string | undefined; readonly to?: string | undefined },
+>(query: Q) {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return { ...query, from: instant(query.from), to: instant(query.to) };
+}

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { datetime, id, listRecord, responseRecord } from "../../api/record.ts";
+
+export const AuditLogRecord = responseRecord("AuditLog", {
+  id: id("auditLog"),
+  organizationId: id("organization").nullable().meta({
+    description: "Null for what concerns a user alone; such entries are the platform's to see.",
+  }),
+  actorType: z.enum(["user", "api_key", "operator", "system"]),
+  actorId: z.string().nullable(),
+  actorLabel: z.string(),
+  action: z.string(),
+  targetType: z.string(),
+  targetId: z.string(),
+  ip: z.string().nullable(),
+  requestId: z.string().nullable(),
+  changes: z.record(z.string(), z.unknown()).meta({
+    description: "What changed, before and after, without secrets.",
+  }),
+  hash: z.string().nullable().meta({
+    description: "Links the entry to the one before it; null until it is sealed, within seconds.",
+  }),
+  createdAt: datetime(),
+});
+
+export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
+
+/** What narrows a list of entries. */
+export const auditLogQuery = {
+  limit: z.string().optional(),
+  cursor: z.string().optional(),
+  action: z.string().max(100).optional(),
+  actorId: z.string().max(100).optional(),
+  from: datetime().optional(),
+  to: datetime().optional(),
+};
+
+export const adminAuditLogQuery = {
+  organizationId: id("organization").optional(),
+  ...auditLogQuery,
+};

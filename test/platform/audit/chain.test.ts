@@ -1,0 +1,267 @@
+// The chain of the audit log on both databases: sealed by whoever comes first, and proved against every way to cheat.
+import { expect } from "chai";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import {
+  formatHead,
+  genesis,
+  hashOf,
+  parseHead,
+  type AuditRow,
+} from "../../../src/platform/audit/chain.ts";
+import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { chainHead, createSealer, sealAll } from "../../../src/platform/audit/sealer.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { verifyAudit } from "../../../src/platform/audit/verify.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { meta } from "../../../src/platform/database/meta.ts";
+import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+eachStore("the audit chain", (store) => {
+  const ids = createIds(systemRandom);
+  const auditor = createAuditor(ids);
+  let db: Database;
+
+  beforeEach(async () => {
+    db = await store.open();
+  });
+
+  const record = (on: Database, ...names: readonly string[]) =>
+    on.write(testContext, (tx) => {
+      for (const name of names) {
+        auditor.record(tx, systemClock.now(), {
+          action: "thing.changed",
+          organizationId: null,
+          targetType: "thing",
+          targetId: name,
+          changes: { name: { from: null, to: name }, ünïcode: "✓ \u2028", deep: [{ b: 1, a: 2 }] },
+        });
+      }
+      return Promise.resolve();
+    });
+  const tamper = (sql: string, ...values: readonly (string | number)[]) =>
+    db.write(testContext, (tx) => tx.run(sql, values));
+  const rows = () => db.find(auditLogs, "ORDER BY position");
+  const verify = (kept = null as Parameters<typeof verifyAudit>[2]) =>
+    verifyAudit(db, testContext, kept);
+  const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+  it("gives each entry a place and a hash over the one before, after it was written", async () => {
+    await record(db, "a", "b");
+    await record(db, "c");
+    expect(
+      (await db.find(auditLogs, "")).map(({ position, hash }) => [position, hash]),
+    ).to.deep.equal([
+      [null, null],
+      [null, null],
+      [null, null],
+    ]);
+    await sealAll(db, testContext);
+    const sealed = await rows();
+    expect(sealed.map(({ position, targetId }) => [position, targetId])).to.deep.equal([
+      [1, "a"],
+      [2, "b"],
+      [3, "c"],
+    ]);
+    let previous = genesis.hash;
+    for (const row of sealed) {
+      expect(row.hash).to.equal(hashOf(previous, row, row.position ?? 0));
+      previous = row.hash ?? "";
+    }
+    expect(await chainHead(db)).to.deep.equal({ position: 3, hash: previous });
+  });
+
+  it("holds for an empty log, and for more than a batch", async function () {
+    this.timeout(30_000);
+    expect(await verify()).to.deep.equal({ entries: 0, head: genesis, fault: null });
+    await record(db, ...Array.from({ length: 1_203 }, (_, n) => String(n)));
+    const { entries, head, fault } = await verify();
+    expect([entries, head.position, fault]).to.deep.equal([1_203, 1_203, null]);
+    expect((await verify()).head).to.deep.equal(head);
+  });
+
+  it("seals what nobody has sealed yet before it looks", async () => {
+    await record(db, "a");
+    expect((await verify()).entries).to.equal(1);
+    await record(db, "b");
+    expect(await verify()).to.include({ entries: 2, fault: null });
+  });
+
+  const columns: Readonly<Record<string, string | number>> = {
+    organization_id: "org_other",
+    actor_type: "operator",
+    actor_id: "usr_other",
+    actor_label: "somebody else",
+    action: "thing.removed",
+    target_type: "other",
+    target_id: "z",
+    ip: "10.0.0.1",
+    request_id: "req_other",
+    changes: '{"name":{"from":null,"to":"x"}}',
+    hash: "f".repeat(64),
+    created_at: 1,
+  };
+  for (const [column, value] of Object.entries(columns)) {
+    it(`finds that ${column} of an entry was altered`, async () => {
+      await record(db, ...eight);
+      await sealAll(db, testContext);
+      await tamper(
+        `UPDATE audit_logs SET ${column} = $1 WHERE position >= 4 AND position <= 5`,
+        value,
+      );
+      const { entries, fault } = await verify();
+      const fourth = (await rows())[3];
+      expect(fault).to.include({ position: 4, id: fourth?.id, kind: "altered" });
+      expect(fault?.message).to.include(fourth?.id ?? "nothing");
+      expect(entries).to.equal(3);
+    });
+  }
+
+  for (const [name, position] of [
+    ["first", 1],
+    ["fourth", 4],
+    ["last", 8],
+  ] as const) {
+    it(`finds that the ${name} entry was removed`, async () => {
+      await record(db, ...eight);
+      await sealAll(db, testContext);
+      await tamper("DELETE FROM audit_logs WHERE position = $1", position);
+      const { fault } = await verify();
+      expect(fault).to.include({ position, kind: "missing" });
+      // What is written later does not close the gap.
+      await record(db, "later");
+      expect((await verify()).fault).to.include({ position, kind: "missing" });
+    });
+  }
+
+  it("finds entries that were moved, taken out of the chain, or put behind it", async () => {
+    await record(db, ...eight);
+    await sealAll(db, testContext);
+    await tamper("UPDATE audit_logs SET position = 100 WHERE position = 2");
+    expect((await verify()).fault).to.include({ position: 2, kind: "missing" });
+    await tamper("UPDATE audit_logs SET position = 2 WHERE position = 100");
+    expect((await verify()).fault).to.equal(null);
+    await tamper("UPDATE audit_logs SET position = NULL, hash = NULL WHERE position = 5");
+    expect((await verify()).fault).to.include({ position: 5, kind: "missing" });
+  });
+
+  it("finds an entry that stands beyond the head", async () => {
+    await record(db, ...eight);
+    const { head } = await verify();
+    const [last] = (await rows()).slice(-1);
+    if (last === undefined) throw new Error("nothing is sealed");
+    const forged: AuditRow = { ...last, id: ids.next("auditLog", last.createdAt), position: 9 };
+    await db.write(testContext, (tx) =>
+      tx.insert(auditLogs, { ...forged, hash: hashOf(head.hash, forged, 9) }),
+    );
+    expect((await verify()).fault).to.include({ position: 9, id: forged.id, kind: "foreign" });
+  });
+
+  /** Writes the chain anew from a place on, as somebody would who has the store and knows how it is made. */
+  async function forgeFrom(start: number): Promise<void> {
+    await tamper("UPDATE audit_logs SET actor_label = 'nobody' WHERE position = $1", start);
+    let previous = genesis.hash;
+    for (const row of await rows()) {
+      const position = row.position ?? 0;
+      const hash = position < start ? (row.hash ?? "") : hashOf(previous, row, position);
+      await tamper("UPDATE audit_logs SET hash = $1 WHERE position = $2", hash, position);
+      previous = hash;
+    }
+  }
+
+  it("finds a chain that was written anew by the head that the store remembers", async () => {
+    await record(db, ...eight);
+    await sealAll(db, testContext);
+    await forgeFrom(3);
+    expect((await verify()).fault).to.include({ position: 8, kind: "rewritten" });
+  });
+
+  it("finds it by a head that was kept elsewhere, even where the store's was forged too", async () => {
+    await record(db, ...eight);
+    const kept = (await verify()).head;
+    await record(db, "more");
+    expect((await verify(kept)).fault).to.equal(null);
+    await forgeFrom(3);
+    const [last] = (await rows()).slice(-1);
+    const value = formatHead({ position: 9, hash: last?.hash ?? "" });
+    await db.write(testContext, (tx) => tx.update(meta, { value }, "WHERE name = 'audit_head'"));
+    expect((await verify()).fault).to.equal(null);
+    expect((await verify(kept)).fault).to.include({ position: 8, kind: "rewritten" });
+    await tamper("DELETE FROM audit_logs WHERE position >= 7");
+    const [sixth] = (await rows()).slice(-1);
+    const shorter = formatHead({ position: 6, hash: sixth?.hash ?? "" });
+    await db.write(testContext, (tx) =>
+      tx.update(meta, { value: shorter }, "WHERE name = 'audit_head'"),
+    );
+    expect((await verify()).fault).to.equal(null);
+    expect((await verify(kept)).fault).to.include({ position: 7, kind: "missing" });
+  });
+
+  it("stays dense and whole while several processes write, seal and verify at once", async function () {
+    this.timeout(60_000);
+    const place = await store.place("migrated");
+    const processes = [await store.open(place), await store.open(place), await store.open(place)];
+    const [first] = processes;
+    if (first === undefined) throw new Error("nothing is open");
+    await Promise.all(
+      processes.map(async (one) => {
+        for (let round = 0; round < 12; round += 1) {
+          await Promise.all([
+            record(one, "a", "b", "c"),
+            record(one, "d"),
+            sealAll(one, testContext),
+            round % 4 === 0
+              ? verifyAudit(one, testContext).then(({ fault }) => {
+                  expect(fault).to.equal(null);
+                })
+              : null,
+          ]);
+        }
+      }),
+    );
+    const { entries, fault } = await verifyAudit(first, testContext);
+    expect([entries, fault]).to.deep.equal([3 * 12 * 4, null]);
+    const positions = (await first.find(auditLogs, "ORDER BY position")).map((row) => row.position);
+    expect(positions).to.deep.equal(positions.map((_position, place) => place + 1));
+  });
+
+  it("is sealed in the background by one process at a time", async () => {
+    const place = await store.place("migrated");
+    const [one, two] = [await store.open(place), await store.open(place)];
+    const sealerOf = (database: Database) => {
+      const actor = systemActor("test");
+      const leases = createLeases({ db: database, clock: systemClock, ids, actor });
+      return { leases, worker: createSealer({ db: database, leases, context: testContext }) };
+    };
+    const [mine, yours] = [sealerOf(one), sealerOf(two)];
+    const { signal } = new AbortController();
+    const unsealed = async () => (await one.find(auditLogs, "WHERE position IS NULL")).length;
+    await record(one, "a");
+    expect(await mine.worker.run(signal)).to.equal(false);
+    expect(await unsealed()).to.equal(0);
+    await record(one, "b");
+    await yours.worker.run(signal);
+    expect(await unsealed()).to.equal(1);
+    await mine.leases.releaseAll();
+    await yours.worker.run(signal);
+    expect(await unsealed()).to.equal(0);
+    await record(one, ...Array.from({ length: 501 }, (_, n) => String(n)));
+    expect(await yours.worker.run(signal)).to.equal(true);
+    expect(await yours.worker.run(signal)).to.equal(false);
+    expect(await unsealed()).to.equal(0);
+  });
+});
+
+describe("the head of an audit chain", () => {
+  it("is text that reads back, and nothing else is one", () => {
+    const head = { position: 12, hash: "0123456789abcdef".repeat(4) };
+    expect(parseHead(formatHead(head))).to.deep.equal(head);
+    expect(parseHead(formatHead(genesis))).to.deep.equal(genesis);
+    for (const text of ["", "12", `12:${"g".repeat(64)}`, `-1:${head.hash}`, `01:${head.hash}`]) {
+      expect(parseHead(text), text).to.equal(null);
+    }
+  });
+});
