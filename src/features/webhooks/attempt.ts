@@ -2,7 +2,7 @@ import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { OutboundResult, Sender } from "../../platform/outbound/sender.ts";
 import { sign } from "../../platform/outbound/standard-webhooks.ts";
 import { openSecret } from "./secret.ts";
-import type { DeliveryRow, EndpointRow } from "./store.ts";
+import type { DeliveryRow, Lane } from "./store.ts";
 
 /** An attempt that has ended. */
 export interface Attempt {
@@ -18,19 +18,19 @@ export async function sendAttempt(parts: {
   readonly sender: Sender;
   readonly secretKey: Uint8Array;
   readonly delivery: DeliveryRow;
-  readonly endpoint: EndpointRow;
+  readonly lane: Lane;
 }): Promise<Attempt> {
-  const { clock, sender, delivery, endpoint } = parts;
+  const { clock, sender, delivery, lane } = parts;
   const startedAt = clock.now();
   const body = Buffer.from(delivery.body);
   const signed = sign({
     id: delivery.eventId,
     timestampSeconds: Math.floor(startedAt / second),
     body,
-    secrets: [openSecret(parts.secretKey, endpoint)],
+    secrets: [openSecret(parts.secretKey, lane)],
   });
   const result = await sender.send({
-    url: endpoint.url,
+    url: lane.url,
     headers: {
       "content-type": "application/json",
       "user-agent": "Till-Webhooks/1",

@@ -17,15 +17,7 @@ import {
 } from "./health.ts";
 import { recordAttempts } from "./recording.ts";
 import { isSuccess, isThrottled } from "./rules.ts";
-import {
-  claimDue,
-  findEndpoints,
-  findLanes,
-  giveUp,
-  type DeliveryRow,
-  type EndpointRow,
-  type Lane,
-} from "./store.ts";
+import { claimDue, findLanes, giveUp, type DeliveryRow, type Lane } from "./store.ts";
 
 /** Requests under way at once in this process. */
 const concurrencyMax = 64;
@@ -117,26 +109,25 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     const wanted = roomFor(lanes, now);
     if (wanted.size === 0) return 0;
     const token = ids.unguessable("lease");
-    const { claimed, endpoints } = await db.write(context, async (tx) => ({
-      claimed: await claimDue(tx, wanted, {
+    const claimed = await db.write(context, (tx) =>
+      claimDue(tx, wanted, {
         now,
         leaseUntil: now + leaseLife,
         token,
         laneMax: endpointConcurrencyMax,
       }),
-      endpoints: await findEndpoints(tx, [...wanted.keys()]),
-    }));
-    const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+    );
+    const laneOf = new Map(lanes.map((lane) => [lane.endpointId, lane]));
     for (const delivery of claimed) {
-      const endpoint = byId.get(delivery.endpointId);
-      if (endpoint !== undefined) start(delivery, endpoint);
+      const lane = laneOf.get(delivery.endpointId);
+      if (lane !== undefined) start(delivery, lane);
     }
     return claimed.length;
   }
 
-  function start(delivery: DeliveryRow, endpoint: EndpointRow): void {
-    occupy(endpoint.id, 1);
-    sendAttempt({ ...deps, delivery, endpoint }).then(
+  function start(delivery: DeliveryRow, lane: Lane): void {
+    occupy(lane.endpointId, 1);
+    sendAttempt({ ...deps, delivery, lane }).then(
       (attempt) => {
         ended.push(attempt);
         recording ??= recordEnded();
@@ -144,7 +135,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
       (error: unknown) => {
         // Its lease ends by itself, and it is tried again.
         logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
-        release(endpoint.id);
+        release(lane.endpointId);
       },
     );
   }

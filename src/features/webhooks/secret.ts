@@ -13,9 +13,9 @@ export function sealSecret(
 /** @throws SealBroken */
 export function openSecret(
   key: Uint8Array,
-  endpoint: { readonly id: Id<"webhookEndpoint">; readonly secret: string },
+  sealed: { readonly endpointId: Id<"webhookEndpoint">; readonly secret: string },
 ): string {
-  return open(key, endpoint.secret, placeOf(endpoint.id));
+  return open(key, sealed.secret, placeOf(sealed.endpointId));
 }
 
 function placeOf(endpointId: Id<"webhookEndpoint">): string {

@@ -104,15 +104,6 @@ export function lockEnabledEndpoints(
   );
 }
 
-export function findEndpoints(
-  reader: Reader,
-  endpointIds: readonly Id<"webhookEndpoint">[],
-): Promise<EndpointRow[]> {
-  return reader.find(webhookEndpoints, `WHERE id IN ${listed[reader.dialect]}`, [
-    JSON.stringify(endpointIds),
-  ]);
-}
-
 // --- deliveries ---------------------------------------------------------------------------------------------------
 
 export interface DeliveryFilters {
@@ -191,10 +182,9 @@ export async function addDeliveries(
 
 // --- the queue ----------------------------------------------------------------------------------------------------
 
-/** An endpoint with deliveries that are not over. */
-export interface Lane {
+/** An endpoint with deliveries that are not over, and what sending to it takes. */
+export interface Lane extends Pick<EndpointRow, "url" | "secret" | "status"> {
   readonly endpointId: Id<"webhookEndpoint">;
-  readonly status: EndpointStatus;
   /** When the first of them is due. */
   readonly dueAt: Instant;
 }
@@ -213,7 +203,7 @@ export function findLanes(reader: Reader): Promise<Lane[]> {
          WHERE d.due_at IS NOT NULL AND d.endpoint_id > lanes.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
        FROM lanes WHERE lanes.endpoint_id IS NOT NULL
      )
-     SELECT e.id AS "endpointId", e.status AS "status", (SELECT d.due_at FROM webhook_deliveries d
+     SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.status AS "status", (SELECT d.due_at FROM webhook_deliveries d
          WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at LIMIT 1) AS "dueAt"
      FROM lanes JOIN webhook_endpoints e ON e.id = lanes.endpoint_id`,
   );
@@ -238,6 +228,12 @@ const takenFrom: Readonly<Record<Dialect, (laneMax: number) => string>> = {
     ) AS due`,
 };
 
+/** PostgreSQL takes the number of rows for a large one and would read the whole table: an array is looked up by key. */
+const amongTaken: Readonly<Record<Dialect, string>> = {
+  sqlite: "IN (SELECT taken.id FROM taken)",
+  postgres: "= ANY (ARRAY(SELECT taken.id FROM taken))",
+};
+
 /**
  * Takes due deliveries of the endpoints, as many of each as `wanted` says, at most `laneMax`. Until the lease ends
  * nobody else takes them; then anybody may. What another process is just taking is passed over.
@@ -255,8 +251,8 @@ export async function claimDue(
   const claimed = await tx.all<DeliveryRow>(
     `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${takenFrom[tx.dialect](claim.laneMax)})
      UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4
-     FROM taken WHERE webhook_deliveries.id = taken.id AND webhook_deliveries.due_at <= $2
-     RETURNING ${columns(webhookDeliveries, "webhook_deliveries")}`,
+     WHERE id ${amongTaken[tx.dialect]} AND due_at <= $2
+     RETURNING ${columns(webhookDeliveries)}`,
     [JSON.stringify([...wanted]), claim.now, claim.leaseUntil, claim.token],
   );
   return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
