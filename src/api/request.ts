@@ -84,6 +84,17 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
 }
 
+/** Making a schema takes longer than a request, so each declaration has one. */
+const objects = new WeakMap<object, z.ZodObject>();
+
+function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
+  const known = objects.get(shape);
+  if (known !== undefined) return known;
+  const made = z.object(shape);
+  objects.set(shape, made);
+  return made;
+}
+
 /** Query parameters by their declaration: unknown ones are refused, repeated ones too. */
 export function parseQuery(
   shape: Readonly<Record<string, z.ZodType>>,
@@ -115,7 +126,7 @@ export function parseQuery(
       else errors.push({ pointer: `?${name}`, ...fault });
     }
   }
-  const parsed = z.object(shape).safeParse(given);
+  const parsed = objectOf(shape).safeParse(given);
   if (parsed.success && errors.length === 0) return parsed.data;
   throw invalidFields([
     ...errors,

@@ -23,12 +23,22 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** A moment as people read it, with its zone: `21 Nov 2026, 10:05 UTC`. */
-export function formatTime(catalogue: Catalogue, at: Instant): string {
-  const format = new Intl.DateTimeFormat(catalogue.lang === "en" ? "en-GB" : catalogue.lang, {
+/** Making one takes longer than the rest of a page. */
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
+
+function timeFormatOf(lang: string): Intl.DateTimeFormat {
+  const known = timeFormats.get(lang);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "UTC",
   });
-  return `${format.format(at)} UTC`;
+  timeFormats.set(lang, format);
+  return format;
+}
+
+/** A moment as people read it, with its zone: `21 Nov 2026, 10:05 UTC`. */
+export function formatTime(catalogue: Catalogue, at: Instant): string {
+  return `${timeFormatOf(catalogue.lang).format(at)} UTC`;
 }

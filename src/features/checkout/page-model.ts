@@ -4,7 +4,7 @@ import { transactionLink } from "../../platform/chain/networks.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { fill, formatTime, type Catalogue } from "./catalogue.ts";
 import { describeState, excessText, type StateWords } from "./page-words.ts";
-import { amountText, codeText, networkText, transactionsOf } from "./present.ts";
+import { amountText, networkText, transactionsOf } from "./present.ts";
 import { drawCode } from "./qr.ts";
 import { isOverpaid, isPayable, stateOf, type CheckoutState } from "./rules.ts";
 import type { CheckoutPageView } from "./service.ts";
@@ -142,7 +142,7 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
     token: asset.code,
     address,
   };
-  const holds = codeText(view, view.at);
+  const holds = view.qrCode;
   const isBare = holds === address;
   const addressCode: CodeModel = {
     svg: await drawCode(address),

@@ -95,7 +95,7 @@ export function networkText({ title, tokenStandard }: Network): string {
  * What the QR code says: what is still to pay, as the network's wallets read it. Where nothing is to be paid any more
  * it is the bare address, so that no amount invites to pay twice.
  */
-export function codeText(view: CheckoutView, at: Instant): string {
+function codeText(view: CheckoutView, at: Instant): string {
   const { invoice, network } = view;
   if (!isPayable(invoice, at)) return invoice.walletAddress;
   const token = findToken(network, invoice.payable.asset.code);

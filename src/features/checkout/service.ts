@@ -15,6 +15,8 @@ type SandboxAction = (typeof sandboxActions)[number];
 /** What the page shows, and when it was. */
 export interface CheckoutPageView extends CheckoutView {
   readonly at: Instant;
+  /** The text that the QR code encodes. */
+  readonly qrCode: string;
   /** Whether the page has the panel of the test network. */
   readonly hasSandbox: boolean;
 }
@@ -91,7 +93,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       const found = await loaded(checkoutId);
       if (found === null) return null;
       const hasSandbox = sandboxOf(found.view.network) !== null;
-      return { ...found.view, at: clock.now(), hasSandbox };
+      return { ...found.view, qrCode: found.session.qrCode, at: clock.now(), hasSandbox };
     },
 
     async actOnSandbox(checkoutId, action) {
