@@ -10,37 +10,41 @@ export interface AnnouncerDependencies {
   readonly outbox: Outbox;
 }
 
-/** Writes a change of an invoice down and tells of it, under one name: one change, one event. */
+/** Writes a change of an invoice down under the first of its events' names, and tells of it by each. */
 export function announce(
   { auditor, outbox }: AnnouncerDependencies,
   tx: Tx,
   at: Instant,
   change: {
-    readonly type: string;
+    /** At least one. */
+    readonly types: readonly string[];
     /** Null for an invoice that is new. */
     readonly previousStatus: InvoiceStatus | null;
     readonly changes: Readonly<Record<string, unknown>>;
   },
   invoice: InvoiceView,
 ): void {
-  const { type, previousStatus, changes } = change;
+  const { types, previousStatus, changes } = change;
   const { id, organizationId, version } = invoice;
   const record = presentInvoice(invoice);
   auditor.record(tx, at, {
-    action: type,
+    action: types[0] ?? "invoice.updated",
     organizationId,
     targetType: "invoice",
     targetId: id,
     changes,
   });
-  outbox.emit(tx, at, {
-    type,
-    organizationId,
-    objectType: "invoice",
-    objectId: id,
-    objectVersion: version,
-    data: previousStatus === null ? record : { ...record, previousStatus },
-  });
+  const data = previousStatus === null ? record : { ...record, previousStatus };
+  for (const type of types) {
+    outbox.emit(tx, at, {
+      type,
+      organizationId,
+      objectType: "invoice",
+      objectId: id,
+      objectVersion: version,
+      data,
+    });
+  }
 }
 
 /** What an audit entry says of a new invoice. */

@@ -151,21 +151,29 @@ export type InvoiceChange =
   | "invoice.expired"
   | "invoice.updated";
 
-/** The one event that tells of a change of an invoice's payments or deadline; null where there is nothing to tell. */
-export function changeBetween(before: Moment, after: Moment): InvoiceChange | null {
+/**
+ * The events that tell of a change of an invoice's payments or deadline, none where there is nothing to tell. Whoever
+ * ships on `invoice.paid` hears it whenever an invoice becomes paid; how it was paid, where that is remarkable, is an
+ * event of its own beside it.
+ */
+export function changesBetween(before: Moment, after: Moment): readonly InvoiceChange[] {
   if (after.seen < before.seen) {
-    return after.exception === "reverted" ? "invoice.reverted" : "invoice.updated";
+    return [after.exception === "reverted" ? "invoice.reverted" : "invoice.updated"];
   }
-  if (after.exception === "reverted" && before.exception !== "reverted") return "invoice.reverted";
-  if (after.status !== before.status) return changeTo(after);
+  if (after.exception === "reverted" && before.exception !== "reverted")
+    return ["invoice.reverted"];
+  if (after.status !== before.status) {
+    const remarkable = after.status === "paid" ? paidRemarks[after.exception] : null;
+    return remarkable === null ? [changeTo(after)] : [changeTo(after), remarkable];
+  }
   if (after.exception !== before.exception && after.exception === "overpaid") {
-    return "invoice.overpaid";
+    return ["invoice.overpaid"];
   }
-  if (after.seen > before.seen) return "invoice.payment_detected";
-  return after.exception === before.exception ? null : "invoice.updated";
+  if (after.seen > before.seen) return ["invoice.payment_detected"];
+  return after.exception === before.exception ? [] : ["invoice.updated"];
 }
 
-function changeTo({ status, exception }: Moment): InvoiceChange {
+function changeTo({ status }: Moment): InvoiceChange {
   switch (status) {
     case "partially_paid":
       return "invoice.partially_paid";
@@ -174,7 +182,7 @@ function changeTo({ status, exception }: Moment): InvoiceChange {
     case "expired":
       return "invoice.expired";
     case "paid":
-      return paidChanges[exception];
+      return "invoice.paid";
     case "draft":
     case "open":
     case "canceled":
@@ -183,10 +191,9 @@ function changeTo({ status, exception }: Moment): InvoiceChange {
   }
 }
 
-/** How an invoice was paid is one change, so it is one event. */
-const paidChanges: Readonly<Record<InvoiceException, InvoiceChange>> = {
-  none: "invoice.paid",
-  reverted: "invoice.paid",
+const paidRemarks: Readonly<Record<InvoiceException, InvoiceChange | null>> = {
+  none: null,
+  reverted: null,
   overpaid: "invoice.overpaid",
   underpaid: "invoice.underpaid",
   late: "invoice.paid_late",

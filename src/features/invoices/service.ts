@@ -132,7 +132,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
       deps,
       tx,
       at,
-      { type: "invoice.created", previousStatus: null, changes: createdFields(invoice) },
+      { types: ["invoice.created"], previousStatus: null, changes: createdFields(invoice) },
       invoice,
     );
     return { invoice, isReplayed: false };
@@ -164,7 +164,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     const changes = changedFields(before, view);
     if (Object.keys(changes).length === 0) return before;
     await tx.update(invoices, set, "WHERE id = $1", [id]);
-    announce(deps, tx, at, { type, previousStatus: before.status, changes }, view);
+    announce(deps, tx, at, { types: [type], previousStatus: before.status, changes }, view);
     return view;
   }
 

@@ -10,7 +10,7 @@ import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
 import { viewOf } from "./present.ts";
 import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
-import { changeBetween, standingOf, type PaymentTotals } from "./rules.ts";
+import { changesBetween, standingOf, type PaymentTotals } from "./rules.ts";
 import { dueInvoices, lockInvoices, saveStandings, type InvoiceRow } from "./store.ts";
 
 /** How many invoices expire in one transaction. */
@@ -160,11 +160,11 @@ function tell(
   state: NetworkState,
   at: Instant,
 ): void {
-  const type = changeBetween(
+  const types = changesBetween(
     { ...before, seen: before.seenAmount },
     { ...after, seen: after.seenAmount },
   );
-  if (type === null) return;
+  if (types.length === 0) return;
   const seen = [before.seenAmount, after.seenAmount].map(String);
   const fields = {
     status: { from: before.status, to: after.status },
@@ -175,7 +175,7 @@ function tell(
     Object.entries(fields).filter(([, { from, to }]) => from !== to),
   );
   const view = viewOf(after, deps.baseUrl(), state.tipHeight);
-  announce(deps, tx, at, { type, previousStatus: before.status, changes }, view);
+  announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
 }
 
 /** Notes for wallets of extended keys how far their addresses were paid. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { ratio } from "../../../src/kernel/ratio.ts";
 import {
-  changeBetween,
+  changesBetween,
   confirmationsShown,
   dueAmount,
   noPayments,
@@ -257,62 +257,72 @@ describe("the confirmations shown", () => {
   });
 });
 
-describe("the event of a change", () => {
+describe("the events of a change", () => {
   const moment = (
-    status: Parameters<typeof changeBetween>[0]["status"],
+    status: Parameters<typeof changesBetween>[0]["status"],
     seen: bigint,
-    exception: Parameters<typeof changeBetween>[0]["exception"] = "none",
+    exception: Parameters<typeof changesBetween>[0]["exception"] = "none",
   ) => ({ status, exception, seen });
 
   const open = moment("open", 0n);
-  const cases: [string, typeof open, typeof open, string | null][] = [
-    ["part of the money", open, moment("partially_paid", 1n), "invoice.partially_paid"],
+  const cases: [string, typeof open, typeof open, string[]][] = [
+    ["part of the money", open, moment("partially_paid", 1n), ["invoice.partially_paid"]],
     [
       "more, and still not enough",
       moment("partially_paid", 1n),
       moment("partially_paid", 2n),
-      "invoice.payment_detected",
+      ["invoice.payment_detected"],
     ],
-    ["enough", open, moment("confirming", 100n), "invoice.confirming"],
-    ["paid", moment("confirming", 100n), moment("paid", 100n), "invoice.paid"],
+    ["enough", open, moment("confirming", 100n), ["invoice.confirming"]],
+    ["paid", moment("confirming", 100n), moment("paid", 100n), ["invoice.paid"]],
     [
       "paid with too little",
       moment("confirming", 99n, "underpaid"),
       moment("paid", 99n, "underpaid"),
-      "invoice.underpaid",
+      ["invoice.paid", "invoice.underpaid"],
     ],
     [
       "paid with too much",
       moment("confirming", 101n, "overpaid"),
       moment("paid", 101n, "overpaid"),
-      "invoice.overpaid",
+      ["invoice.paid", "invoice.overpaid"],
     ],
     [
       "more on a paid one",
       moment("paid", 100n),
       moment("paid", 200n, "overpaid"),
-      "invoice.overpaid",
+      ["invoice.overpaid"],
     ],
-    ["paid late", moment("expired", 0n), moment("paid", 100n, "late"), "invoice.paid_late"],
-    ["the deadline", open, moment("expired", 0n), "invoice.expired"],
-    ["a reorganisation", moment("paid", 100n), moment("open", 0n, "reverted"), "invoice.reverted"],
+    [
+      "paid late",
+      moment("expired", 0n),
+      moment("paid", 100n, "late"),
+      ["invoice.paid", "invoice.paid_late"],
+    ],
+    ["the deadline", open, moment("expired", 0n), ["invoice.expired"]],
+    [
+      "a reorganisation",
+      moment("paid", 100n),
+      moment("open", 0n, "reverted"),
+      ["invoice.reverted"],
+    ],
     [
       "a decision taken back",
       moment("paid", 100n),
       moment("partially_paid", 50n),
-      "invoice.updated",
+      ["invoice.updated"],
     ],
     [
       "the same block again, elsewhere",
       moment("paid", 100n),
       moment("confirming", 100n),
-      "invoice.confirming",
+      ["invoice.confirming"],
     ],
-    ["nothing", open, open, null],
+    ["nothing", open, open, []],
   ];
-  for (const [name, before, after, type] of cases) {
-    it(`${name}: ${type ?? "none"}`, () => {
-      expect(changeBetween(before, after)).to.equal(type);
+  for (const [name, before, after, types] of cases) {
+    it(`${name}: ${types.join(" and ") || "none"}`, () => {
+      expect(changesBetween(before, after)).to.deep.equal(types);
     });
   }
 });
