@@ -1,24 +1,17 @@
-import { systemActor } from "../../kernel/actor.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
-import {
-  createState,
-  keepBlocks,
-  networkState,
-  replaceState,
-  type NetworkStateRow,
-} from "../../platform/chain/state.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { createState, networkState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import type { Database } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { LedgerDeps } from "./entry.ts";
-import { enter } from "./ledger.ts";
 import { AnswerDropped, makeRangeSize } from "./look.ts";
 import { findNews, type News } from "./news.ts";
 import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from "./preparation.ts";
-import { isBehind, isWorthWriting, keptBlocks, nextState } from "./progress.ts";
-import { finalizeTransfers, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
+import { isBehind, isWorthWriting, nextState } from "./progress.ts";
+import { makeRecorder, watcherContext, type Guard } from "./recorder.ts";
+import { maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
 import { makeVerifier, type Candidate } from "./verify.ts";
 import { isSame, type WindowDifference } from "./window.ts";
 
@@ -33,14 +26,11 @@ export interface WatcherDeps extends LedgerDeps {
   readonly providers: readonly ChainClient[];
 }
 
-/** Called in the transaction of a look; throws where this process may not write any more. */
-export type Guard = (tx: Tx) => Promise<void>;
-
 /** Reads one network, for all merchants at once. */
 export interface Watcher {
   readonly network: Network;
   /**
-   * One look at the chain, written in one transaction. Gives true where more is waiting. A provider that fails, and
+   * One look at the chain, written in one transaction, or a few where it found very much. Gives true where more is waiting. A provider that fails, and
    * answers that do not fit together, end the look without a trace: the next one makes up for it.
    */
   look(guard: Guard): Promise<boolean>;
@@ -49,11 +39,10 @@ export interface Watcher {
 }
 
 /** Payments whose receipts are read in one look. */
-const confirmationsMax = 200;
+const confirmationsMax = 500;
 /** Looks in a row whose answers did not fit together, before that is called a problem. */
 const droppedMax = 5;
 
-const context: WriteContext = { actor: systemActor("watcher"), requestId: null, ip: null };
 const firstPlace: ConfirmingPlace = { height: -1, id: "" };
 
 interface Confirmable {
@@ -66,6 +55,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const logger = deps.logger.child({ network: network.id });
   const verifier = makeVerifier({ providers: deps.providers, clock, logger });
   const rangeSize = makeRangeSize(network.maxLogRange);
+  const record = makeRecorder(deps);
 
   let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
   let isCursorChecked = false;
@@ -85,7 +75,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   /** Watching begins with what is not final yet: nothing older can be meant for an invoice of Till's. */
   async function begin(disabled: readonly string[], guard: Guard): Promise<void> {
     const { latest, finalized } = await client.heads();
-    await db.write(context, async (tx) => {
+    await db.write(watcherContext, async (tx) => {
       await guard(tx);
       await createState(tx, {
         network: network.id,
@@ -159,37 +149,11 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     }
     const news = await readChain(state);
     const { verified, isMore } = await findConfirmable(news);
-    const at = clock.now();
-    const after = nextState(state, news.look, disabled, at);
+    const after = nextState(state, news.look, disabled, clock.now());
     const isUnchanged = isSame(news.difference) && verified.length === 0;
     if (isUnchanged && !isWorthWriting(state, after)) return false;
-    const entry = { network, state: after, difference: news.difference, verified, at };
-    const hasMature = await db.write(context, async (tx) => {
-      await guard(tx);
-      await advance(tx, state, after, news);
-      const found = await enter(tx, deps, entry);
-      if (news.hasRevocable && after.cursorHeight > state.cursorHeight) {
-        await finalizeTransfers(tx, network.id, after.cursorHeight);
-      }
-      return found;
-    });
+    const hasMature = await record(guard, state, { news, verified, disabledTokens: disabled });
     return isBehind(after) || isMore || hasMature;
-  }
-
-  /** Moves the state on, unless another process has. */
-  async function advance(
-    tx: Tx,
-    before: NetworkStateRow,
-    after: NetworkStateRow,
-    news: News,
-  ): Promise<void> {
-    if (!(await replaceState(tx, before, after))) {
-      throw new AnswerDropped("another process has looked at the network meanwhile");
-    }
-    const { upTo, added } = keptBlocks(news.known, news.look, after, network);
-    if (news.known.length > 0 || added !== null) {
-      await keepBlocks(tx, network.id, { above: after.cursorHeight, upTo }, added);
-    }
   }
 
   /** States a problem once, and once that it is over. */

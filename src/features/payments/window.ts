@@ -73,6 +73,23 @@ export function isSame(difference: WindowDifference): boolean {
   return fresh.length === 0 && moved.length === 0 && orphaned.length === 0;
 }
 
+/**
+ * A difference in parts of so many new transfers, at least one part. What leaves its place does so in the first, since
+ * something new may come there.
+ */
+export function batchesOf<Log extends TransferLog>(
+  difference: WindowDifference<Log>,
+  freshMax: number,
+): WindowDifference<Log>[] {
+  const { fresh } = difference;
+  const batches = [{ ...difference, fresh: fresh.slice(0, freshMax) }];
+  for (let start = freshMax; start < fresh.length; start += freshMax) {
+    const part = fresh.slice(start, start + freshMax);
+    batches.push({ fresh: part, moved: [], orphaned: [], contradicting: [] });
+  }
+  return batches;
+}
+
 interface Pairing {
   readonly pairs: readonly MovedTransfer[];
   /** What found no partner. */

@@ -24,10 +24,10 @@ interface Scene {
   readonly lab: ChainLab;
   readonly shop: Shop;
   readonly market: Market;
-  issue(): Promise<InvoiceView>;
+  readonly issue: () => Promise<InvoiceView>;
   /** The invoice's address as 40 hexadecimal digits. */
-  addressOf(invoice: InvoiceView): string;
-  mine(blocks: number): Promise<void>;
+  readonly addressOf: (invoice: InvoiceView) => string;
+  readonly mine: (blocks: number) => Promise<void>;
 }
 
 async function open(lab: ChainLab, shop: Shop, providerUrls = [lab.providerUrl]): Promise<Scene> {

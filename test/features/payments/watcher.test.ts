@@ -578,6 +578,32 @@ eachStore("The watcher", (store) => {
       expect(invoices.totals.get(id)).to.include({ confirmed: token(25) });
     });
 
+    it("loses nothing when it dies in the middle of a block that takes several transactions", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      const transfers = Array.from({ length: 2_500 }, (_, place) => ({
+        transaction: `payment ${String(place)}`,
+        contract,
+        to: shop,
+        amount: token(0.01),
+      }));
+      chain.mine(transfers);
+      let settled = 0;
+      invoices.onSettle = () => {
+        settled += 1;
+        if (settled === 2) throw new Error("killed");
+      };
+      const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
+      expect(died).to.be.an("error");
+      expect(await watched.payments()).to.have.length(1_000);
+      expect((await watched.state()).tipHeight).to.equal(40);
+      await watched.look();
+      expect(await watched.payments()).to.have.length(2_500);
+      expect(invoices.totals.get(id)).to.include({ seen: token(25) });
+      expect((await watched.state()).tipHeight).to.equal(41);
+    });
+
     it("credits once when two processes look at once", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop });

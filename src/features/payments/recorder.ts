@@ -1,0 +1,99 @@
+import { systemActor } from "../../kernel/actor.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { keepBlocks, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { LedgerDeps } from "./entry.ts";
+import { enter } from "./ledger.ts";
+import { AnswerDropped } from "./look.ts";
+import type { News } from "./news.ts";
+import { keptBlocks, nextState } from "./progress.ts";
+import { finalizeTransfers } from "./store.ts";
+import type { Candidate } from "./verify.ts";
+import { batchesOf } from "./window.ts";
+
+/** Called in the transaction of a look; throws where this process may not write any more. */
+export type Guard = (tx: Tx) => Promise<void>;
+
+/** What a look brings to be written. */
+export interface Findings {
+  readonly news: News;
+  /** Payments whose receipts were found good. */
+  readonly verified: readonly Candidate[];
+  readonly disabledTokens: readonly string[];
+}
+
+export interface RecorderDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+}
+
+/** How many new transfers one transaction holds, so that other writers do not wait for a full block. */
+const freshMax = 1_000;
+
+export const watcherContext: WriteContext = {
+  actor: systemActor("watcher"),
+  requestId: null,
+  ip: null,
+};
+
+/**
+ * Makes what writes a look's findings down, and gives true where that made payments ready to be confirmed. Where there
+ * are very many, the first transactions write transfers and leave the state as it was, and the last one moves it on: a
+ * look that ends in between is done again and finds those transfers there.
+ */
+export function makeRecorder(deps: RecorderDeps) {
+  const { db, clock, network } = deps;
+
+  /** Moves the state on, unless another process has. */
+  async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
+    if (await replaceState(tx, before, after)) return;
+    throw new AnswerDropped("another process has looked at the network meanwhile");
+  }
+
+  /** The last part of a look, with which everything in its range is on record. */
+  async function close(
+    tx: Tx,
+    news: News,
+    before: NetworkStateRow,
+    after: NetworkStateRow,
+  ): Promise<void> {
+    const { upTo, added } = keptBlocks(news.known, news.look, after, network);
+    if (news.known.length > 0 || added !== null) {
+      await keepBlocks(tx, network.id, { above: after.cursorHeight, upTo }, added);
+    }
+    if (news.hasRevocable && after.cursorHeight > before.cursorHeight) {
+      await finalizeTransfers(tx, network.id, after.cursorHeight);
+    }
+  }
+
+  return async function record(
+    guard: Guard,
+    stored: NetworkStateRow,
+    { news, verified, disabledTokens }: Findings,
+  ): Promise<boolean> {
+    const batches = batchesOf(news.difference, freshMax);
+    let hasMature = batches.length > 1;
+    let state = stored;
+    for (const [place, difference] of batches.entries()) {
+      const isLast = place === batches.length - 1;
+      const before = state;
+      const at = clock.now();
+      const after = isLast
+        ? nextState(before, news.look, disabledTokens, at)
+        : { ...before, version: before.version + 1 };
+      const entry = { network, state: after, difference, verified: isLast ? verified : [], at };
+      const foundMature = await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        const found = await enter(tx, deps, entry);
+        if (isLast) await close(tx, news, before, after);
+        return found;
+      });
+      hasMature ||= foundMature;
+      state = after;
+    }
+    return hasMature;
+  };
+}
