@@ -85,7 +85,9 @@ export async function openSqlite(
       },
       close: once(async () => {
         await lane.close();
-        await Promise.all([writer.close(), readers.close()]);
+        await readers.close();
+        // Last and alone: only then does SQLite move what its log holds into the file.
+        await writer.close();
       }),
     };
   } catch (error) {
