@@ -2,7 +2,4 @@ export { createDeliverer, type Deliverer } from "./deliverer.ts";
 export { makeEndpointWriter } from "./endpoint-writer.ts";
 export { makeFanOut } from "./fan-out.ts";
 export { webhookOperations } from "./operations.ts";
-export { presentDelivery, presentEndpoint } from "./present.ts";
-export { WebhookDeliveryRecord } from "./records.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
-export { deliveryStatuses } from "./status.ts";

@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
+import { roles } from "../../../src/api/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { approvedMerchant, register, startApp, type TestApp } from "../../support/app.ts";
+import { colleague, keyOf } from "../../support/colleagues.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
@@ -33,7 +35,26 @@ eachStore("webhook operations", (store) => {
   const create = (body: object, headers: Record<string, string> = {}) =>
     app.request("POST", `${path}/webhook-endpoints`, { key: merchant.key, body, headers });
 
-  it("are closed to strangers, to viewers of less and to others", async () => {
+  it("are the admins' to change and everybody's to read", async () => {
+    for (const role of roles) {
+      const { token } = await colleague(app, merchant, role);
+      const made = await app.request("POST", `${path}/webhook-endpoints`, {
+        token,
+        body: { url: receiver.url },
+      });
+      expect(made.status, role).to.equal(role === "admin" || role === "owner" ? 201 : 403);
+      const list = await app.request("GET", `${path}/webhook-endpoints`, { token });
+      expect(list.status, role).to.equal(200);
+    }
+    const reading = await keyOf(app, merchant, "read");
+    const refused = await app.request("POST", `${path}/webhook-endpoints`, {
+      key: reading,
+      body: { url: receiver.url },
+    });
+    expect(refused.status).to.equal(403);
+  });
+
+  it("are closed to strangers and to others", async () => {
     const body = { url: receiver.url };
     const anonymous = await app.request("POST", `${path}/webhook-endpoints`, { body });
     expect(anonymous.status).to.equal(401);
