@@ -183,8 +183,8 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     }
     expect(reached).to.deep.equal([
       "Copy amount",
-      "Copy address",
       "My wallet does not read this code",
+      "Copy address",
       "Details",
       "Check again",
       "Pay",
