@@ -91,7 +91,7 @@ export function makeServices(parts: Parts): Services {
 
   const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
   const refreshKey = deriveKey(secret, "refresh-tokens");
-  const loginLock = createLoginLock();
+  const loginLock = createLoginLock({ clock });
   const auth = makeAuthService({
     ...common,
     members,

@@ -1,10 +1,13 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { addressGroup } from "../../api/client-address.ts";
+import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import { LoginLocked } from "./errors.ts";
 
 /** How many failures lock a pair of account and source. */
 const failuresMax = 10;
-/** How long a pair stays locked after its last failure. */
-const lockSeconds = 15 * 60;
+/** How long after its last failure a pair's failures count, and so how long it stays locked. */
+const lockedFor = 15 * minute;
+/** How many pairs are kept before those that are over are looked for. */
+const sweepAt = 10_000;
 
 interface Source {
   readonly email: string;
@@ -13,35 +16,84 @@ interface Source {
 
 /** Locks an account for one source that fails again and again; others, and other sources, are not touched. */
 export interface LoginLock {
-  /** Throws LoginLocked while the pair is locked. */
-  check(source: Source): Promise<void>;
-  failed(source: Source): Promise<void>;
-  succeeded(source: Source): Promise<void>;
+  /**
+   * Runs the check of a password, and gives what it found; a wrong one is a failure, a right one forgets them all.
+   * Of checks at once no more run than there are failures left: a burst gets as few guesses as a patient caller.
+   * @throws LoginLocked
+   */
+  attempt(source: Source, check: () => Promise<boolean>): Promise<boolean>;
+  /** Forgets the failures, because the account has a new password. */
+  forget(source: Source): void;
 }
 
-export function createLoginLock(): LoginLock {
-  const failures = new RateLimiterMemory({ points: failuresMax, duration: lockSeconds });
-  const key = (source: Source) => `${source.ip ?? ""}|${source.email}`;
+interface Pair {
+  failures: number;
+  countsUntil: Instant;
+  running: number;
+  waiting: (() => void)[];
+}
+
+export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
+  const { clock } = deps;
+  const pairs = new Map<string, Pair>();
+  const keyOf = ({ email, ip }: Source) => `${addressGroup(ip ?? "")}|${email}`;
+
+  function pairOf(key: string): Pair {
+    if (pairs.size >= sweepAt) sweep();
+    let pair = pairs.get(key);
+    if (pair === undefined) {
+      pair = { failures: 0, countsUntil: 0, running: 0, waiting: [] };
+      pairs.set(key, pair);
+    }
+    return pair;
+  }
+
+  function sweep(): void {
+    for (const [key, pair] of pairs) {
+      if (isIdle(pair) && pair.countsUntil <= clock.now()) pairs.delete(key);
+    }
+  }
+
+  function requireUnlocked(pair: Pair): void {
+    if (pair.countsUntil <= clock.now()) pair.failures = 0;
+    if (pair.failures < failuresMax) return;
+    const wait = Math.max(1, Math.ceil((pair.countsUntil - clock.now()) / 1_000));
+    throw new LoginLocked(
+      `Too many failures for this account from this address. Wait ${String(wait)} s, or reset the password.`,
+      { retryAfterSeconds: wait },
+    );
+  }
+
   return {
-    async check(source) {
-      const state = await failures.get(key(source));
-      if (state === null || state.consumedPoints < failuresMax) return;
-      const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
-      throw new LoginLocked(
-        `Too many failures for this account from this address. Wait ${String(wait)} s, or reset the password.`,
-        { retryAfterSeconds: wait },
-      );
-    },
-    async failed(source) {
+    async attempt(source, check) {
+      const key = keyOf(source);
+      const pair = pairOf(key);
+      requireUnlocked(pair);
+      while (pair.failures + pair.running >= failuresMax) {
+        await new Promise<void>((go) => pair.waiting.push(go));
+        requireUnlocked(pair);
+      }
+      pair.running += 1;
       try {
-        await failures.consume(key(source));
-      } catch (refused) {
-        // The count is at its end already: check answers for it.
-        if (!(refused instanceof RateLimiterRes)) throw refused;
+        const isRight = await check();
+        pair.failures = isRight ? 0 : pair.failures + 1;
+        pair.countsUntil = clock.now() + lockedFor;
+        return isRight;
+      } finally {
+        pair.running -= 1;
+        const woken = pair.waiting.splice(0);
+        for (const go of woken) go();
+        if (pair.failures === 0 && woken.length === 0 && isIdle(pair)) pairs.delete(key);
       }
     },
-    async succeeded(source) {
-      await failures.delete(key(source));
+
+    forget(source) {
+      const pair = pairs.get(keyOf(source));
+      if (pair !== undefined) pair.failures = 0;
     },
   };
+}
+
+function isIdle(pair: Pair): boolean {
+  return pair.running === 0 && pair.waiting.length === 0;
 }

@@ -66,14 +66,11 @@ export function makePasswordService(deps: {
       }
       await requireStrong(passwords, input.newPassword, "/newPassword");
       // Who found a session open must not find out the password by trying: the lock of the login counts here too.
-      const source = { email: actor.label, ip: context.ip };
-      await loginLock.check(source);
       const user = await userView(db, actor.id);
-      if (!(await passwords.verify(input.currentPassword, user?.passwordHash ?? null))) {
-        await loginLock.failed(source);
-        throw wrongPassword();
-      }
-      await loginLock.succeeded(source);
+      const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
+        passwords.verify(input.currentPassword, user?.passwordHash ?? null),
+      );
+      if (!isRight) throw wrongPassword();
       const passwordHash = await passwords.hash(input.newPassword);
       await db.write(context, async (tx) => {
         const at = clock.now();
@@ -132,7 +129,7 @@ export function makePasswordService(deps: {
         record(tx, at, "user.password_reset", locked.id);
         return locked;
       });
-      await loginLock.succeeded({ email: user.email, ip: context.ip });
+      loginLock.forget({ email: user.email, ip: context.ip });
     },
   };
 }

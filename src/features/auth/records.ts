@@ -4,7 +4,8 @@ import { MembershipRecord, UserRecord } from "../members/index.ts";
 
 /** A password as it is sent; how long it must be is the service's to say. */
 const password = () => z.string().max(1_024, { error: "is too long" });
-const refreshToken = () => z.string().min(1).max(200);
+/** Long enough that an access token in its place is told to be a bad token, not a bad request. */
+const refreshToken = () => z.string().min(1).max(4_096);
 
 export const LoginRequest = requestRecord("LoginRequest", {
   email: email(),

@@ -20,7 +20,8 @@ import type { AccessTokens } from "./access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
 import { requireStrong } from "./passwords.ts";
-import { findRefreshToken, lockRefreshToken, lockSession, revokeSession } from "./store.ts";
+import { userActor } from "./sessions.ts";
+import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
 
 /** How long a refresh token is good. */
@@ -143,9 +144,13 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       }
       await requireStrong(passwords, input.password);
       const passwordHash = await passwords.hash(input.password);
-      const { userId, opened } = await db.write(context, async (tx) => {
+      const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
+      const sessionId = ids.next("session", clock.now());
+      const actor = actorOf(identity, sessionId);
+      const opened = await db.write({ ...context, actor }, async (tx) => {
         const at = clock.now();
         const user = await deps.members.addUser(tx, at, {
+          id: identity.id,
           email,
           name: input.name,
           passwordHash,
@@ -155,23 +160,18 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
         } else {
           await deps.invitations.redeem(tx, at, invitationToken, user);
         }
-        const identity = { id: user.id, email: user.email, platformRole: "none" } as const;
-        const opened = await open(tx, at, ids.next("session", at), identity);
-        return { userId: user.id, opened };
+        return open(tx, at, sessionId, identity);
       });
-      return answer(db, userId, opened);
+      return answer(db, identity.id, opened);
     },
 
     async login(context, input) {
-      const source = { email: input.email, ip: context.ip };
-      await deps.loginLock.check(source);
       const user = await userByEmail(db, input.email);
-      const isRight = await passwords.verify(input.password, user?.passwordHash ?? null);
-      if (user === null || !isRight) {
-        await deps.loginLock.failed(source);
-        throw invalidCredentials();
-      }
-      await deps.loginLock.succeeded(source);
+      const source = { email: input.email, ip: context.ip };
+      const isRight = await deps.loginLock.attempt(source, () =>
+        passwords.verify(input.password, user?.passwordHash ?? null),
+      );
+      if (user === null || !isRight) throw invalidCredentials();
       const view = await userView(db, user.id);
       if (view === null) throw new Defect("a user vanished during login");
       const sessionId = ids.next("session", clock.now());
@@ -185,27 +185,27 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
     },
 
     async refresh(context, input) {
-      const outcome = await db.write(context, (tx) =>
-        rotate(tx, clock.now(), input.refreshToken, { tokens, auditor, keepToken }),
+      const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+      if (session === null) throw invalidRefreshToken();
+      const { sessionId, userId } = session;
+      const rotated = await db.write({ ...context, actor: userActor(session) }, (tx) =>
+        rotate(tx, clock.now(), sessionId, input.refreshToken, { tokens, auditor, keepToken }),
       );
-      if (outcome === null) {
-        throw new InvalidRefreshToken(
-          "Log in again: this refresh token is unknown, used, revoked or over.",
-        );
-      }
-      return answer(db, outcome.userId, outcome);
+      if (rotated === null) throw invalidRefreshToken();
+      return answer(db, userId, { sessionId, ...rotated });
     },
 
     async logout(context, input) {
-      await db.write(context, async (tx) => {
+      const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+      if (session === null) return;
+      await db.write({ ...context, actor: userActor(session) }, async (tx) => {
         const at = clock.now();
-        const token = await findRefreshToken(tx, tokens.hash(input.refreshToken));
-        if (token === null || !(await revokeSession(tx, token.sessionId, at))) return;
+        if (!(await revokeSession(tx, session.sessionId, at))) return;
         auditor.record(tx, at, {
           action: "session.revoked",
           organizationId: null,
           targetType: "session",
-          targetId: token.sessionId,
+          targetId: session.sessionId,
         });
       });
     },
@@ -220,26 +220,21 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
 async function rotate(
   tx: Tx,
   at: Instant,
+  sessionId: Id<"session">,
   token: string,
   deps: {
     tokens: RefreshTokenSource;
     auditor: Auditor;
     keepToken: (tx: Tx, at: Instant, sessionId: Id<"session">, token: string) => Promise<Instant>;
   },
-): Promise<{
-  userId: Id<"user">;
-  sessionId: Id<"session">;
-  refreshToken: string;
-  refreshTokenExpiresAt: Instant;
-} | null> {
+): Promise<{ refreshToken: string; refreshTokenExpiresAt: Instant } | null> {
   const tokenHash = deps.tokens.hash(token);
+  // The session first: all tokens of a family wait for it.
+  const session = await lockSession(tx, sessionId);
+  if (session === null || session.revokedAt !== null) return null;
   const current = await lockRefreshToken(tx, tokenHash);
   if (current === null || current.expiresAt <= at) return null;
-  const session = await lockSession(tx, current.sessionId);
-  if (session === null || session.revokedAt !== null) return null;
   const refreshToken = deps.tokens.successor(token);
-  const { userId } = session;
-  const sessionId = session.id;
 
   if (current.usedAt === null) {
     await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
@@ -250,20 +245,18 @@ async function rotate(
       targetType: "session",
       targetId: sessionId,
     });
-    return { userId, sessionId, refreshToken, refreshTokenExpiresAt };
+    return { refreshToken, refreshTokenExpiresAt };
   }
   const successor = await lockRefreshToken(tx, deps.tokens.hash(refreshToken));
   const isRepeat = at - current.usedAt <= refreshGrace && successor?.usedAt === null;
-  if (isRepeat) {
-    return { userId, sessionId, refreshToken, refreshTokenExpiresAt: successor.expiresAt };
-  }
+  if (isRepeat) return { refreshToken, refreshTokenExpiresAt: successor.expiresAt };
   await revokeSession(tx, sessionId, at);
   deps.auditor.record(tx, at, {
     action: "session.reuse_detected",
     organizationId: null,
     targetType: "session",
     targetId: sessionId,
-    changes: { userId },
+    changes: { userId: session.userId },
   });
   return null;
 }
@@ -276,6 +269,12 @@ function actorOf(user: Identity, sessionId: Id<"session">): UserActor {
     sessionId,
     platformRole: user.platformRole,
   };
+}
+
+function invalidRefreshToken(): InstanceType<typeof InvalidRefreshToken> {
+  return new InvalidRefreshToken(
+    "Log in again: this refresh token is unknown, used, revoked or over.",
+  );
 }
 
 function invalidCredentials(): InstanceType<typeof InvalidCredentials> {

@@ -3,7 +3,7 @@ import type { Standing } from "../../api/access.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { liveSession, membership } from "./store.ts";
+import { liveSession, membership, type LiveSession } from "./store.ts";
 
 /** What authorization asks at each request, so that logout, removal and demotion hold at once. */
 export interface Sessions {
@@ -16,14 +16,7 @@ export function makeSessions(deps: { db: Database; accessTokens: AccessTokens })
     async principal(accessToken) {
       const sessionId = await deps.accessTokens.verify(accessToken);
       const session = sessionId === null ? null : await liveSession(deps.db, sessionId);
-      if (session === null || sessionId === null) return null;
-      return {
-        type: "user",
-        id: session.userId,
-        label: session.email,
-        sessionId,
-        platformRole: session.isAdmin === 1 ? "admin" : "none",
-      };
+      return session === null ? null : userActor(session);
     },
 
     async standing(userId, organizationId) {
@@ -32,5 +25,16 @@ export function makeSessions(deps: { db: Database; accessTokens: AccessTokens })
         ? null
         : { organizationId, organizationStatus: found.status, role: found.role };
     },
+  };
+}
+
+/** Who acts in a session. */
+export function userActor(session: LiveSession): UserActor {
+  return {
+    type: "user",
+    id: session.userId,
+    label: session.email,
+    sessionId: session.sessionId,
+    platformRole: session.isAdmin === 1 ? "admin" : "none",
   };
 }

@@ -5,11 +5,16 @@ import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
 import { isPlatformAdmin } from "../members/index.ts";
 import { passwordResets, refreshTokens, sessions } from "./table.ts";
 
+/** A session with its user. */
 export interface LiveSession {
+  readonly sessionId: Id<"session">;
   readonly userId: Id<"user">;
   readonly email: string;
   readonly isAdmin: number;
 }
+
+const sessionColumns = `s.id AS "sessionId", u.id AS "userId", u.email AS "email",
+  CASE WHEN ${isPlatformAdmin} THEN 1 ELSE 0 END AS "isAdmin"`;
 
 /** The user of a session that is not revoked, with what they are on the platform: one statement a request. */
 export async function liveSession(
@@ -17,8 +22,7 @@ export async function liveSession(
   sessionId: Id<"session">,
 ): Promise<LiveSession | null> {
   const [found] = await reader.all<LiveSession>(
-    `SELECT u.id AS "userId", u.email AS "email", CASE WHEN ${isPlatformAdmin} THEN 1 ELSE 0 END AS "isAdmin"
-     FROM sessions s JOIN users u ON u.id = s.user_id
+    `SELECT ${sessionColumns} FROM sessions s JOIN users u ON u.id = s.user_id
      WHERE s.id = $1 AND s.revoked_at IS NULL`,
     [sessionId],
   );
@@ -40,18 +44,25 @@ export async function membership(
   return found ?? null;
 }
 
+/** The session that a refresh token is of, whatever became of both; null for an unknown token. */
+export async function sessionOfRefreshToken(
+  reader: Reader,
+  tokenHash: string,
+): Promise<LiveSession | null> {
+  const [found] = await reader.all<LiveSession>(
+    `SELECT ${sessionColumns}
+     FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id JOIN users u ON u.id = s.user_id
+     WHERE t.token_hash = $1`,
+    [tokenHash],
+  );
+  return found ?? null;
+}
+
 export async function lockRefreshToken(
   tx: Tx,
   tokenHash: string,
 ): Promise<RowOf<typeof refreshTokens> | null> {
   return tx.lockOne(refreshTokens, "WHERE token_hash = $1", [tokenHash]);
-}
-
-export async function findRefreshToken(
-  reader: Reader,
-  tokenHash: string,
-): Promise<RowOf<typeof refreshTokens> | null> {
-  return reader.findOne(refreshTokens, "WHERE token_hash = $1", [tokenHash]);
 }
 
 export async function lockSession(

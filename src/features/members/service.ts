@@ -14,6 +14,8 @@ import { memberships, users } from "./table.ts";
 type MembershipRow = RowOf<typeof memberships>;
 
 export interface NewUser {
+  /** Given where the id was needed before; else a new one is made. */
+  readonly id?: Id<"user">;
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
@@ -60,7 +62,7 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
   const { ids, auditor } = deps;
   return {
     async addUser(tx, at, user) {
-      const row = { id: ids.next("user", at), ...user, createdAt: at };
+      const row = { ...user, id: user.id ?? ids.next("user", at), createdAt: at };
       if (!(await tx.insertIfAbsent(users, row))) {
         throw new EmailUnavailable(
           "This e-mail address has an account. Log in, or use another address.",

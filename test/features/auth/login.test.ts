@@ -1,0 +1,228 @@
+import { expect } from "chai";
+import { performance } from "node:perf_hooks";
+import { minute } from "../../../src/kernel/clock.ts";
+import {
+  password,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { countRows } from "../../support/dump.ts";
+import { eachServed } from "../../support/served.ts";
+import { eachStore } from "../../support/stores.ts";
+import { expectProblem, withoutRequest } from "../../api/problem.ts";
+
+const wrong = "not the password of anybody";
+
+function login(
+  app: TestApp,
+  email: string,
+  given = password,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return app.request("POST", "/v1/auth/login", { body: { email, password: given }, headers });
+}
+
+function tryRegister(app: TestApp, changes: object): Promise<Answer> {
+  return app.request("POST", "/v1/auth/register", {
+    body: { email: "new@example.com", password, name: "N", organizationName: "O", ...changes },
+  });
+}
+
+eachServed("login", (served) => {
+  let person: Person;
+  beforeEach(async () => {
+    person = await register(served.app);
+  });
+
+  it("finds an address in whatever letters it was written", async () => {
+    const { app } = served;
+    const answer = await login(app, person.email.toUpperCase());
+    expect(answer.status).to.equal(200);
+    expect(answer.body["tokenType"]).to.equal("Bearer");
+    const again = await tryRegister(app, { email: person.email.toUpperCase() });
+    expectProblem(again, 409, "email_unavailable");
+  });
+
+  it("answers an unknown address like a wrong password, in like time", async function () {
+    this.timeout(60_000);
+    const { app } = served;
+    const times: Record<"known" | "unknown", number[]> = { known: [], unknown: [] };
+    // Each pair of account and address takes nine failures; a new person has nine more.
+    for (let round = 0; round < 3; round += 1) {
+      const known = (await register(app)).email;
+      for (let n = 0; n < 8; n += 1) {
+        const answers: Answer[] = [];
+        for (const [kind, email] of [
+          ["known", known],
+          ["unknown", `nobody${String(round)}@example.com`],
+        ] as const) {
+          const started = performance.now();
+          answers.push(await login(app, email, wrong));
+          times[kind].push(performance.now() - started);
+        }
+        const [left, right] = answers.map(withoutRequest);
+        expect(left).to.deep.equal(right);
+      }
+    }
+    const median = (values: number[]) =>
+      values.sort((left, right) => left - right)[values.length >> 1] ?? 0;
+    const ratio = median(times.known) / median(times.unknown);
+    expect(ratio, "known to unknown").to.be.within(0.6, 1.7);
+  });
+
+  it("locks the pair of account and address after ten failures, for a while", async () => {
+    const { app } = served;
+    const other = await register(app);
+    for (let n = 0; n < 10; n += 1) {
+      expectProblem(await login(app, person.email, wrong), 401, "invalid_credentials");
+    }
+    const locked = await login(app, person.email, wrong);
+    expectProblem(locked, 429, "login_locked");
+    expect(Number(locked.headers.get("Retry-After"))).to.be.within(890, 900);
+    expectProblem(await login(app, person.email, password), 429, "login_locked");
+    expectProblem(await login(app, person.email.toUpperCase()), 429, "login_locked");
+    expect((await login(app, other.email)).status).to.equal(200);
+    app.clock.advance(15 * minute + 1_000);
+    expect((await login(app, person.email)).status).to.equal(200);
+  });
+
+  it("locks an unknown address alike", async () => {
+    const { app } = served;
+    const answers: Answer[] = [];
+    for (let n = 0; n < 12; n += 1) answers.push(await login(app, "ghost@example.com", wrong));
+    expect(answers.map(({ status }) => status)).to.deep.equal([
+      ...Array.from({ length: 10 }, () => 401),
+      429,
+      429,
+    ]);
+  });
+
+  it("gives a burst no more guesses than a patient caller has", async () => {
+    const { app } = served;
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => login(app, person.email, wrong)),
+    );
+    expect(answers.filter(({ status }) => status === 401).length).to.equal(10);
+    expect(answers.filter(({ status }) => status === 429).length).to.equal(30);
+  });
+
+  it("lets many in at once who know the password", async () => {
+    const { app } = served;
+    const answers = await Promise.all(Array.from({ length: 30 }, () => login(app, person.email)));
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+  });
+
+  it("forgets failures when the right password comes", async () => {
+    const { app } = served;
+    for (let round = 0; round < 2; round += 1) {
+      for (let n = 0; n < 9; n += 1) await login(app, person.email, wrong);
+      expect((await login(app, person.email)).status).to.equal(200);
+    }
+  });
+});
+
+eachServed("passwords at registration", (served) => {
+  it("have 8 to 256 characters and are none of the commonest", async () => {
+    const { app } = served;
+    const before = await countRows(app.app.db, "users");
+    for (const bad of [
+      "",
+      "1234567",
+      "sevench",
+      "é".repeat(7),
+      "💩".repeat(7),
+      "x".repeat(257),
+      "password",
+      "PASSWORD",
+      "Password1",
+      "12345678",
+      "qwertyuiop",
+      "iloveyou",
+    ]) {
+      const faults = expectProblem(await tryRegister(app, { password: bad }), 422, "weak_password");
+      expect(faults.map(({ pointer }) => pointer)).to.deep.equal(["/password"]);
+    }
+    expect(await countRows(app.app.db, "users")).to.equal(before);
+    expectProblem(await tryRegister(app, { password: "x".repeat(2_000) }), 400, "invalid_request");
+    expectProblem(await tryRegister(app, { password: null }), 400, "invalid_request");
+  });
+
+  it("count to the last character, in any script", async () => {
+    const { app } = served;
+    const cases = {
+      long: "y".repeat(255) + "1",
+      "beyond 72 bytes": `${"z".repeat(72)}abc`,
+      unicode: "пароль 密码 🔑 é",
+      spaces: "   leading and trailing   ",
+    };
+    let count = 0;
+    for (const [name, given] of Object.entries(cases)) {
+      count += 1;
+      const email = `p${String(count)}@example.com`;
+      expect((await tryRegister(app, { email, password: given })).status, name).to.equal(201);
+      expect((await login(app, email, given)).status, name).to.equal(200);
+      expect((await login(app, email, `${given.slice(0, -1)}#`)).status, name).to.equal(401);
+      expect((await login(app, email, given.slice(0, -1))).status, name).to.equal(401);
+    }
+    // The same letters, typed as other code points.
+    expect((await login(app, "p3@example.com", cases.unicode.normalize("NFD"))).status).to.equal(
+      200,
+    );
+  });
+});
+
+eachStore("registration", (store) => {
+  let app: TestApp | undefined;
+  const start = async (settings: Record<string, string>) => {
+    app = await startApp({ place: await store.place("migrated"), settings });
+    return app;
+  };
+  afterEach(async () => {
+    await app?.stop();
+    app = undefined;
+  });
+
+  for (const mode of ["closed", "invite"]) {
+    it(`is refused where it is ${mode}, whoever asks`, async () => {
+      const at = await start({ TILL_REGISTRATION: mode });
+      const refused = await tryRegister(at, {});
+      expectProblem(refused, 403, "registration_closed");
+      const bad = await tryRegister(at, { invitationToken: "till_invite_nonsense" });
+      expect(bad.status).to.equal(mode === "closed" ? 403 : 422);
+      expect(await countRows(at.app.db, "users")).to.equal(0);
+      expect(await countRows(at.app.db, "organizations")).to.equal(0);
+    });
+  }
+
+  it("makes one account of an address for which 20 ask at once", async () => {
+    const at = await start({});
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        tryRegister(at, { email: n % 2 === 0 ? "race@example.com" : "RACE@example.com" }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+      201,
+      ...Array.from({ length: 19 }, () => 409),
+    ]);
+    for (const table of ["users", "organizations", "memberships", "sessions"]) {
+      expect(await countRows(at.app.db, table), table).to.equal(1);
+    }
+  });
+
+  it("stays 10 failures strict behind a proxy that is trusted, for each client", async () => {
+    const at = await start({ TILL_TRUST_PROXY: "127.0.0.1" });
+    const person = await register(at);
+    const from = (address: string, given = wrong) =>
+      login(at, person.email, given, { "X-Forwarded-For": address });
+    for (let n = 0; n < 10; n += 1) await from("203.0.113.1");
+    expectProblem(await from("203.0.113.1", password), 429, "login_locked");
+    expect((await from("203.0.113.2", password)).status).to.equal(200);
+    // One customer's IPv6 addresses are one source.
+    for (let n = 0; n < 10; n += 1) await from(`2001:db8:0:1::${String(n + 1)}`);
+    expectProblem(await from("2001:db8:0:1::ffff", password), 429, "login_locked");
+  });
+});
