@@ -131,6 +131,11 @@ export async function createApp(
     ],
 
     async start() {
+      if (config.databaseUrl === null) {
+        // A SQLite store has one server: what a dead one held is free at once.
+        await services.leases.endAll();
+        await services.deliverer.reclaim();
+      }
       await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
       background.start();
     },

@@ -17,7 +17,7 @@ import {
 } from "./health.ts";
 import { recordAttempts } from "./recording.ts";
 import { isSuccess, isThrottled } from "./rules.ts";
-import { claimDue, findLanes, giveUp, type DeliveryRow, type Lane } from "./store.ts";
+import { claimDue, endClaims, findLanes, giveUp, type DeliveryRow, type Lane } from "./store.ts";
 
 /** Requests under way at once in this process. */
 const concurrencyMax = 64;
@@ -50,6 +50,11 @@ export interface DelivererDependencies {
 }
 
 export interface Deliverer extends Worker {
+  /**
+   * Makes what a dead process had claimed due at once: for a process that is the only one on its store, which need not
+   * wait for the end of the leases.
+   */
+  reclaim(): Promise<void>;
   /** Resolves when nothing is under way and every outcome is recorded. */
   settled(): Promise<void>;
   /**
@@ -197,6 +202,10 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   }
 
   const deliverer: Deliverer = {
+    async reclaim() {
+      await db.write(context, (tx) => endClaims(tx, clock.now()));
+    },
+
     name: "webhooks",
     everyMs,
     async run() {

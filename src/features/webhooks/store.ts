@@ -258,6 +258,14 @@ export async function claimDue(
   return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
+/** Makes every claimed delivery due now; gives how many there were. Whoever claimed it is fenced off by its token. */
+export function endClaims(tx: Tx, now: Instant): Promise<number> {
+  return tx.run(
+    "UPDATE webhook_deliveries SET due_at = $1 WHERE due_at > $1 AND status = 'in_progress'",
+    [now],
+  );
+}
+
 /** A claimed delivery as it stands after its attempt. */
 export type SettledDelivery = Pick<
   DeliveryRow,

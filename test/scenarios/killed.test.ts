@@ -1,0 +1,143 @@
+// kill -9 of `till serve` where it hurts most: a payment that was made and not yet seen, and one that was seen and not
+// yet told of. After a restart the invoice is paid once, and the webhook arrives.
+import { expect } from "chai";
+import { xpubs } from "../support/merchants.ts";
+import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
+import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eachStore } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+import { webhooksOf } from "./way.ts";
+
+const settings = {
+  TILL_NETWORKS: "sandbox",
+  TILL_SANDBOX_BLOCK_MS: "0",
+  TILL_VERIFICATION: "off",
+  TILL_RATE_LIMIT_SCALE: "0",
+  TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+};
+
+eachStore("a server that is killed", function (store) {
+  let till: Installation;
+  let server: RunningServer;
+  let receiver: Receiver;
+  let path: string;
+  let key: string;
+  let secret: string;
+
+  const request = (method: string, target: string, options?: RequestOptions): Promise<Answer> =>
+    send(server.url, method, target, { key, ...options });
+
+  async function command(...args: string[]): Promise<Record<string, unknown>> {
+    const { status, stdout, stderr } = await till.run([...args, "--json"]);
+    expect(status, stderr).to.equal(0);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  before(async function () {
+    this.timeout(120_000);
+    receiver = await startReceiver();
+    till = await makeInstallation(settings, await store.place("empty"));
+    const made = await till.run(
+      [
+        ...["init", "--admin-email", "admin@example.com", "--admin-name", "Admin"],
+        ...["--organization", "Platform", "--password-stdin", "--json"],
+      ],
+      "a password of the tests 1\n",
+    );
+    expect(made.status, made.stderr).to.equal(0);
+    const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+    const created = await command(
+      ...["key", "create", "--organization", organization.id],
+      ...["--name", "shop", "--scopes", "read,write"],
+    );
+    key = created["secret"] as string;
+    path = `/v1/organizations/${organization.id}`;
+    server = await till.serve();
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    await expectStatus(request("POST", `${path}/wallets`, { body: wallet }), 201);
+    const endpoint = await expectStatus(
+      request("POST", `${path}/webhook-endpoints`, { body: { url: receiver.url } }),
+      201,
+    );
+    secret = endpoint.body["secret"] as string;
+  });
+  after(async () => {
+    await till.remove();
+    await receiver.stop();
+  });
+
+  async function issue(): Promise<Record<string, unknown>> {
+    const body = {
+      amount: "25",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
+    };
+    const answer = await until(
+      "an issued invoice",
+      () => request("POST", `${path}/invoices`, { body }),
+      ({ status }) => status !== 503,
+    );
+    expect(answer.status, answer.text).to.equal(201);
+    return answer.body;
+  }
+
+  async function invoiceIs(invoice: Record<string, unknown>, status: string): Promise<void> {
+    await until(
+      `an invoice that is ${status}`,
+      () => request("GET", `${path}/invoices/${String(invoice["id"])}`),
+      ({ body }) => body["status"] === status,
+      // On PostgreSQL another process may live: the dead one's lease has to end first.
+      45_000,
+    );
+  }
+
+  async function paymentsOf(invoice: Record<string, unknown>): Promise<unknown[]> {
+    const answer = await request("GET", `${path}/payments?invoiceId=${String(invoice["id"])}`);
+    return answer.body["data"] as unknown[];
+  }
+
+  it("between a payment and its detection finds it after the restart, once", async function () {
+    this.timeout(120_000);
+    const invoice = await issue();
+    await command("sandbox", "pay", String(invoice["id"]));
+    await server.kill();
+    await command("sandbox", "mine", "3");
+    server = await till.serve();
+    await invoiceIs(invoice, "paid");
+    expect(await paymentsOf(invoice)).to.have.length(1);
+    const events = await webhooksOf(receiver, secret, "invoice.paid");
+    expect(events.map(({ data }) => (data as { id: string }).id)).to.include(invoice["id"]);
+  });
+
+  it("between detection and webhook tells of it after the restart", async function () {
+    this.timeout(120_000);
+    const invoice = await issue();
+    receiver.answer(500);
+    await command("sandbox", "pay", String(invoice["id"]));
+    await command("sandbox", "mine", "3");
+    await invoiceIs(invoice, "paid");
+    await server.kill();
+    const before = receiver.received.length;
+    receiver.answer(200);
+    server = await till.serve();
+    await until(
+      "the webhook after the restart",
+      () => receiver.received.slice(before).map(({ body }) => body),
+      (bodies) =>
+        bodies.some((body) => {
+          const event = JSON.parse(body) as { type: string; data: { id: string } };
+          return event.type === "invoice.paid" && event.data.id === invoice["id"];
+        }),
+      // On PostgreSQL a delivery that was under way is claimed again when its lease ends.
+      90_000,
+    );
+    expect(await paymentsOf(invoice)).to.have.length(1);
+  });
+
+  it("stops on SIGTERM with exit code 0", async function () {
+    this.timeout(120_000);
+    expect(await server.stop()).to.equal(0);
+  });
+});

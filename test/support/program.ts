@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { StoreOptions } from "../../src/platform/database/index.ts";
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+const loader = import.meta.resolve("tsx/esm");
+
+export interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A server of `till serve` in a process of its own. */
+export interface RunningServer {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** kill -9: nothing is tidied up. */
+  kill(): Promise<void>;
+  /** SIGTERM; gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** The program as operators run it: an installation in a folder of its own, on SQLite or on a database that is given. */
+export interface Installation {
+  readonly folder: string;
+  run(args: readonly string[], input?: string): Promise<Finished>;
+  serve(settings?: Readonly<Record<string, string>>): Promise<RunningServer>;
+  remove(): Promise<void>;
+}
+
+/** Makes the folder; `till init` is the caller's to run. */
+export async function makeInstallation(
+  settings: Readonly<Record<string, string>>,
+  place?: StoreOptions,
+): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), "till program "));
+  const store =
+    place !== undefined && "url" in place
+      ? { DATABASE_URL: place.url, TILL_SECRET: "a secret of the tests, longer than 32 bytes" }
+      : {};
+  const children = new Set<ChildProcess>();
+
+  function start(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+    const child = spawn(process.execPath, ["--import", loader, main, ...args], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        TILL_DATA_DIR: join(folder, "data of till"),
+        TILL_PORT: "0",
+        ...store,
+        ...settings,
+        ...more,
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    children.add(child);
+    child.once("exit", () => children.delete(child));
+    return child;
+  }
+
+  return {
+    folder,
+
+    async run(args, input = "") {
+      const child = start(args);
+      let stdout = "";
+      let stderr = "";
+      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
+      child.stdin.end(input);
+      const [status] = (await once(child, "close")) as [number | null];
+      return { status, stdout, stderr };
+    },
+
+    async serve(more) {
+      const child = start(["serve"], more);
+      let log = "";
+      child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+      const ended = once(child, "exit") as Promise<[number | null]>;
+      for await (const line of createInterface({ input: child.stdout })) {
+        const url = /^Till is ready at (\S+)$/.exec(line)?.[1];
+        if (url === undefined) continue;
+        return {
+          url,
+          child,
+          async kill() {
+            child.kill("SIGKILL");
+            await ended;
+          },
+          async stop() {
+            child.kill("SIGTERM");
+            return (await ended)[0];
+          },
+        };
+      }
+      throw new Error(`till serve ended before it was ready: ${log}`);
+    },
+
+    async remove() {
+      for (const child of children) child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
