@@ -1,5 +1,6 @@
 import type { OperatorActor } from "../../src/kernel/actor.ts";
-import { expectStatus, type TestApp } from "./app.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import { expectStatus, register, type Person, type TestApp } from "./app.ts";
 
 const operator: OperatorActor = { type: "operator", id: null, label: "tests@localhost" };
 const context = { actor: operator, requestId: null, ip: null };
@@ -18,6 +19,20 @@ export async function platformKey({ app }: TestApp): Promise<string> {
     scopes: ["platform"],
   });
   return secret;
+}
+
+/** Makes the platform organization with a registered user as its owner, whose `organizationId` it is. */
+export async function platformAdmin(app: TestApp): Promise<Person> {
+  const person = await register(app, "Olga");
+  const { db, organizations, clock } = app.app;
+  const organization = await db.write(context, (tx) =>
+    organizations.add(tx, clock.now(), {
+      name: "Platform",
+      ownerId: person.userId as Id<"user">,
+      isPlatform: true,
+    }),
+  );
+  return { ...person, organizationId: organization.id };
 }
 
 /** Approves an organization through the operation that the platform's reviewers use. */

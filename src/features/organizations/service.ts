@@ -240,6 +240,9 @@ export function makeOrganizationService(
         if (losesApproval || "displayName" in changed) {
           announce(outbox, tx, at, "organization.updated", next, current.verificationStatus);
         }
+        if ("displayName" in changed && current.verificationStatus === "approved") {
+          await tellPlatform(outbox, tx, at, next);
+        }
         return next;
       });
     },
@@ -353,6 +356,18 @@ function requireTransition(current: OrganizationRow, to: VerificationStatus): vo
   );
 }
 
+/** Payers trust the name that the platform approved: its reviewers are told of another one. */
+async function tellPlatform(
+  outbox: Outbox,
+  tx: Tx,
+  at: Instant,
+  row: OrganizationRow,
+): Promise<void> {
+  const platform = await platformOrganization(tx);
+  if (platform === null || platform.id === row.id) return;
+  announce(outbox, tx, at, "organization.updated", row, "approved", platform.id);
+}
+
 function announce(
   outbox: Outbox,
   tx: Tx,
@@ -360,10 +375,11 @@ function announce(
   type: string,
   row: OrganizationRow,
   previousStatus: VerificationStatus,
+  listenerId = row.id,
 ): void {
   outbox.emit(tx, at, {
     type,
-    organizationId: row.id,
+    organizationId: listenerId,
     objectType: "organization",
     objectId: row.id,
     objectVersion: row.version,
