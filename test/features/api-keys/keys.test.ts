@@ -1,0 +1,340 @@
+import { expect } from "chai";
+import type { OperatorActor } from "../../../src/kernel/actor.ts";
+import { hour } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import {
+  approvedMerchant,
+  movingClock,
+  password,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { colleague, keyOf } from "../../support/colleagues.ts";
+import { countRows, dumpStore } from "../../support/dump.ts";
+import { platformAdmin } from "../../support/platform.ts";
+import { eachServed } from "../../support/served.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { expectProblem, pointersOf } from "../../api/problem.ts";
+
+const operator: OperatorActor = { type: "operator", id: null, label: "tests@localhost" };
+
+type Credential = { readonly key: string } | { readonly token: string };
+
+function create(
+  app: TestApp,
+  organizationId: string,
+  credential: Credential,
+  body: object,
+): Promise<Answer> {
+  return app.request("POST", `/v1/organizations/${organizationId}/api-keys`, {
+    ...credential,
+    body: { name: "k", ...body },
+  });
+}
+
+eachServed("API keys", (served) => {
+  let person: Person;
+  let path: string;
+
+  before(async () => {
+    person = await register(served.app);
+    path = `/v1/organizations/${person.organizationId}`;
+  });
+
+  const make = (credential: Credential, body: object) =>
+    create(served.app, person.organizationId, credential, body);
+
+  it("show their secret once, and are kept as a hash", async () => {
+    const { app } = served;
+    const made = await make(person, { scopes: ["read"] });
+    expect(made.status).to.equal(201);
+    const secret = made.body["secret"] as string;
+    expect(secret).to.match(/^till_test_[0-9A-Za-z]{49}$/);
+    expect(made.body).to.include({
+      name: "k",
+      prefix: secret.slice(0, 14),
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+    });
+    expect((await app.request("GET", path, { key: secret })).status).to.equal(200);
+    const dump = await dumpStore(app.app.db);
+    expect(dump).to.include(secret.slice(0, 14)).and.not.include(secret.slice(0, 20));
+    const revoked = await app.request(
+      "POST",
+      `${path}/api-keys/${made.body["id"] as string}/revoke`,
+      {
+        token: person.token,
+      },
+    );
+    expect(revoked.text).not.to.include(secret);
+  });
+
+  it("are refused from their revocation on, which may be said twice", async () => {
+    const { app } = served;
+    const made = await make(person, { scopes: ["read"] });
+    const revoke = () =>
+      app.request("POST", `${path}/api-keys/${made.body["id"] as string}/revoke`, {
+        token: person.token,
+      });
+    const answers = await Promise.all([revoke(), revoke(), revoke()]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+    const key = made.body["secret"] as string;
+    expectProblem(await app.request("GET", path, { key }), 401, "unauthenticated");
+    const where = "WHERE action = 'api_key.revoked' AND target_id = $1";
+    expect(await countRows(app.app.db, "audit_logs", where, [made.body["id"] as string])).to.equal(
+      1,
+    );
+  });
+
+  it("end when their time is over", async () => {
+    const { app } = served;
+    const end = new Date(app.clock.now() + hour).toISOString();
+    const made = await make(person, { scopes: ["read"], expiresAt: end });
+    expect(made.body["expiresAt"]).to.equal(end);
+    const key = made.body["secret"] as string;
+    expect((await app.request("GET", path, { key })).status).to.equal(200);
+    app.clock.advance(hour);
+    expectProblem(await app.request("GET", path, { key }), 401, "unauthenticated");
+    person = { ...person, ...(await login(app, person)) };
+    const past = new Date(app.clock.now()).toISOString();
+    expect(pointersOf(await make(person, { scopes: ["read"], expiresAt: past }))).to.deep.equal([
+      "/expiresAt",
+    ]);
+  });
+
+  it("take only sane wishes", async () => {
+    for (const [body, pointers] of [
+      [{ scopes: [] }, ["/scopes"]],
+      [{ scopes: ["read", "read"] }, ["/scopes"]],
+      [{ scopes: ["all"] }, ["/scopes/0"]],
+      [{ scopes: "read" }, ["/scopes"]],
+      [{ scopes: ["read"], expiresAt: "tomorrow" }, ["/expiresAt"]],
+      [{ scopes: ["read"], expiresAt: "2027-02-30T00:00:00.000Z" }, ["/expiresAt"]],
+      [{ scopes: ["read"], expiresAt: 5 }, ["/expiresAt"]],
+      [{ scopes: ["read"], name: " " }, ["/name"]],
+      [{ name: null }, ["/name", "/scopes"]],
+    ] as const) {
+      expect(pointersOf(await make(person, body)), JSON.stringify(body)).to.deep.equal(pointers);
+    }
+  });
+
+  it("are made by admins and owners", async () => {
+    const { app } = served;
+    for (const [role, status] of [
+      ["viewer", 403],
+      ["member", 403],
+      ["admin", 201],
+    ] as const) {
+      const made = await make(await colleague(app, person, role), { scopes: ["read", "write"] });
+      expect(made.status, role).to.equal(status);
+    }
+  });
+
+  it("give no more than they have", async () => {
+    const { app } = served;
+    const soon = new Date(app.clock.now() + hour).toISOString();
+    const later = new Date(app.clock.now() + 2 * hour).toISOString();
+    const write = { key: await keyOf(app, person, "write") };
+    const brief = await make(person, { scopes: ["read", "write"], expiresAt: soon });
+    const short = { key: brief.body["secret"] as string };
+    const read = { key: await keyOf(app, person, "read") };
+
+    expectProblem(await make(read, { scopes: ["read"] }), 403, "forbidden");
+    expect((await make(write, { scopes: ["read"] })).status).to.equal(201);
+    expect((await make(write, { scopes: ["write"], expiresAt: later })).status).to.equal(201);
+    expect((await make(short, { scopes: ["read"], expiresAt: soon })).status).to.equal(201);
+    for (const body of [{}, { expiresAt: null }, { expiresAt: later }]) {
+      const answer = await make(short, { scopes: ["read"], ...body });
+      expectProblem(answer, 403, "expiry_not_allowed");
+    }
+    for (const credential of [write, short, person]) {
+      for (const scopes of [["platform"], ["read", "platform"]]) {
+        const answer = await make(credential, { scopes, expiresAt: soon });
+        expectProblem(answer, 403, "scope_not_allowed");
+      }
+    }
+  });
+
+  it("found organizations for whoever made them, and for nobody else", async () => {
+    const { app } = served;
+    const foundBy = (key: string) =>
+      app.request("POST", "/v1/organizations", { key, body: { name: "Founded" } });
+    const write = await keyOf(app, person, "write");
+    const made = await foundBy(write);
+    expect(made.status).to.equal(201);
+    const id = made.body["id"] as string;
+    expect(
+      (await app.request("GET", `/v1/organizations/${id}`, { token: person.token })).status,
+    ).to.equal(200);
+    expectProblem(
+      await app.request("GET", `/v1/organizations/${id}`, { key: write }),
+      404,
+      "not_found",
+    );
+    const where = "WHERE organization_id = $1 AND user_id = $2 AND role = 'owner'";
+    expect(await countRows(app.app.db, "memberships", where, [id, person.userId])).to.equal(1);
+
+    expectProblem(await foundBy(await keyOf(app, person, "read")), 403, "forbidden");
+    const context = { actor: operator, requestId: null, ip: null };
+    const operators = await app.app.apiKeys.create(
+      context,
+      person.organizationId as Id<"organization">,
+      { name: "by the operator", scopes: ["read", "write"] },
+    );
+    expectProblem(await foundBy(operators.secret), 403, "key_has_no_owner");
+    // What such a key makes has no owner either.
+    const second = await make({ key: operators.secret }, { scopes: ["write"] });
+    expectProblem(await foundBy(second.body["secret"] as string), 403, "key_has_no_owner");
+    // A key speaks for its creator through another key too.
+    const third = await make({ key: write }, { scopes: ["write"] });
+    expect((await foundBy(third.body["secret"] as string)).status).to.equal(201);
+  });
+
+  it("stay when who made them leaves, and say when they were used", async () => {
+    const { app } = served;
+    const admin = await colleague(app, person, "admin");
+    const key = await keyOf(app, admin, "read");
+    await app.app.db.write(testContext, (tx) =>
+      tx.run("DELETE FROM memberships WHERE user_id = $1 AND organization_id = $2", [
+        admin.userId,
+        person.organizationId,
+      ]),
+    );
+    expectProblem(await app.request("GET", path, { token: admin.token }), 404, "not_found");
+    expect((await app.request("GET", path, { key })).status).to.equal(200);
+    await app.app.apiKeys.flushLastUse(testContext);
+    const [row] = await app.app.db.all<{ at: number }>(
+      `SELECT last_used_at AS "at" FROM api_keys WHERE prefix = $1`,
+      [key.slice(0, 14)],
+    );
+    expect(app.clock.now() - (row?.at ?? 0)).to.be.within(0, 60_000);
+  });
+});
+
+async function login(app: TestApp, person: Person): Promise<{ token: string }> {
+  const answer = await app.request("POST", "/v1/auth/login", {
+    body: { email: person.email, password },
+  });
+  return { token: answer.body["accessToken"] as string };
+}
+
+eachServed("keys with scope platform", (served) => {
+  let admin: Person;
+  let merchant: Person & { readonly key: string };
+  before(async () => {
+    admin = await platformAdmin(served.app);
+    merchant = await approvedMerchant(served.app);
+  });
+
+  it("are given by the platform's admins, and of the platform organization alone", async () => {
+    const { app } = served;
+    const scopes = ["platform"];
+    const made = await create(app, admin.organizationId, admin, { scopes });
+    expect(made.status).to.equal(201);
+    const platform = made.body["secret"] as string;
+    // The admin's other organization is an ordinary one.
+    const own = await app.request("POST", "/v1/organizations", {
+      token: admin.token,
+      body: { name: "Own" },
+    });
+    const elsewhere = await create(app, own.body["id"] as string, admin, { scopes });
+    expectProblem(elsewhere, 403, "scope_not_allowed");
+    const write = await create(app, admin.organizationId, admin, { scopes: ["write", "platform"] });
+    const both = write.body["secret"] as string;
+    const byKey = await create(app, admin.organizationId, { key: both }, { scopes });
+    expectProblem(byKey, 403, "scope_not_allowed");
+
+    // They open /admin and nothing else.
+    const home = `/v1/organizations/${admin.organizationId}`;
+    expectProblem(await app.request("GET", home, { key: platform }), 403, "forbidden");
+    expectProblem(
+      await app.request("GET", "/v1/organizations", { key: platform }),
+      403,
+      "forbidden",
+    );
+    const decide = (key: string) =>
+      app.request("POST", `/v1/admin/organizations/${merchant.organizationId}/verification`, {
+        key,
+        body: { decision: "approve" },
+      });
+    expectProblem(await decide(platform), 409, "verification_conflict");
+    expectProblem(await decide(both), 409, "verification_conflict");
+    expectProblem(await decide(merchant.key), 403, "forbidden");
+    const ordinary = await create(app, admin.organizationId, admin, { scopes: ["read", "write"] });
+    expectProblem(await decide(ordinary.body["secret"] as string), 403, "forbidden");
+  });
+
+  it("open no merchant's organization, and neither do the platform's admins", async () => {
+    const { app } = served;
+    const made = await create(app, admin.organizationId, admin, { scopes: ["read", "platform"] });
+    const path = `/v1/organizations/${merchant.organizationId}`;
+    for (const credential of [{ key: made.body["secret"] as string }, { token: admin.token }]) {
+      expectProblem(await app.request("GET", path, credential), 404, "not_found");
+      const write = await app.request("PATCH", path, { ...credential, body: { name: "x" } });
+      expectProblem(write, 404, "not_found");
+    }
+  });
+
+  it("say of an organization that is not there that it is not", async () => {
+    const { app } = served;
+    for (const id of [
+      "org_00000000000000000000000000",
+      "abc",
+      merchant.organizationId.slice(0, -1),
+    ]) {
+      const answer = await app.request("POST", `/v1/admin/organizations/${id}/verification`, {
+        token: admin.token,
+        body: { decision: "approve" },
+      });
+      expectProblem(answer, 404, "not_found");
+    }
+  });
+
+  it("end with the role of the platform's admin on the next request", async () => {
+    const { app } = served;
+    const other = await colleague(app, admin, "admin");
+    const decide = () =>
+      app.request("POST", `/v1/admin/organizations/${merchant.organizationId}/verification`, {
+        token: other.token,
+        body: { decision: "approve" },
+      });
+    expectProblem(await decide(), 409, "verification_conflict");
+    await app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE memberships SET role = 'member' WHERE user_id = $1 AND organization_id = $2", [
+        other.userId,
+        admin.organizationId,
+      ]),
+    );
+    expectProblem(await decide(), 403, "forbidden");
+  });
+});
+
+eachStore("a key that is revoked", (store) => {
+  it("is refused by every process on the next request", async () => {
+    const place = await store.place("migrated");
+    const clock = movingClock();
+    const [left, right] = [await startApp({ place, clock }), await startApp({ place, clock })];
+    try {
+      const person = await register(left);
+      const made = await create(left, person.organizationId, person, { scopes: ["read"] });
+      const key = made.body["secret"] as string;
+      const path = `/v1/organizations/${person.organizationId}`;
+      for (const app of [left, right]) {
+        expect((await app.request("GET", path, { key })).status).to.equal(200);
+      }
+      await left.request("POST", `${path}/api-keys/${made.body["id"] as string}/revoke`, {
+        token: person.token,
+      });
+      for (const app of [left, right]) {
+        expectProblem(await app.request("GET", path, { key }), 401, "unauthenticated");
+      }
+    } finally {
+      await Promise.all([left.stop(), right.stop()]);
+    }
+  });
+});
