@@ -2,13 +2,13 @@ import { parseBody } from "../api/request.ts";
 import type { Command, CommandCall } from "../api/command.ts";
 import { createApp, storeName, type App } from "../compose/index.ts";
 import type { Id } from "../kernel/id.ts";
-import { loadConfig } from "../platform/config/index.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { createLogger } from "../platform/logger/index.ts";
 import { operator } from "./operator.ts";
 import { printRecord } from "./output.ts";
 import { askText, confirm } from "./prompts.ts";
 import { UsageError } from "./refusals.ts";
+import { loadSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What the parser of arguments gave for one command. */
@@ -36,8 +36,9 @@ export async function runFeatureCommand<Service>(
   const question = trial === null ? command.confirm?.(call) : undefined;
   if (question !== undefined) await confirm(terminal, question);
 
-  const { config } = await loadConfig({ mode: "cli", flags });
-  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const loaded = await loadSettings(terminal, "cli", flags);
+  const { config } = loaded;
+  const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const app = await createApp(config, "use", { logger });
   try {
     const work = command.handle(serviceOf(app), call);

@@ -4,11 +4,12 @@ import { readTerminalWishes } from "../platform/config/terminal.ts";
 /** A stream and whether a person sees what is written to it. */
 type Output = Writable & { readonly isTTY?: boolean };
 
-/** What a program is started in; tests of commands that are no process of their own give streams of theirs. */
+/** What a program is started in: `process`, or what a test puts in its place. */
 export interface Surroundings {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Flags that every command takes, as the parser of arguments names them. */
@@ -39,9 +40,9 @@ export interface Terminal {
 }
 
 export function makeTerminal(flags: GlobalFlags, surroundings: Surroundings): Terminal {
-  const { stdin, stdout, stderr } = surroundings;
+  const { stdin, stdout, stderr, env } = surroundings;
   const form = flags.json === true ? "json" : flags.quiet === true ? "quiet" : "people";
-  const wishes = readTerminalWishes();
+  const wishes = readTerminalWishes(env);
   const isColourWanted = wishes.colour ?? stdout.isTTY === true;
   return {
     form,

@@ -1,14 +1,13 @@
-import { ConfigError, loadConfig, type ReportedSetting } from "../../platform/config/index.ts";
+import { ConfigError, type ReportedSetting } from "../../platform/config/index.ts";
 import { printTable } from "../output.ts";
+import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
-
-type Flags = Readonly<Record<string, unknown>>;
 
 /** `till config show`: every setting as it counts, secrets masked. What is wrong is told after it. */
 export async function showSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const withOrigin = flags["origin"] === true;
   try {
-    const { settings } = await loadConfig({ mode: "cli", flags });
+    const { settings } = await loadSettings(terminal, "cli", flags);
     await print(terminal, settings, withOrigin);
   } catch (error) {
     if (error instanceof ConfigError) await print(terminal, error.settings, withOrigin);
@@ -18,7 +17,7 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
 
 /** `till config check`: everything that would keep the server from starting, at once. */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
-  const { config } = await loadConfig({ mode: "serve", flags });
+  const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no file of settings";
   if (terminal.form === "json")
     terminal.data(JSON.stringify({ ok: true, configFile: config.configFile }));

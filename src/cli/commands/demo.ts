@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createApp, type App } from "../../compose/index.ts";
 import type { Id } from "../../kernel/id.ts";
-import { loadConfig, type LoadedConfig } from "../../platform/config/index.ts";
+import type { LoadedConfig } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
 import { seed, type DemoWorld } from "../demo/seed.ts";
@@ -11,6 +11,7 @@ import { operator } from "../operator.ts";
 import { printLines } from "../output.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Where no port is asked for: the usual one, those after it, or any. */
@@ -18,8 +19,6 @@ const portsTried = 20;
 
 /** So that commands with `--data-dir` find the sandbox as the demo's server has it. */
 const settingsFile = "# Written by till demo.\nnetworks: [sandbox]\nregistration: open\n";
-
-type Flags = Readonly<Record<string, unknown>>;
 
 /** `till demo`: everything at once, in a folder that is made for it and thrown away when it is asked to stop. */
 export async function demo(
@@ -34,7 +33,7 @@ export async function demo(
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeSettings(folder);
-    const loaded = await loadConfig({ mode: "demo", flags: { ...flags, dataDir: folder } });
+    const loaded = await loadSettings(terminal, "demo", { ...flags, dataDir: folder });
     const place = await takeServerPlace(folder);
     try {
       await run(terminal, loaded, requestId, { asked, place });

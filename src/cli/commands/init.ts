@@ -3,7 +3,6 @@ import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
 import type { Id } from "../../kernel/id.ts";
-import { loadConfig } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
 import { operator } from "../operator.ts";
@@ -11,6 +10,7 @@ import { printLines } from "../output.ts";
 import { readNewPassword, type PasswordSource } from "../password.ts";
 import { askText } from "../prompts.ts";
 import { missing } from "../refusals.ts";
+import { loadSettings, logLevelOf } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
@@ -29,10 +29,11 @@ export async function initialize(
   flags: InitFlags,
   requestId: Id<"request">,
 ): Promise<void> {
-  const { config } = await loadConfig({ mode: "serve", flags });
+  const loaded = await loadSettings(terminal, "serve", flags);
+  const { config } = loaded;
   const { input, password } = await readInput(terminal, flags);
   await requireStrong(createPasswords(), password);
-  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const app = await createApp(config, "initialize", { logger });
   try {
     const context = { actor: operator(), requestId, ip: null };

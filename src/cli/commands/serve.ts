@@ -1,17 +1,15 @@
 import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
-import { loadConfig, type Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/index.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** `till serve`: until it is asked to stop. */
-export async function serve(
-  terminal: Terminal,
-  flags: Readonly<Record<string, unknown>>,
-): Promise<void> {
+export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
-  const { config } = await loadConfig({ mode: "serve", flags });
+  const { config } = await loadSettings(terminal, "serve", flags);
   const logger = createLogger({ level: config.logLevel });
   await requireStoreFile(config);
   const place = config.databaseUrl === null ? await takeServerPlace(config.dataDir) : null;

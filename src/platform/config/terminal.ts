@@ -6,7 +6,7 @@ export interface TerminalWishes {
 
 /** Reads the variables that terminal programs have in common: NO_COLOR, FORCE_COLOR and TERM. */
 export function readTerminalWishes(
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Readonly<Record<string, string | undefined>>,
 ): TerminalWishes {
   if (isGiven(env["NO_COLOR"]) || env["TERM"] === "dumb") return { colour: false };
   const force = env["FORCE_COLOR"];

@@ -1,0 +1,21 @@
+import { loadConfig, type LoadedConfig } from "../platform/config/index.ts";
+import type { Mode } from "../platform/config/setting.ts";
+import type { LogLevel } from "../platform/logger/levels.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What the parser of arguments gave, by property. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** The settings of a command. @throws ConfigError */
+export function loadSettings(
+  { surroundings }: Terminal,
+  mode: Mode,
+  flags: Flags,
+): Promise<LoadedConfig> {
+  return loadConfig({ mode, flags, env: surroundings.env });
+}
+
+/** A command says what it did by itself: its log is for when that is not enough. */
+export function logLevelOf({ isVerbose }: Terminal, { config }: LoadedConfig): LogLevel {
+  return isVerbose ? config.logLevel : "error";
+}
