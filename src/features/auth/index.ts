@@ -2,5 +2,5 @@ export { createAccessTokens } from "./access-tokens.ts";
 export { createLoginLock } from "./login-lock.ts";
 export { authOperations, passwordOperations } from "./operations.ts";
 export { makePasswordService, requireStrong, type PasswordService } from "./passwords.ts";
-export { makeAuthService, type AuthService, type RefreshTokenSource } from "./service.ts";
+export { makeAuthService, type AuthService } from "./service.ts";
 export { makeSessions } from "./sessions.ts";

@@ -1,4 +1,4 @@
-export { AlreadyMember, EmailUnavailable, InvalidInvitation, UserNeeded } from "./errors.ts";
+export { EmailUnavailable, InvalidInvitation, UserNeeded } from "./errors.ts";
 export {
   makeInvitations,
   makeInvitationService,

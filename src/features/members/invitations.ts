@@ -91,19 +91,16 @@ export function makeInvitations(
   return {
     async require(reader, at, token, email) {
       if (parseToken(token, "invitation") === null) throw invalidInvitation();
-      const found = await reader.findOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
-      requirePending(found, at, email);
+      requirePending(await findByToken(reader, token), at, email);
     },
 
     async redeem(tx, at, token, user) {
-      const found = await tx.lockOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
-      const invitation = requirePending(found, at, user.email);
-      const { organizationId, role, invitedBy } = invitation;
-      if (invitedBy !== null) {
-        // What somebody offered ends with what they may: else who was removed could come back by it.
-        const inviter = await lockMembership(tx, organizationId, invitedBy);
-        if (inviter === null || !mayHandle(inviter.role, role)) throw invalidInvitation();
-      }
+      // The inviter's membership before the invitation, as where invitations are made and taken back.
+      const offered = requirePending(await findByToken(tx, token), at, user.email);
+      await requireInviter(tx, offered);
+      const locked = await tx.lockOne(invitations, "WHERE id = $1", [offered.id]);
+      const invitation = requirePending(locked, at, user.email);
+      const { organizationId, role } = invitation;
       if (await isSuspended(tx, organizationId)) {
         throw new OrganizationSuspended("The platform has suspended this organization.");
       }
@@ -236,6 +233,18 @@ async function requireStranger(
     organizationId,
   ]);
   if (member !== null) throw alreadyMember();
+}
+
+async function findByToken(reader: Reader, token: string): Promise<InvitationRow | null> {
+  return reader.findOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
+}
+
+/** What somebody offered ends with what they may: else who was removed could come back by it. */
+async function requireInviter(tx: Tx, invitation: InvitationRow): Promise<void> {
+  const { organizationId, role, invitedBy } = invitation;
+  if (invitedBy === null) return;
+  const inviter = await lockMembership(tx, organizationId, invitedBy);
+  if (inviter === null || !mayHandle(inviter.role, role)) throw invalidInvitation();
 }
 
 function requirePending(

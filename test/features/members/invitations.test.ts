@@ -140,6 +140,27 @@ eachStore("invitations", (store) => {
     expect(joined.filter(({ status }) => status === 201)).to.have.length(1);
   });
 
+  it("is accepted or replaced, never both, where both happen at once", async function () {
+    this.timeout(60_000);
+    for (let round = 0; round < 8; round += 1) {
+      const bob = await register(app, "Bob");
+      const first = await tokenFor(bob.email);
+      const [joined, ...offers] = await Promise.all([
+        accept(bob, first),
+        invite(bob.email, "viewer"),
+        invite(bob.email, "viewer"),
+      ]);
+      const wasFirst = joined.status === 200;
+      if (!wasFirst) refused(joined);
+      for (const offer of offers) expect(offer.status).to.equal(wasFirst ? 409 : 201);
+      const open = await app.app.db.all(
+        "SELECT id FROM invitations WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL",
+        [bob.email],
+      );
+      expect(open).to.have.length(wasFirst ? 0 : 1);
+    }
+  });
+
   it("is over after 7 days, when it was taken back, and when another was made", async () => {
     const [bob, own] = [await register(app, "Bob"), app.clock];
     const first = await tokenFor(bob.email);
