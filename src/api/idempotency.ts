@@ -13,6 +13,8 @@ import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./problems.ts";
 
 /** The longest Idempotency-Key, in characters. */
 const keyLengthMax = 255;
+/** How many keys a process remembers to have seen, some 150 bytes each. */
+const recentMax = 20_000;
 /** How long an answer is kept. */
 const keptFor = 24 * hour;
 /** How many answers are forgotten in one transaction. */
@@ -62,6 +64,21 @@ export function createIdempotency(deps: {
 }): Idempotency {
   const { db, clock } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
+  /** Claims that this process has seen, oldest first. */
+  const recent = new Set<string>();
+
+  /** Whether the claim was seen before; from now on it was. */
+  function isRecent(claim: string): boolean {
+    const isKnown = recent.delete(claim);
+    recent.add(claim);
+    if (recent.size > recentMax) {
+      for (const oldest of recent) {
+        recent.delete(oldest);
+        break;
+      }
+    }
+    return isKnown;
+  }
 
   async function kept(claim: string, request: IdempotentRequest): Promise<KeptAnswer | null> {
     const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
@@ -100,7 +117,9 @@ export function createIdempotency(deps: {
     effect: (context: WriteContext) => Promise<unknown>,
     present: (result: unknown) => KeptAnswer,
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
-    const earlier = await kept(claim, request);
+    // A new key is the rule, and the store refuses a second answer for an old one: it is asked before only where this
+    // process has seen the key.
+    const earlier = isRecent(claim) ? await kept(claim, request) : null;
     if (earlier !== null) return { answer: earlier, isReplayed: true };
     let answer: KeptAnswer | undefined;
     const keeping: WriteContext = {

@@ -23,7 +23,9 @@ import {
   type Watcher,
 } from "../features/payments/index.ts";
 import { makeWalletService, type WalletService } from "../features/wallets/index.ts";
+import { second } from "../kernel/clock.ts";
 import type { Auditor } from "../platform/audit/index.ts";
+import { createRecentStates } from "../platform/chain/state.ts";
 import type { Reader } from "../platform/database/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
 import { providersOf, sandboxNetwork, sandboxOf } from "./chains.ts";
@@ -59,6 +61,7 @@ export function makeMoney(
   const wallets = makeWalletService({ ...common, networks: enabled });
   const invoices = makeInvoiceService({
     ...withMoney,
+    recentState: createRecentStates(clock, second),
     issuingGate: (reader, organizationId) =>
       requireVerified(reader, organizationId, config.verification),
     hasCustomer: async (reader: Reader, organizationId, customerId) =>

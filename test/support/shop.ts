@@ -1,3 +1,4 @@
+import { networkState } from "../../src/platform/chain/state.ts";
 import { makeInvoiceService, makeSettlement } from "../../src/features/invoices/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
 import { Problem } from "../../src/kernel/errors.ts";
@@ -29,6 +30,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   const invoices = makeInvoiceService({
     ...common,
     baseUrl,
+    recentState: networkState,
     issuingGate: (reader, organizationId) => gate(reader, organizationId),
     hasCustomer: (_reader, _organizationId, customerId) =>
       Promise.resolve(customers.has(customerId)),

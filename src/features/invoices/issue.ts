@@ -2,7 +2,7 @@ import { second, type Instant } from "../../kernel/clock.ts";
 import { NotFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { convert, formatRate } from "../../kernel/rate.ts";
-import { networkState } from "../../platform/chain/state.ts";
+import type { RecentStates } from "../../platform/chain/state.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
 import { findWallet, receivingWallets, takeAddress, type WalletRow } from "../wallets/index.ts";
@@ -18,6 +18,7 @@ export interface IssueDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly networks: Networks;
+  readonly recentState: RecentStates;
   /**
    * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Filled by compose,
    * since billing stands behind invoices.
@@ -58,7 +59,7 @@ export async function planIssue(
       `Register a wallet for ${terms.network.title} to be paid at, then try again.`,
     );
   }
-  const state = await networkState(reader, terms.network.id);
+  const state = await deps.recentState(reader, terms.network.id);
   if (state === null) {
     throw new NetworkNotReady(
       `No block of ${terms.network.title} has been seen yet, so payments could not be found. Try again shortly; if it stays, the operator looks at the network's provider.`,

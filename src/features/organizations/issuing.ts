@@ -1,7 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import { findOrganization } from "./service.ts";
+import type { VerificationStatus } from "./rules.ts";
 
 export const OrganizationNotVerified = defineProblem({
   code: "organization_not_verified",
@@ -16,8 +16,11 @@ export async function requireVerified(
   verification: "required" | "off",
 ): Promise<void> {
   if (verification === "off") return;
-  const organization = await findOrganization(reader, organizationId);
-  if (organization === null) throw notFound();
+  const [organization] = await reader.all<{ verificationStatus: VerificationStatus }>(
+    'SELECT verification_status AS "verificationStatus" FROM organizations WHERE id = $1',
+    [organizationId],
+  );
+  if (organization === undefined) throw notFound();
   if (organization.verificationStatus === "approved") return;
   throw new OrganizationNotVerified(
     `Issuing needs an approved organization, and this one is ${organization.verificationStatus}. Complete the legal fields and submit them for review; drafts can be made meanwhile.`,

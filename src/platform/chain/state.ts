@@ -1,4 +1,4 @@
-import type { Instant } from "../../kernel/clock.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
 import {
   integer,
   json,
@@ -123,4 +123,20 @@ export async function keepBlocks(
 /** How many blocks a block and those after it are: 1 for the newest; 0 where the chain does not reach it any more. */
 export function confirmationsOf(tipHeight: number, blockHeight: number): number {
   return Math.max(0, tipHeight - blockHeight + 1);
+}
+
+/** Networks' states, each at most `ageMaxMs` old: for decisions that a second makes no difference to. */
+export type RecentStates = (reader: Reader, network: string) => Promise<NetworkState | null>;
+
+/** Remembers states; that a network was never reached is asked again each time. */
+export function createRecentStates(clock: Clock, ageMaxMs: number): RecentStates {
+  const recent = new Map<string, { readonly state: NetworkState; readonly readAt: Instant }>();
+  return async (reader, network) => {
+    const known = recent.get(network);
+    const now = clock.now();
+    if (known !== undefined && now - known.readAt < ageMaxMs) return known.state;
+    const state = await networkState(reader, network);
+    if (state !== null) recent.set(network, { state, readAt: now });
+    return state;
+  };
 }
