@@ -1,0 +1,218 @@
+import { expect } from "chai";
+import { allOperations } from "../../src/features/index.ts";
+import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
+import { colleague, keyOf } from "../support/colleagues.ts";
+import { dumpStore } from "../support/dump.ts";
+import { platformAdmin } from "../support/platform.ts";
+import { eachServed } from "../support/served.ts";
+import { testContext } from "../support/stores.ts";
+import { isWrite, parametersOf, pathOf } from "./operations.ts";
+import { expectProblem, withoutRequest } from "./problem.ts";
+import { makeThings, settingsForThings } from "./things.ts";
+
+type Kind = (typeof allOperations)[number]["access"]["kind"];
+const of = (...kinds: readonly Kind[]) =>
+  allOperations.filter((operation) => kinds.includes(operation.access.kind));
+
+describe("the operations", () => {
+  it("have names, paths and records of their own, and all say who may call them", () => {
+    const distinct = (values: readonly string[]) => new Set(values).size;
+    expect(distinct(allOperations.map(({ id }) => id))).to.equal(allOperations.length);
+    const routes = allOperations.map(({ method, path }) => `${method} ${path}`);
+    expect(distinct(routes)).to.equal(routes.length);
+    for (const operation of allOperations) {
+      const { kind } = operation.access;
+      expect(kind).to.be.oneOf(["public", "authenticated", "organization", "platform"]);
+      if (kind === "organization") expect(operation.path).to.include("{organizationId}");
+      if (kind === "platform") expect(operation.path).to.match(/^\/admin\//);
+      if (operation.path.startsWith("/organizations/{")) expect(kind).to.equal("organization");
+      if (operation.method === "GET") expect(operation.body, operation.id).to.equal(null);
+    }
+    const open = of("public").map(({ path }) => path.split("/")[1]);
+    expect([...new Set(open)].sort()).to.deep.equal(["auth", "checkout"]);
+  });
+
+  it("ask for writing rights where they write, and for reading rights where they read", () => {
+    for (const operation of of("organization", "platform")) {
+      const permission = "permission" in operation.access ? operation.access.permission : "";
+      expect(permission.endsWith(":read"), operation.id).to.equal(!isWrite(operation));
+    }
+  });
+});
+
+eachServed(
+  "every operation",
+  (served) => {
+    let admin: Person;
+    let merchant: Person & { readonly key: string };
+    let stranger: Person & { readonly key: string };
+
+    before(async () => {
+      admin = await platformAdmin(served.app);
+      merchant = await approvedMerchant(served.app);
+      stranger = await approvedMerchant(served.app);
+    });
+
+    const call = (
+      operation: (typeof allOperations)[number],
+      credential: { readonly key?: string; readonly token?: string },
+      sent: { readonly path?: string; readonly query?: string; readonly body?: unknown } = {},
+    ): Promise<Answer> => {
+      const { key, token } = credential;
+      const { path = pathOf(operation, merchantIds()), query = "", body = {} } = sent;
+      return served.app.request(operation.method, path + query, {
+        ...(key === undefined ? {} : { key }),
+        ...(token === undefined ? {} : { token }),
+        ...(operation.body === null ? {} : { body }),
+      });
+    };
+    const merchantIds = () => ({ organizationId: merchant.organizationId });
+    /** Somebody who may call it. */
+    const owner = (operation: (typeof allOperations)[number]) =>
+      operation.access.kind === "public"
+        ? {}
+        : { token: operation.access.kind === "platform" ? admin.token : merchant.token };
+
+    it("that needs a credential refuses who has none, whatever else is wrong", async () => {
+      const alike = new Set<string>();
+      for (const operation of of("authenticated", "organization", "platform")) {
+        const answer = await call(operation, {}, { query: "?nonsense=1", body: "nonsense" });
+        expectProblem(answer, 401, "unauthenticated");
+        alike.add(JSON.stringify(withoutRequest(answer)));
+      }
+      expect(alike.size).to.equal(1);
+    });
+
+    it("of an organization is not there for a stranger", async () => {
+      for (const operation of of("organization")) {
+        const unknown = await call(
+          operation,
+          { token: stranger.token },
+          { path: pathOf(operation) },
+        );
+        expectProblem(unknown, 404, "not_found");
+        for (const credential of [
+          { key: stranger.key },
+          { token: stranger.token },
+          { token: admin.token },
+        ]) {
+          const foreign = await call(operation, credential);
+          expect(withoutRequest(foreign), operation.id).to.deep.equal(withoutRequest(unknown));
+        }
+      }
+    });
+
+    it("of an object finds it in its own organization alone, and leaves it as it was", async () => {
+      const { app } = served;
+      const things = await makeThings(app, merchant);
+      const before = await dumpStore(app.app.db);
+      const home = { organizationId: stranger.organizationId };
+      for (const operation of of("organization").filter((each) => parametersOf(each).length > 1)) {
+        for (const credential of [{ key: stranger.key }, { token: stranger.token }]) {
+          const sent = { body: { name: "Mine", role: "viewer" } };
+          const foreign = await call(operation, credential, {
+            ...sent,
+            path: pathOf(operation, { ...things, ...home }),
+          });
+          const unknown = await call(operation, credential, {
+            ...sent,
+            path: pathOf(operation, home),
+          });
+          expect(withoutRequest(foreign), operation.id).to.deep.equal(withoutRequest(unknown));
+          expect(foreign.status, operation.id).to.be.within(400, 404);
+        }
+      }
+      expect(await dumpStore(app.app.db)).to.equal(before);
+    });
+
+    it("that writes refuses a key that may only read", async () => {
+      const key = await keyOf(served.app, merchant, "read");
+      for (const operation of of("authenticated", "organization").filter(isWrite)) {
+        expectProblem(await call(operation, { key }), 403, "forbidden");
+      }
+    });
+
+    it("that writes refuses a viewer", async () => {
+      const viewer = await colleague(served.app, merchant, "viewer");
+      for (const operation of of("organization").filter(isWrite)) {
+        expectProblem(await call(operation, viewer), 403, "forbidden");
+      }
+    });
+
+    it("of the platform refuses merchants and their keys", async () => {
+      for (const operation of of("platform")) {
+        for (const credential of [{ key: merchant.key }, { token: merchant.token }]) {
+          expectProblem(await call(operation, credential), 403, "forbidden");
+        }
+      }
+    });
+
+    it("refuses ids that are none as if they were unknown", async () => {
+      for (const operation of allOperations) {
+        for (const name of parametersOf(operation)) {
+          for (const bad of ["abc", "%00", "..%2f", "💩", "a".repeat(65), "'"]) {
+            if (name === "queue" && bad === "abc") continue;
+            const path = pathOf(operation, { ...merchantIds(), [name]: bad });
+            const answer = await call(operation, owner(operation), { path });
+            expect(answer.status, `${operation.id} ${name} ${bad}`).to.equal(404);
+            expectProblem(answer, 404, answer.body["code"] as string);
+          }
+        }
+      }
+    });
+
+    it("refuses query parameters and fields that it does not know, by their names", async () => {
+      for (const operation of allOperations) {
+        const query = await call(operation, owner(operation), { query: "?nonsense=1&nonsense=2" });
+        const pointers = expectProblem(query, 400, "invalid_request").map(({ pointer }) => pointer);
+        expect(pointers, operation.id).to.include("?nonsense");
+        if (operation.body === null) continue;
+        const body = await call(operation, owner(operation), { body: { nonsense: 1, __x: null } });
+        const fields = expectProblem(body, 400, "invalid_request").map(({ pointer }) => pointer);
+        expect(fields, operation.id).to.include.members(["/nonsense", "/__x"]);
+      }
+    });
+
+    it("with a body reads JSON objects alone", async () => {
+      for (const operation of allOperations.filter(({ body }) => body !== null)) {
+        const path = pathOf(operation, merchantIds());
+        const text = await served.app.request(operation.method, path, {
+          ...owner(operation),
+          raw: "{}",
+          headers: { "Content-Type": "text/plain" },
+        });
+        expectProblem(text, 415, "unsupported_media_type");
+        for (const body of [null, [], "x", 1]) {
+          const answer = await call(operation, owner(operation), { body });
+          expectProblem(answer, 400, "invalid_request");
+        }
+      }
+    });
+
+    it("of a suspended organization reads and does not write", async () => {
+      const suspended = await approvedMerchant(served.app);
+      await served.app.app.db.write(testContext, (tx) =>
+        tx.run("UPDATE organizations SET status = 'suspended' WHERE id = $1", [
+          suspended.organizationId,
+        ]),
+      );
+      for (const operation of of("organization")) {
+        const path = pathOf(operation, { organizationId: suspended.organizationId });
+        for (const credential of [{ key: suspended.key }, { token: suspended.token }]) {
+          const answer = await call(operation, credential, { path });
+          if (isWrite(operation) && answer.body["code"] !== "forbidden") {
+            expectProblem(answer, 403, "organization_suspended");
+          } else if (!isWrite(operation)) {
+            expect(answer.status, operation.id).to.be.oneOf([200, 404]);
+          }
+        }
+      }
+      const founded = await served.app.request("POST", "/v1/organizations", {
+        key: suspended.key,
+        body: { name: "Escape" },
+      });
+      expectProblem(founded, 403, "organization_suspended");
+    });
+  },
+  { settings: settingsForThings, background: false },
+);
