@@ -173,6 +173,42 @@ eachServed(
       }
     });
 
+    it("that lists takes a sane limit and its own cursors", async () => {
+      const lists = allOperations.filter(({ query }) => "cursor" in query);
+      expect(lists.length).to.be.greaterThan(5);
+      for (const operation of lists) {
+        const list = (query: string) => call(operation, owner(operation), { query });
+        for (const limit of [
+          "0",
+          "-1",
+          "101",
+          "1e9",
+          "1.5",
+          "abc",
+          "",
+          "%20",
+          "0x10",
+          "١",
+          "1%00",
+        ]) {
+          const answer = await list(`?limit=${limit}`);
+          const pointers = expectProblem(answer, 400, "invalid_request").map(
+            ({ pointer }) => pointer,
+          );
+          expect(pointers, `${operation.id} ${limit}`).to.deep.equal(["?limit"]);
+        }
+        for (const cursor of ["", "x", "null", "%00", "eyJhIjoxfQ", "a".repeat(3_000)]) {
+          const answer = await list(`?cursor=${cursor}`);
+          const pointers = expectProblem(answer, 400, "invalid_request").map(
+            ({ pointer }) => pointer,
+          );
+          expect(pointers, `${operation.id} ${cursor.slice(0, 9)}`).to.deep.equal(["?cursor"]);
+        }
+        expectProblem(await list("?limit=1&limit=2"), 400, "invalid_request");
+        expect((await list("?limit=100")).status, operation.id).to.equal(200);
+      }
+    });
+
     it("with a body reads JSON objects alone", async () => {
       for (const operation of allOperations.filter(({ body }) => body !== null)) {
         const path = pathOf(operation, merchantIds());
