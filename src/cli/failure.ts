@@ -1,6 +1,7 @@
 import { Problem } from "../kernel/errors.ts";
 import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
-import { printable, type Surroundings } from "./terminal.ts";
+import { UsageError } from "./refusals.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
 /** A command that did not come to its end: how it is told, and what the program ends with. */
 interface Failure {
@@ -13,23 +14,13 @@ interface Failure {
   readonly errors: Problem["errors"];
 }
 
-export interface FailureOptions {
-  /** Whether scripts read it: then it is the Problem document of the API. */
-  readonly isJson: boolean;
-  readonly isVerbose: boolean;
-  /** Names the run in the audit log and here. */
-  readonly requestId: string;
-}
-
 /** Tells what went wrong on standard error, and gives the exit code. */
-export function tellFailure(
-  error: unknown,
-  { stderr }: Surroundings,
-  { isJson, isVerbose, requestId }: FailureOptions,
-): number {
-  const failure = understand(error);
+export function tellFailure(error: unknown, terminal: Terminal): number {
+  const { form, isVerbose, requestId, surroundings } = terminal;
+  const { stderr } = surroundings;
+  const failure = understand(isParserError(error) ? asUsageError(error) : error);
   const { outcome, code, status, title, detail, errors } = failure;
-  if (isJson) {
+  if (form === "json") {
     const type = `/docs/problems#${code}`;
     const document = { type, title, status, detail, code, requestId, errors };
     stderr.write(`${JSON.stringify(document)}\n`);
@@ -38,6 +29,18 @@ export function tellFailure(
     if (isVerbose && error instanceof Error) stderr.write(`${printable(error.stack ?? "")}\n`);
   }
   return exitCodes[outcome].code;
+}
+
+function isParserError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && error.name === "CommanderError";
+}
+
+/** The words of the parser of arguments, which begin with "error: " and end without a full stop. */
+function asUsageError(error: Error & { readonly code: string }): Error {
+  if (error.code === "commander.help") return new UsageError("Name a command: those above.");
+  const [first = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
+  const sentence = first.charAt(0).toUpperCase() + first.slice(1);
+  return new UsageError([`${sentence}.`, ...suggestions].join(" "));
 }
 
 function textOf({ outcome, title, detail }: Failure): string {

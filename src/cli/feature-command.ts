@@ -1,14 +1,13 @@
 import { parseBody } from "../api/request.ts";
 import type { Command, CommandCall } from "../api/command.ts";
 import { createApp, storeName, type App } from "../compose/index.ts";
-import type { Id } from "../kernel/id.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { createLogger } from "../platform/logger/index.ts";
 import { operator } from "./operator.ts";
 import { printRecord } from "./output.ts";
 import { askText, confirm } from "./prompts.ts";
-import { UsageError } from "./refusals.ts";
-import { loadSettings, logLevelOf } from "./settings.ts";
+import { sandboxOff, UsageError } from "./refusals.ts";
+import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What the parser of arguments gave for one command. */
@@ -22,26 +21,27 @@ export interface Given {
 export async function runFeatureCommand<Service>(
   terminal: Terminal,
   command: Command<Service>,
-  serviceOf: (app: App) => Service,
+  serviceOf: (app: App) => Service | null,
   given: Given,
-  requestId: Id<"request">,
 ): Promise<void> {
   const flags = await complete(terminal, command, given.flags);
   const trial = command.effect === "write" && flags["dryRun"] === true ? makeTrial() : null;
   const context: WriteContext = {
-    ...{ actor: operator(), requestId, ip: null },
+    ...{ actor: operator(), requestId: terminal.requestId, ip: null },
     ...(trial === null ? {} : { finish: trial.finish }),
   };
   const call = makeCall(context, given.arguments, flags);
   const question = trial === null ? command.confirm?.(call) : undefined;
   if (question !== undefined) await confirm(terminal, question);
 
-  const loaded = await loadSettings(terminal, "cli", flags);
+  const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const app = await createApp(config, "use", { logger });
   try {
-    const work = command.handle(serviceOf(app), call);
+    const service = serviceOf(app);
+    if (service === null) throw sandboxOff();
+    const work = command.handle(service, call);
     const result = await (trial === null ? work : trial.resultOf(work));
     const shown = await command.present(result);
     await printRecord(terminal, shown, command.columns);

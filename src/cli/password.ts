@@ -5,11 +5,6 @@ import { missing, UsageError } from "./refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A password never stands among the arguments: every user of the machine could read it there. */
-export const passwordFlags = [
-  { flags: "--password-stdin", description: "read the password from standard input" },
-  { flags: "--password-file <path>", description: "read the password from a file" },
-] as const;
-
 export interface PasswordSource {
   readonly passwordStdin?: boolean;
   readonly passwordFile?: string;

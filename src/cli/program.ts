@@ -4,21 +4,13 @@ import type { App } from "../compose/index.ts";
 import { adminCommands } from "../features/admin/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { sandboxCommands } from "../features/payments/commands.ts";
-import type { Id } from "../kernel/id.ts";
-import { allOptions, commonOptions } from "../platform/config/options.ts";
+import type { SettingOption } from "../platform/config/options.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Given } from "./feature-command.ts";
-import { passwordFlags } from "./password.ts";
-import { SandboxOff } from "./refusals.ts";
 import type { GlobalFlags, Terminal } from "./terminal.ts";
 
-/** What the actions of commands are given by whoever runs the program. */
-export interface Run {
-  readonly terminalOf: (flags: GlobalFlags) => Terminal;
-  readonly requestId: Id<"request">;
-  /** Sets what the program ends with, where that is no failure. */
-  readonly exitWith: (code: number) => void;
-}
+/** Where an action writes, as its flags say. */
+type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 
 /** Flags and arguments as commander keeps them. */
 type Options = Record<string, string | boolean | undefined>;
@@ -36,7 +28,10 @@ const nouns: Readonly<Record<string, string>> = {
  * The whole command line. It is read before every command, `till --help` too, so nothing here loads more than names
  * and words: what an action needs is imported when it runs.
  */
-export function makeProgram(run: Run): Program {
+export function makeProgram(
+  openTerminal: OpenTerminal,
+  settingsFlags: readonly SettingOption[],
+): Program {
   const program = new Program("till")
     .description("Till: paid in crypto tokens, straight into your own wallets.")
     .version(programVersion(), "-V, --version", "print the version")
@@ -48,112 +43,125 @@ export function makeProgram(run: Run): Program {
     .option("-q, --quiet", "print ids only")
     .option("-y, --yes", "answer yes to every question")
     .option("--no-color", "no colours")
-    .option("--verbose", "tell more on standard error");
-  for (const { flags, description } of commonOptions()) program.option(flags, description);
-  program.addHelpText(
-    "after",
-    examples(["till demo", "till init", "till serve", "till org list --json"]),
-  );
-
-  addOwnCommands(program, run);
-  addFeature(program, run, adminCommands, (app) => app.admin);
-  addFeature(program, run, apiKeyCommands, (app) => app.apiKeys);
-  addFeature(program, run, sandboxCommands, ({ sandbox }) => {
-    if (sandbox !== null) return sandbox;
-    throw new SandboxOff(
-      "Set TILL_NETWORKS=sandbox, or name the data folder of a demo with --data-dir.",
+    .option("--verbose", "tell more on standard error")
+    // These two are settings: their own words would be loaded with all the others.
+    .option("--data-dir <path>", "the folder of the store (TILL_DATA_DIR)")
+    .option("--config <path>", "the file of settings (TILL_CONFIG_FILE)")
+    .addHelpText(
+      "after",
+      examples(["till demo", "till init", "till serve", "till org list --json"]),
     );
-  });
+
+  for (const command of ownCommands) {
+    addOwnCommand(program, openTerminal, settingsFlags, command);
+  }
+  addFeature(program, openTerminal, adminCommands, (app) => app.admin);
+  addFeature(program, openTerminal, apiKeyCommands, (app) => app.apiKeys);
+  addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
+  addHelp(program, openTerminal);
   return program;
 }
 
-function addOwnCommands(program: Program, run: Run): void {
-  const init = add(program, "init", "Make a store, its platform organization and the first admin", [
-    "till init",
-    "till init --admin-email ada@example.com --admin-name Ada --organization Shop --password-stdin < password",
-  ])
-    .option("--admin-email <address>", "the admin's e-mail address")
-    .option("--admin-name <text>", "the admin's name")
-    .option("--organization <text>", "the name of the organization that runs this Till")
-    .action(async (_options: Options, command: Program) => {
-      const { initialize } = await import("./commands/init.ts");
-      await initialize(terminalFor(command), command.optsWithGlobals(), run.requestId);
-    });
-  for (const { flags, description } of passwordFlags) init.option(flags, description);
+/** A command of the program itself, beside those of features. */
+interface OwnCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly examples: readonly [string, string, ...string[]];
+  readonly flags?: readonly (readonly [flags: string, description: string])[];
+  /** It takes every setting as a flag. */
+  readonly takesSettings?: true;
+  readonly run: (terminal: Terminal, flags: Options) => Promise<void>;
+}
 
-  withSettings(
-    add(program, "serve", "Serve the API, the checkout pages and the work in the background", [
-      "till serve",
-      "till serve --port 8443 --base-url https://pay.example.com",
-    ]),
-  ).action(async (_options: Options, command: Program) => {
-    const { serve } = await import("./commands/serve.ts");
-    await serve(terminalFor(command), command.optsWithGlobals());
+const ownCommands: readonly OwnCommand[] = [
+  {
+    name: "init",
+    summary: "Make a store, its platform organization and the first admin",
+    examples: [
+      "till init",
+      "till init --admin-email ada@example.com --admin-name Ada --organization Shop --password-stdin < password",
+    ],
+    flags: [
+      ["--admin-email <address>", "the admin's e-mail address"],
+      ["--admin-name <text>", "the admin's name"],
+      ["--organization <text>", "the name of the organization that runs this Till"],
+      ["--password-stdin", "read the admin's password from standard input"],
+      ["--password-file <path>", "read the admin's password from a file"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/init.ts")).initialize(terminal, flags),
+  },
+  {
+    name: "serve",
+    summary: "Serve the API, the checkout pages and the work in the background",
+    examples: ["till serve", "till serve --port 8443 --base-url https://pay.example.com"],
+    takesSettings: true,
+    run: async (terminal, flags) => (await import("./commands/serve.ts")).serve(terminal, flags),
+  },
+  {
+    name: "demo",
+    summary: "Try everything out: a store, a merchant and an invoice, thrown away at the end",
+    examples: ["till demo", "till demo --json --port 0"],
+    takesSettings: true,
+    run: async (terminal, flags) => (await import("./commands/demo.ts")).demo(terminal, flags),
+  },
+  {
+    name: "db migrate",
+    summary: "Bring the store up to date with this program",
+    examples: ["till db migrate", "till db migrate --json"],
+    run: async (terminal, flags) =>
+      (await import("./commands/db.ts")).migrateStore(terminal, flags),
+  },
+  {
+    name: "config show",
+    summary: "Print every setting, secrets masked",
+    examples: ["till config show", "till config show --origin --json"],
+    flags: [["--origin", "where each comes from"]],
+    takesSettings: true,
+    run: async (terminal, flags) =>
+      (await import("./commands/config.ts")).showSettings(terminal, flags),
+  },
+  {
+    name: "config check",
+    summary: "Tell everything that is wrong with the settings",
+    examples: ["till config check", "till config check --config /etc/till/till.yaml"],
+    takesSettings: true,
+    run: async (terminal, flags) =>
+      (await import("./commands/config.ts")).checkSettings(terminal, flags),
+  },
+];
+
+function addOwnCommand(
+  program: Program,
+  openTerminal: OpenTerminal,
+  settingsFlags: readonly SettingOption[],
+  { name, summary, examples: shown, flags = [], takesSettings, run }: OwnCommand,
+): void {
+  const added = add(program, name, summary, shown);
+  for (const [names, description] of flags) added.option(names, description);
+  if (takesSettings === true) addSettings(added, settingsFlags);
+  added.action(async () => {
+    const options = added.optsWithGlobals<Options>();
+    await run(await openTerminal(options), options);
   });
+}
 
-  withSettings(
-    add(
-      program,
-      "demo",
-      "Try everything out: a store, a merchant and an invoice, made and thrown away",
-      ["till demo", "till demo --json --port 0"],
-    ),
-  ).action(async (_options: Options, command: Program) => {
-    const { demo } = await import("./commands/demo.ts");
-    await demo(terminalFor(command), command.optsWithGlobals(), run.requestId);
+/** `till help`, which knows of every other command. */
+function addHelp(program: Program, openTerminal: OpenTerminal): void {
+  const shown = ["till help org approve", "till help exit-codes"];
+  const help = add(program, "help", "Print help for a command, or the exit codes", shown);
+  help.argument("[words...]", "a command, or exit-codes").action(async (words: string[]) => {
+    const { printHelp } = await import("./commands/help.ts");
+    await printHelp(await openTerminal(help.optsWithGlobals()), program, words);
   });
-
-  add(program, "db migrate", "Bring the store up to date with this program", [
-    "till db migrate",
-    "till db migrate --json",
-  ]).action(async (_options: Options, command: Program) => {
-    const { migrateStore } = await import("./commands/db.ts");
-    await migrateStore(terminalFor(command), command.optsWithGlobals());
-  });
-
-  withSettings(
-    add(program, "config show", "Print every setting, secrets masked", [
-      "till config show",
-      "till config show --origin --json",
-    ]),
-  )
-    .option("--origin", "where each comes from")
-    .action(async (_options: Options, command: Program) => {
-      const { showSettings } = await import("./commands/config.ts");
-      await showSettings(terminalFor(command), command.optsWithGlobals());
-    });
-
-  withSettings(
-    add(program, "config check", "Tell everything that is wrong with the settings", [
-      "till config check",
-      "till config check --config /etc/till/till.yaml",
-    ]),
-  ).action(async (_options: Options, command: Program) => {
-    const { checkSettings } = await import("./commands/config.ts");
-    await checkSettings(terminalFor(command), command.optsWithGlobals());
-  });
-
-  add(program, "help", "Print help for a command, or the exit codes", [
-    "till help org approve",
-    "till help exit-codes",
-  ])
-    .argument("[words...]", "a command, or exit-codes")
-    .action(async (words: string[], _options: Options, command: Program) => {
-      const { printHelp } = await import("./commands/help.ts");
-      await printHelp(terminalFor(command), program, words);
-    });
-
-  function terminalFor(command: Program): Terminal {
-    return run.terminalOf(command.optsWithGlobals());
-  }
 }
 
 /** Adds a feature's commands. They all do the same: see feature-command.ts. */
 function addFeature<Service>(
   program: Program,
-  run: Run,
+  openTerminal: OpenTerminal,
   commands: readonly Command<Service>[],
-  serviceOf: (app: App) => Service,
+  serviceOf: (app: App) => Service | null,
 ): void {
   for (const declared of commands) {
     const added = add(program, declared.name, declared.summary, declared.examples);
@@ -169,7 +177,7 @@ function addFeature<Service>(
       const options = added.optsWithGlobals<Options>();
       const values = declared.arguments.map(({ name }, place) => [name, given[place]]);
       const call = { arguments: Object.fromEntries(values) as Given["arguments"], flags: options };
-      await runFeatureCommand(run.terminalOf(options), declared, serviceOf, call, run.requestId);
+      await runFeatureCommand(await openTerminal(options), declared, serviceOf, call);
     });
   }
 }
@@ -200,13 +208,12 @@ function optionOf({ flags, description, ask }: CommandFlag): Option {
   return new Option(flags, ask === undefined ? description : `${description} (needed)`);
 }
 
-/** Every setting as a flag, for the commands that serve or look at settings. */
-function withSettings(command: Program): Program {
-  const common = commonOptions().map(({ flags }) => flags);
-  for (const { flags, description } of allOptions()) {
-    if (!common.includes(flags)) command.option(flags, description);
+function addSettings(command: Program, settingsFlags: readonly SettingOption[]): void {
+  const everywhere = ["--data-dir", "--config"];
+  for (const { flags, description } of settingsFlags) {
+    const [name = ""] = flags.split(" ");
+    if (!everywhere.includes(name)) command.option(flags, description);
   }
-  return command;
 }
 
 function examples(lines: readonly string[]): string {

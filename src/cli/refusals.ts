@@ -8,11 +8,17 @@ export const UsageError = defineProblem({
 });
 
 /** The sandbox is asked for where it is not enabled: no command of it reaches a real network. */
-export const SandboxOff = defineProblem({
+const SandboxOff = defineProblem({
   code: "sandbox_off",
   status: 409,
   title: "The sandbox is not enabled here",
 });
+
+export function sandboxOff(): Error {
+  return new SandboxOff(
+    "Set TILL_NETWORKS=sandbox, or name the data folder of a demo with --data-dir.",
+  );
+}
 
 /** Somebody said no. */
 export class Declined extends Error {

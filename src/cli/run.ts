@@ -1,32 +1,24 @@
-import type { CommanderError } from "commander";
-import { systemClock } from "../kernel/clock.ts";
-import { createIds } from "../kernel/id.ts";
-import { systemRandom } from "../platform/secrets/random.ts";
-import { tellFailure } from "./failure.ts";
 import { makeProgram } from "./program.ts";
-import { UsageError } from "./refusals.ts";
-import { makeTerminal, type Surroundings } from "./terminal.ts";
+import type { GlobalFlags, Surroundings, Terminal } from "./terminal.ts";
+
+/** Commands whose flags are all of the settings: too many to be made for every other command. */
+const settingsCommands = ["serve", "demo", "config"];
 
 /** Runs one command line, the words behind `till`, and gives what the program ends with. */
 export async function runCommandLine(
   words: readonly string[],
   surroundings: Surroundings,
 ): Promise<number> {
-  const requestId = createIds(systemRandom).next("request", systemClock.now());
-  let exitCode = 0;
-  const program = makeProgram({
-    requestId,
-    terminalOf: (flags) => makeTerminal(flags, surroundings),
-    exitWith(code) {
-      exitCode = code;
-    },
-  });
-  const everyCommand = [
-    program,
-    ...program.commands,
-    ...program.commands.flatMap((c) => c.commands),
-  ];
-  for (const command of everyCommand) {
+  const opened: { terminal?: Terminal } = {};
+  async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
+    const { makeTerminal } = await import("./terminal.ts");
+    opened.terminal = makeTerminal(flags, surroundings);
+    return opened.terminal;
+  }
+
+  const program = makeProgram(openTerminal, await settingsFlags(words));
+  const nouns = program.commands;
+  for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => surroundings.stderr.write(text),
@@ -36,28 +28,22 @@ export async function runCommandLine(
   }
   try {
     await program.parseAsync([...words], { from: "user" });
-    return exitCode;
+    return 0;
   } catch (error) {
-    const failure = isCommanderError(error) ? asUsageError(error) : error;
-    if (failure === null) return 0;
+    if (isEndOfHelp(error)) return 0;
+    const { tellFailure } = await import("./failure.ts");
     // The words may be wrong, so these flags are looked for without understanding the others.
-    return tellFailure(failure, surroundings, {
-      isJson: words.includes("--json"),
-      isVerbose: words.includes("--verbose"),
-      requestId,
-    });
+    const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
+    return tellFailure(error, opened.terminal ?? (await openTerminal(flags)));
   }
 }
 
-function isCommanderError(error: unknown): error is CommanderError {
-  return error instanceof Error && "exitCode" in error && error.name === "CommanderError";
+async function settingsFlags(words: readonly string[]) {
+  if (!words.some((word) => settingsCommands.includes(word))) return [];
+  return (await import("../platform/config/options.ts")).allOptions();
 }
 
-/** Null where the help or the version was asked for. */
-function asUsageError(error: CommanderError): Error | null {
-  if (error.exitCode === 0) return null;
-  if (error.code === "commander.help") return new UsageError("Name a command: those above.");
-  const [first = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
-  const sentence = first.charAt(0).toUpperCase() + first.slice(1);
-  return new UsageError([`${sentence}.`, ...suggestions].join(" "));
+/** The parser of arguments throws where it has printed help or the version, too. */
+function isEndOfHelp(error: unknown): boolean {
+  return error instanceof Error && "exitCode" in error && error.exitCode === 0;
 }

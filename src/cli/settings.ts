@@ -15,6 +15,15 @@ export function loadSettings(
   return loadConfig({ mode, flags, env: surroundings.env });
 }
 
+/** The settings of a command that works on a store: only where that is. Its other flags are its own. */
+export function loadStoreSettings(
+  terminal: Terminal,
+  mode: Mode,
+  { dataDir, config }: Flags,
+): Promise<LoadedConfig> {
+  return loadSettings(terminal, mode, { dataDir, config });
+}
+
 /** A command says what it did by itself: its log is for when that is not enough. */
 export function logLevelOf({ isVerbose }: Terminal, { config }: LoadedConfig): LogLevel {
   return isVerbose ? config.logLevel : "error";

@@ -1,5 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import { systemClock } from "../kernel/clock.ts";
+import { createIds, type Id } from "../kernel/id.ts";
 import { readTerminalWishes } from "../platform/config/terminal.ts";
+import { systemRandom } from "../platform/secrets/random.ts";
 
 /** A stream and whether a person sees what is written to it. */
 type Output = Writable & { readonly isTTY?: boolean };
@@ -33,6 +36,8 @@ export interface Terminal {
   /** Whether data may be coloured. */
   readonly hasColour: boolean;
   readonly surroundings: Surroundings;
+  /** Names this run, in the audit log and where something goes wrong. */
+  readonly requestId: Id<"request">;
   /** What was asked for: a line of data. */
   data(line: string): void;
   /** What a person may want to know beside it; scripts are told nothing. */
@@ -51,6 +56,7 @@ export function makeTerminal(flags: GlobalFlags, surroundings: Surroundings): Te
     isVerbose: flags.verbose === true,
     hasColour: flags.color !== false && isColourWanted,
     surroundings,
+    requestId: createIds(systemRandom).next("request", systemClock.now()),
     data(line) {
       stdout.write(`${line}\n`);
     },

@@ -3,12 +3,12 @@ import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { printTable } from "../output.ts";
-import { loadSettings, logLevelOf, type Flags } from "../settings.ts";
+import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** `till db migrate`: applies what the store lacks, after a copy of a SQLite store that has something to lose. */
 export async function migrateStore(terminal: Terminal, flags: Flags): Promise<void> {
-  const loaded = await loadSettings(terminal, "cli", flags);
+  const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const outside = { clock: systemClock, randomBytes: systemRandom, logger };

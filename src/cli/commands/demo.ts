@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createApp, type App } from "../../compose/index.ts";
-import type { Id } from "../../kernel/id.ts";
 import type { LoadedConfig } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
@@ -21,11 +20,7 @@ const portsTried = 20;
 const settingsFile = "# Written by till demo.\nnetworks: [sandbox]\nregistration: open\n";
 
 /** `till demo`: everything at once, in a folder that is made for it and thrown away when it is asked to stop. */
-export async function demo(
-  terminal: Terminal,
-  flags: Flags,
-  requestId: Id<"request">,
-): Promise<void> {
+export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
   const given = flags["dataDir"];
   const folder =
@@ -36,7 +31,7 @@ export async function demo(
     const loaded = await loadSettings(terminal, "demo", { ...flags, dataDir: folder });
     const place = await takeServerPlace(folder);
     try {
-      await run(terminal, loaded, requestId, { asked, place });
+      await run(terminal, loaded, { asked, place });
     } finally {
       await place.leave();
     }
@@ -48,7 +43,6 @@ export async function demo(
 async function run(
   terminal: Terminal,
   loaded: LoadedConfig,
-  requestId: Id<"request">,
   { asked, place }: { readonly asked: Promise<unknown>; readonly place: ServerPlace },
 ): Promise<void> {
   const { config } = loaded;
@@ -62,7 +56,7 @@ async function run(
   try {
     serving = await startServing(app, { host: config.host, ports: portsOf(loaded) });
     await place.announce(serving.url);
-    const context = { actor: operator(), requestId, ip: null };
+    const context = { actor: operator(), requestId: terminal.requestId, ip: null };
     const world = await seed(app, context, receiver);
     await tellWorld(terminal, app, serving, world);
     await asked;

@@ -2,7 +2,6 @@ import { parseBody } from "../../api/request.ts";
 import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
-import type { Id } from "../../kernel/id.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
 import { operator } from "../operator.ts";
@@ -10,7 +9,7 @@ import { printLines } from "../output.ts";
 import { readNewPassword, type PasswordSource } from "../password.ts";
 import { askText } from "../prompts.ts";
 import { missing } from "../refusals.ts";
-import { loadSettings, logLevelOf } from "../settings.ts";
+import { loadStoreSettings, logLevelOf } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
@@ -24,19 +23,15 @@ interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
  * Everything that can be refused is looked at before anything is made; a run that was killed on the way is finished by
  * the next.
  */
-export async function initialize(
-  terminal: Terminal,
-  flags: InitFlags,
-  requestId: Id<"request">,
-): Promise<void> {
-  const loaded = await loadSettings(terminal, "serve", flags);
+export async function initialize(terminal: Terminal, flags: InitFlags): Promise<void> {
+  const loaded = await loadStoreSettings(terminal, "serve", flags);
   const { config } = loaded;
   const { input, password } = await readInput(terminal, flags);
   await requireStrong(createPasswords(), password);
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const app = await createApp(config, "initialize", { logger });
   try {
-    const context = { actor: operator(), requestId, ip: null };
+    const context = { actor: operator(), requestId: terminal.requestId, ip: null };
     const installed = await app.installation.initialize(context, { ...input, password });
     const shown = presentInstalled(installed);
     switch (terminal.form) {

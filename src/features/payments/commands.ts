@@ -1,5 +1,4 @@
 import { commandsOf, type CommandFlag } from "../../api/command.ts";
-import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Head } from "../../platform/chain/client.ts";
 import type { SandboxDesk } from "./sandbox-desk.ts";
@@ -67,8 +66,10 @@ export const sandboxCommands = [
     arguments: [{ name: "blocks", description: "how many (1)", isOptional: true }],
     examples: ["till sandbox mine", "till sandbox mine 3 --json"],
     effect: "write-without-trial",
-    handle: (desk, call) =>
-      desk.mine(call.context, wholeNumber("blocks", call.optionalArgument("blocks") ?? "1")),
+    async handle(desk, call) {
+      const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
+      return desk.mine(call.context, blocks);
+    },
     present: presentHead,
     columns: [
       { title: "Block", value: (head) => head.blockNumber },
@@ -82,10 +83,10 @@ export const sandboxCommands = [
     flags: [drop],
     examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
     effect: "write-without-trial",
-    handle: (desk, call) =>
-      desk.reorganise(call.context, wholeNumber("blocks", call.argument("depth")), {
-        drop: call.isSet("drop"),
-      }),
+    async handle(desk, call) {
+      const depth = await wholeNumber("blocks", call.argument("depth"));
+      return desk.reorganise(call.context, depth, { drop: call.isSet("drop") });
+    },
     async present(change) {
       const hashOf = await hashFormatter();
       return {
@@ -118,7 +119,8 @@ async function hashFormatter(): Promise<(hash: string) => string> {
   return (hash) => formatTransactionHash("evm", hash);
 }
 
-function wholeNumber(name: string, text: string): number {
+async function wholeNumber(name: string, text: string): Promise<number> {
+  const { InvalidRequest } = await import("../../kernel/errors.ts");
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
   throw new InvalidRequest(`The number of ${name} must be a whole number from 1 on.`);
 }

@@ -1,0 +1,48 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const bin = join(root, "bin/till");
+const runs = 15;
+/** The aim is 1.5; a busy machine must not make this fail for nothing. */
+const ratioMax = 2;
+
+describe("bin/till", function () {
+  this.timeout(120_000);
+
+  before(function () {
+    if (existsSync(join(root, "dist/cli/main.js"))) return;
+    if (process.env["TILL_TEST_NO_SKIP"] === "1") throw new Error("run npm run build first");
+    this.skip();
+  });
+
+  it("runs what was built", () => {
+    const { status, stdout } = spawnSync(process.execPath, [bin, "help", "exit-codes"]);
+    expect(status).to.equal(0);
+    expect(stdout.toString()).to.include("settings are wrong");
+  });
+
+  it("prints its help in little more time than Node takes to start", () => {
+    const empty: number[] = [];
+    const help: number[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      empty.push(duration(["--input-type=module", "--eval", ""]));
+      help.push(duration([bin, "--help"]));
+    }
+    expect(median(help) / median(empty)).to.be.below(ratioMax);
+  });
+});
+
+/** In milliseconds. */
+function duration(words: readonly string[]): number {
+  const from = performance.now();
+  expect(spawnSync(process.execPath, words).status).to.equal(0);
+  return performance.now() - from;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}
