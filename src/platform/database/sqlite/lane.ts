@@ -35,8 +35,9 @@ export interface Lane {
 
 /**
  * The one lane that all writes of this process go through, on one connection. Those that wait together share one
- * transaction and one COMMIT, each inside its own savepoint, so that a bad one fails alone; each is answered after
- * the COMMIT, when it is on disk.
+ * transaction and one COMMIT; each is answered after the COMMIT, when it is on disk. One that fails before it changed
+ * anything is left out; one that fails later rolls the group back, and each of it runs again by itself, so that a bad
+ * one fails alone.
  */
 export function makeLane(writer: Writer, writeMilliseconds: number, logger: StoreLogger): Lane {
   const waiting: Item[] = [];
@@ -67,7 +68,7 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
         const item = waiting.shift();
         if (item === undefined) break;
         group.push(item);
-        const outcome = await runInSavepoint(item);
+        const outcome = await runInGroup(item);
         if (outcome === null) group.pop();
         else done.push({ item, outcome });
       }
@@ -80,13 +81,13 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
     await commit(done);
   }
 
-  /** Null when the write failed, was undone and answered; throws when the transaction of the group is lost. */
-  async function runInSavepoint(item: Item): Promise<Outcome<unknown> | null> {
+  /** Null when the write failed before it changed anything, and was answered; throws when the group is lost with it. */
+  async function runInGroup(item: Item): Promise<Outcome<unknown> | null> {
     const session = inWriter(writer);
     try {
       return await runWrite(placeOf(session), item.context, item.fn);
     } catch (error) {
-      await session.undo();
+      if (session.hasChanged()) throw error;
       item.reject(error);
       return null;
     }

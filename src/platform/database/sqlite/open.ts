@@ -26,7 +26,7 @@ const writerPragmas = [
   "synchronous = FULL",
   "foreign_keys = ON",
   `journal_size_limit = ${String(journalBytes)}`,
-  // What savepoints may have to undo is kept in memory, not in a file.
+  // What a statement may have to undo is kept in memory, not in a file.
   "temp_store = MEMORY",
   // From here on the writer waits for other processes by itself.
   "busy_timeout = 0",

@@ -85,43 +85,41 @@ export async function makeWriter(
   };
 }
 
-export interface SavedSession extends Session {
-  /** Takes back what this write did; throws when the whole transaction is lost. */
-  undo(): Promise<void>;
+/** One write of a group on the writer. */
+export interface ItemSession extends Session {
+  /** Whether the write has changed anything, so that it cannot be left out of the group's transaction any more. */
+  hasChanged(): boolean;
 }
 
 /**
- * One write on the writer. Its savepoint is opened with the first statement that may change anything: a write that is
- * refused before that has nothing to undo. The savepoint is left to the COMMIT: one of the same name nests, and
- * ROLLBACK TO takes the newest.
+ * One write on the writer. It has no savepoint of its own: a write is refused, where it is, before it changes
+ * anything, and then there is nothing to undo. One that fails later takes the group's transaction with it, and each of
+ * the group runs again by itself.
  */
-export function inWriter(writer: Writer): SavedSession {
-  let saved: Promise<void> | null = null;
-  let lost: unknown = null;
+export function inWriter(writer: Writer): ItemSession {
+  let hasChanged = false;
 
   async function watched<T>(statement: Promise<T>): Promise<T> {
     try {
       return await statement;
     } catch (error) {
       // A full or failing disk may have made SQLite roll everything back by itself.
-      if (error instanceof StoreUnavailable) lost ??= error;
+      if (error instanceof StoreUnavailable) hasChanged = true;
       throw error;
     }
   }
-  const save = () => (saved ??= writer.exec("SAVEPOINT item"));
 
   return {
     async all(sql, values) {
-      if (!statementOf(sql, values).isSelect) await watched(save());
-      return watched(writer.all(sql, values));
+      const rows = await watched(writer.all(sql, values));
+      if (rows.length > 0 && !statementOf(sql, values).isSelect) hasChanged = true;
+      return rows;
     },
     async run(sql, values) {
-      await watched(save());
-      return watched(writer.run(sql, values));
+      const count = await watched(writer.run(sql, values));
+      if (count > 0) hasChanged = true;
+      return count;
     },
-    async undo() {
-      if (lost !== null) throw lost as Error;
-      if (saved !== null) await writer.exec("ROLLBACK TO item");
-    },
+    hasChanged: () => hasChanged,
   };
 }
