@@ -121,13 +121,16 @@ export async function createApp(
       mountOperations(features.auditLogs, services.auditLogs, api),
       mountOperations(features.customers, services.customers, api),
       mountOperations(features.webhooks, services.webhooks, api),
+      mountOperations(features.usage, services.usage, api),
       mountOperations(features.wallets, services.wallets, api),
       mountOperations(features.invoices, services.invoices, api),
       mountOperations(features.payments, services.payments, api),
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
+      mountOperations(features.analytics, services.analytics, api),
       mountOperations(features.admin, services.admin, api),
       mountOperations(features.adminAuditLogs, services.auditLogs, api),
+      mountOperations(features.adminAnalytics, services.analytics, api),
     ],
 
     async start() {

@@ -1,3 +1,4 @@
+import { makeAnalyticsService, type AnalyticsService } from "../features/analytics/index.ts";
 import {
   makeCheckoutService,
   makeCheckoutSources,
@@ -22,6 +23,7 @@ import {
   type SandboxDesk,
   type Watcher,
 } from "../features/payments/index.ts";
+import { makeUsageService, type UsageService } from "../features/usage/index.ts";
 import { makeWalletService, type WalletService } from "../features/wallets/index.ts";
 import { second } from "../kernel/clock.ts";
 import type { Auditor } from "../platform/audit/index.ts";
@@ -40,6 +42,8 @@ export interface Money {
   readonly payments: PaymentService;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
+  readonly analytics: AnalyticsService;
+  readonly usage: UsageService;
   /** Null: the sandbox is not enabled. */
   readonly sandbox: SandboxDesk | null;
 }
@@ -85,7 +89,12 @@ export function makeMoney(
     sources: makeCheckoutSources({ db, invoices, payments }),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
   });
-  return { wallets, invoices, settlement, payments, checkout, watchers, sandbox };
+  const analytics = makeAnalyticsService({ db, clock, networks: known });
+  const usage = makeUsageService({ clock, count: analytics.countUsage });
+  return {
+    ...{ wallets, invoices, settlement, payments, checkout, watchers },
+    ...{ analytics, usage, sandbox },
+  };
 }
 
 function makeDesk(parts: Parts, auditor: Auditor): SandboxDesk | null {

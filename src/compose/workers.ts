@@ -4,6 +4,7 @@ import { createSealer } from "../platform/audit/sealer.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
+import { makeAddingUp } from "../features/usage/index.ts";
 import { pruneKeptAnswers } from "../api/idempotency.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
@@ -17,6 +18,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
     createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
     deliverer,
     createSealer({ db, leases, context: context("audit-sealer") }),
+    makeAddingUp({ db, leases, context: context("figures") }),
     ...makeWatchWorkers({ db, clock, leases, watchers, invoices: settlement }),
     {
       name: "api-key-use",

@@ -1,5 +1,10 @@
 import type { Operation } from "../api/operation.ts";
-import { adminAuditLogOperations, adminOperations } from "./admin/index.ts";
+import {
+  adminAnalyticsOperations,
+  adminAuditLogOperations,
+  adminOperations,
+} from "./admin/index.ts";
+import { analyticsOperations } from "./analytics/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { invoiceOperations } from "./invoices/index.ts";
 import { paymentOperations } from "./payments/index.ts";
@@ -10,6 +15,7 @@ import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
 import { invitationOperations, memberOperations } from "./members/index.ts";
 import { organizationOperations } from "./organizations/index.ts";
+import { usageOperations } from "./usage/index.ts";
 import { webhookOperations } from "./webhooks/index.ts";
 
 /**
@@ -27,11 +33,14 @@ export const features = {
   customers: customerOperations,
   wallets: walletOperations,
   webhooks: webhookOperations,
+  usage: usageOperations,
   invoices: invoiceOperations,
   payments: paymentOperations,
   checkout: checkoutOperations,
+  analytics: analyticsOperations,
   admin: adminOperations,
   adminAuditLogs: adminAuditLogOperations,
+  adminAnalytics: adminAnalyticsOperations,
 } as const;
 
 /** Every operation, for the readers that need no service: the OpenAPI document, the reference, the contract tests. */

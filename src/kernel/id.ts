@@ -14,6 +14,7 @@ export const idPrefixes = {
   hold: "hld",
   transfer: "trf",
   payment: "pay",
+  figure: "fig",
   webhookEndpoint: "wep",
   webhookDelivery: "whd",
   event: "evt",
@@ -70,11 +71,14 @@ export function createIds(randomBytes: RandomBytes): IdSource {
       if (at > lastTime) {
         lastTime = at;
         // The top bit stays clear, so that counting up within one millisecond never overflows.
-        lastRandom = Array.from(randomBytes(randomLength), (byte, place) => (place === 0 ? byte & 15 : byte & 31));
+        lastRandom = Array.from(randomBytes(randomLength), (byte, place) =>
+          place === 0 ? byte & 15 : byte & 31,
+        );
       } else {
         increment(lastRandom);
       }
-      const body = encodeTime(lastTime) + lastRandom.map((digit) => alphabet.charAt(digit)).join("");
+      const body =
+        encodeTime(lastTime) + lastRandom.map((digit) => alphabet.charAt(digit)).join("");
       return `${idPrefixes[kind]}_${body}` as Id<typeof kind>;
     },
     unguessable(prefix) {
@@ -97,5 +101,7 @@ function increment(digits: number[]): void {
 
 /** A regular expression that an id of this kind matches, for schemas and the OpenAPI document. */
 export function idPattern(kind: IdKind): RegExp {
-  return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{${String(timeLength + randomLength)}}$`);
+  return new RegExp(
+    `^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{${String(timeLength + randomLength)}}$`,
+  );
 }

@@ -1,3 +1,4 @@
+export { adminAnalyticsOperations } from "./analytics.ts";
 export { adminAuditLogOperations } from "./audit-logs.ts";
 export {
   AlreadyInitialized,

@@ -4,7 +4,13 @@ export type { PayableTerms } from "./payable.ts";
 export type { PayerInvoice } from "./payer.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
 export { ConfirmationProgress, InvoiceStatusRecord } from "./records.ts";
-export { noPayments, settlementOf, type PaymentTotals } from "./rules.ts";
+export {
+  invoiceStatuses,
+  noPayments,
+  settlementOf,
+  type InvoiceStatus,
+  type PaymentTotals,
+} from "./rules.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement.ts";
 export type { InvoiceRow } from "./store.ts";

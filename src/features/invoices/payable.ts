@@ -9,6 +9,8 @@ import type { InvoiceRow } from "./store.ts";
 /** What an issued invoice asks for, as far as its payments go. */
 export interface PayableTerms {
   readonly organizationId: Id<"organization">;
+  readonly walletId: Id<"wallet"> | null;
+  readonly customerId: Id<"customer"> | null;
   /** In the smallest unit of the settlement currency. */
   readonly amount: bigint;
   readonly settlementCurrency: string;
@@ -33,6 +35,8 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
   if (payableAmount === null || issuedAt === null || expiresAt === null) return null;
   return {
     organizationId: row.organizationId,
+    walletId: row.walletId,
+    customerId: row.customerId,
     amount: row.amount,
     settlementCurrency: row.settlementCurrency,
     settlementDecimals: row.settlementDecimals,

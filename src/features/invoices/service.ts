@@ -10,6 +10,7 @@ import {
   type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
+import { meterInvoice } from "../usage/index.ts";
 import { announce, changedFields, createdFields, type AnnouncerDependencies } from "./announce.ts";
 import {
   draftRow,
@@ -126,7 +127,9 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   }
 
   async function insert(tx: Tx, at: Instant, row: InvoiceRow): Promise<CreatedInvoice> {
-    await tx.insert(invoices, row);
+    // Nothing in this transaction reads it, and the hold that was taken for it names it by its id alone.
+    tx.append(invoices, row);
+    meterInvoice(tx, ids, at, null, row);
     const invoice = viewOf(row, baseUrl(), null);
     announce(
       deps,
@@ -164,6 +167,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     const changes = changedFields(before, view);
     if (Object.keys(changes).length === 0) return before;
     await tx.update(invoices, set, "WHERE id = $1", [id]);
+    meterInvoice(tx, ids, at, before, view);
     announce(deps, tx, at, { types: [type], previousStatus: before.status, changes }, view);
     return view;
   }

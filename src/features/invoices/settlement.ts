@@ -4,6 +4,7 @@ import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { meterInvoice } from "../usage/index.ts";
 import { raisePaidIndex } from "../wallets/index.ts";
 import { announce, type AnnouncerDependencies } from "./announce.ts";
 import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
@@ -66,6 +67,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       const after = await settled(tx, deps, before, totals, state, at);
       if (after === null) continue;
       saved.push(after);
+      meterInvoice(tx, deps.ids, at, before, after);
       tell(tx, deps, before, after, state, at);
     }
     await saveStandings(tx, saved);

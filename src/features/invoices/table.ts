@@ -66,6 +66,11 @@ export const invoices = table(
         where: "customer_id IS NOT NULL",
       },
       {
+        name: "invoices_issued",
+        columns: ["organizationId", "issuedAt"],
+        where: "issued_at IS NOT NULL",
+      },
+      {
         name: "invoices_external_id",
         columns: ["organizationId", "externalId"],
         unique: true,

@@ -3,6 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import { difference } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { PayableTerms, PaymentTotals } from "../invoices/index.ts";
+import { meterPayment } from "../usage/index.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
 import { findPlaces, writePlaces, type Placed } from "./placement.ts";
 import { presentPayment } from "./present.ts";
@@ -56,6 +57,7 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
     tx,
     changes.filter(({ before }) => before !== null).map(({ after }) => after),
   );
+  meter(tx, deps, entry, changes, terms);
   await tell(tx, deps, entry, changes, placed);
   await deps.invoices.settleInvoices(tx, entry.network.id, totals, entry.state, entry.at);
   return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
@@ -122,6 +124,21 @@ function settle(
 function differs(one: PaymentRow, other: PaymentRow): boolean {
   const names = Object.keys(one) as (keyof PaymentRow)[];
   return names.some((name) => one[name] !== other[name]);
+}
+
+/** Puts what is confirmed into the figures, and takes out again what is not any more. */
+function meter(
+  tx: Tx,
+  { ids }: LedgerDeps,
+  { at }: Entry,
+  changes: readonly Change[],
+  terms: TermsOf,
+): void {
+  for (const { before, after } of changes) {
+    const subjects = terms.get(after.invoiceId);
+    assert(subjects !== undefined, "a payment's invoice was not locked");
+    meterPayment(tx, ids, at, subjects, before, after);
+  }
 }
 
 /** Audit entries and events of the payments that came to another status. */

@@ -112,6 +112,11 @@ export const payments = table(
       { name: "payments_status", columns: ["organizationId", "status", "id"] },
       { name: "payments_invoice", columns: ["invoiceId", "id"] },
       {
+        name: "payments_confirmed",
+        columns: ["organizationId", "blockTime"],
+        where: "status = 'confirmed'",
+      },
+      {
         name: "payments_confirming",
         columns: ["network", "confirmsAtHeight", "id"],
         where: "status = 'confirming'",

@@ -19,7 +19,7 @@ export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./shape.ts";
-export { decodeSum, sumOfAmounts } from "./sum.ts";
+export { decodeSum, signedSums, sumOfAmounts } from "./sum.ts";
 export {
   amount,
   columnName,

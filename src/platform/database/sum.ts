@@ -28,3 +28,44 @@ export function decodeSum(stored: unknown): bigint {
     .split(" ")
     .reduce((sum, limb) => sum * 10n ** BigInt(limbDigits) + BigInt(limb), 0n);
 }
+
+/**
+ * A statement that adds rows up by a key and exactly: `rows` selects `key`, `items` (a whole number), `sign` (1 or -1)
+ * and `amount`. It gives `key`, `items`, and the sum of the signed amounts as `total`: in the form of a stored amount,
+ * so that it sorts as it counts. A total is never below zero.
+ */
+export function signedSums(dialect: Dialect, rows: string): string {
+  if (dialect === "postgres") {
+    return `SELECT key, CAST(SUM(items) AS BIGINT) AS items,
+        LPAD(CAST(SUM(sign * CAST(amount AS NUMERIC)) AS TEXT), 78, '0') AS total
+      FROM (${rows}) AS counted GROUP BY key`;
+  }
+  const starts = Array.from({ length: limbs }, (_, index) => 1 + firstDigits + index * limbDigits);
+  const sums = [[1, firstDigits] as const, ...starts.map((start) => [start, limbDigits] as const)]
+    .map(
+      ([start, digits], index) =>
+        `SUM(sign * CAST(SUBSTR(amount, ${String(start)}, ${String(digits)}) AS INTEGER)) AS limb${String(index)}`,
+    )
+    .join(", ");
+  return `SELECT key, items, ${joinedLimbs()} AS total
+    FROM (SELECT key, SUM(items) AS items, ${sums} FROM (${rows}) GROUP BY key)`;
+}
+
+/**
+ * Sums of limbs as one number of 78 digits, carries passed on. A limb's sum may be below zero: each lends the one after
+ * it so much that it is not, since SQLite divides towards zero.
+ */
+function joinedLimbs(): string {
+  const base = 10 ** limbDigits;
+  const lent = `${String(base)}${"0".repeat(limbDigits)}`;
+  let carried = "0";
+  const parts: string[] = [];
+  for (let index = limbs; index > 0; index -= 1) {
+    const borrows = index === limbs ? "" : ` - ${String(base)}`;
+    const limb = `(limb${String(index)} + ${lent}${borrows} + ${carried})`;
+    parts.unshift(`printf('%0${String(limbDigits)}d', ${limb} % ${String(base)})`);
+    carried = `${limb} / ${String(base)}`;
+  }
+  parts.unshift(`printf('%0${String(firstDigits)}d', limb0 - ${String(base)} + ${carried})`);
+  return parts.join(" || ");
+}

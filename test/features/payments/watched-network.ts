@@ -68,6 +68,8 @@ function askingInvoices(ids: IdSource): AskingInvoices {
         isWatched: true,
         terms: {
           organizationId,
+          walletId: null,
+          customerId: null,
           amount: 2_500n,
           settlementCurrency: "USD",
           settlementDecimals: 2,

@@ -79,6 +79,7 @@ export const migration: Migration = {
     `CREATE INDEX invoices_organization ON invoices (organization_id, id)`,
     `CREATE INDEX invoices_status ON invoices (organization_id, status, id)`,
     `CREATE INDEX invoices_customer ON invoices (organization_id, customer_id, id) WHERE customer_id IS NOT NULL`,
+    `CREATE INDEX invoices_issued ON invoices (organization_id, issued_at) WHERE issued_at IS NOT NULL`,
     `CREATE UNIQUE INDEX invoices_external_id ON invoices (organization_id, external_id) WHERE external_id IS NOT NULL`,
     `CREATE UNIQUE INDEX invoices_checkout_id ON invoices (checkout_id) WHERE checkout_id IS NOT NULL`,
     `CREATE UNIQUE INDEX invoices_public_id ON invoices (public_id)`,

@@ -76,6 +76,7 @@ export const migration: Migration = {
     `CREATE INDEX payments_organization ON payments (organization_id, id)`,
     `CREATE INDEX payments_status ON payments (organization_id, status, id)`,
     `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
+    `CREATE INDEX payments_confirmed ON payments (organization_id, block_time) WHERE status = 'confirmed'`,
     `CREATE INDEX payments_confirming ON payments (network, confirms_at_height, id) WHERE status = 'confirming'`,
   ],
 };

@@ -6,6 +6,7 @@ import { migration as walletsInvoices } from "./0004-wallets-invoices.ts";
 import { migration as chainPayments } from "./0005-chain-payments.ts";
 import { migration as webhooks } from "./0006-webhooks.ts";
 import { migration as customers } from "./0007-customers.ts";
+import { migration as figures } from "./0008-figures.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   chainPayments,
   webhooks,
   customers,
+  figures,
 ];

@@ -1,0 +1,176 @@
+import { day, hour, second, type Instant } from "../../kernel/clock.ts";
+import {
+  columns,
+  decodeRows,
+  encodeAmount,
+  type Database,
+  type Dialect,
+  type RowOf,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { Leases } from "../../platform/jobs/leases.ts";
+import { figureChanges, figures, platformScope, type Grain, type Measure } from "./table.ts";
+
+type Change = RowOf<typeof figureChanges>;
+type Figure = RowOf<typeof figures>;
+type Cell = Omit<Figure, "items" | "sign" | "amount">;
+
+/** Changes added up in one transaction: few enough that other writers hardly wait. */
+const batchMax = 1_000;
+const leaseLife = 30 * second;
+const everyMs = second;
+const lengths: Readonly<Record<Grain, number>> = { hour, day };
+
+/**
+ * Adds changes to the sums in the background, so that no change waits for a sum that another changes too. Until then
+ * they are read beside the sums: the figures are exact at every moment, and only reading them costs less by this.
+ */
+export function makeAddingUp(deps: {
+  readonly db: Database;
+  readonly leases: Leases;
+  readonly context: WriteContext;
+}): Worker {
+  const { db, leases, context } = deps;
+  return {
+    name: "figures",
+    everyMs,
+    async run() {
+      const waiting = await db.all("SELECT 1 AS found FROM figure_changes LIMIT 1");
+      if (waiting.length === 0) return false;
+      const lease = await leases.acquire("figures", leaseLife);
+      if (lease === null) return false;
+      return db.write(context, async (tx) => {
+        // It also keeps two from adding to one sum at once.
+        await leases.guard(tx, lease);
+        return addUp(tx);
+      });
+    },
+  };
+}
+
+/** Moves a batch of changes into the sums; true where more may be waiting. */
+export async function addUp(tx: Tx): Promise<boolean> {
+  const taken = await tx.all(
+    `DELETE FROM figure_changes WHERE (organization_id, id) IN
+       (SELECT organization_id, id FROM figure_changes ORDER BY organization_id, id LIMIT $1)
+     RETURNING ${columns(figureChanges)}`,
+    [batchMax],
+  );
+  const changes = decodeRows(figureChanges, taken);
+  if (changes.length === 0) return false;
+  const sums = new Map<string, Figure>();
+  for (const { sign, amount, cell } of changes.flatMap(cellsOf)) {
+    const key = keyOf(cell);
+    const sum = sums.get(key) ?? { ...cell, items: 0, sign: 1, amount: 0n };
+    sums.set(key, plus(sum, { items: sign, sign, amount }));
+  }
+  for (const stored of await storedSums(tx, [...sums.values()])) {
+    const added = sums.get(keyOf(stored));
+    if (added !== undefined) sums.set(keyOf(stored), plus(added, stored));
+  }
+  await save(tx, [...sums.values()]);
+  return changes.length === batchMax;
+}
+
+/** Every sum that a change is part of. */
+function cellsOf(change: Change): { cell: Cell; sign: number; amount: bigint }[] {
+  const { organizationId, measure, subject, happenedAt, currency, sign, amount } = change;
+  const scopes: [scope: string, measure: Measure, subject: string][] = [
+    [organizationId, measure, subject],
+  ];
+  if (measure === "invoices" || measure === "volume") {
+    scopes.push([platformScope, measure, subject]);
+  }
+  if (measure === "volume") scopes.push([platformScope, "organization", organizationId]);
+  return scopes.flatMap(([scope, each, of]) =>
+    (["hour", "day"] as const).map((grain) => ({
+      cell: {
+        organizationId: scope,
+        measure: each,
+        grain,
+        startsAt: startOf(happenedAt, grain),
+        currency,
+        subject: of,
+      },
+      sign,
+      amount,
+    })),
+  );
+}
+
+function startOf(at: Instant, grain: Grain): Instant {
+  return Math.floor(at / lengths[grain]) * lengths[grain];
+}
+
+function keyOf(cell: Cell): string {
+  const { organizationId, measure, grain, startsAt, currency, subject } = cell;
+  return JSON.stringify([organizationId, measure, grain, startsAt, currency, subject]);
+}
+
+function plus(one: Figure, other: Pick<Figure, "items" | "sign" | "amount">): Figure {
+  const total = signed(one) + signed(other);
+  return {
+    ...one,
+    items: one.items + other.items,
+    sign: total < 0n ? -1 : 1,
+    amount: total < 0n ? -total : total,
+  };
+}
+
+function signed({ sign, amount }: Pick<Figure, "sign" | "amount">): bigint {
+  return sign < 0 ? -amount : amount;
+}
+
+/** A bound JSON list of rows: `given.value ->> 0` is a row's first field. */
+const givenRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS given",
+  postgres: "json_array_elements(CAST($1 AS json)) AS given (value)",
+};
+
+const isGivenCell = `f.organization_id = given.value ->> 0 AND f.measure = given.value ->> 1
+  AND f.grain = given.value ->> 2 AND f.starts_at = CAST(given.value ->> 3 AS BIGINT)
+  AND f.currency = given.value ->> 4 AND f.subject = given.value ->> 5`;
+
+async function storedSums(tx: Tx, cells: readonly Cell[]): Promise<Figure[]> {
+  const stored = await tx.all(
+    `SELECT ${columns(figures, "f")} FROM ${givenRows[tx.dialect]} JOIN figures f ON ${isGivenCell}`,
+    [JSON.stringify(cells.map(cellValues))],
+  );
+  return decodeRows(figures, stored);
+}
+
+async function save(tx: Tx, sums: readonly Figure[]): Promise<void> {
+  const isNothing = ({ items, amount }: Figure) => items === 0 && amount === 0n;
+  const empty = sums.filter(isNothing);
+  if (empty.length > 0) {
+    await tx.run(
+      `DELETE FROM figures WHERE (organization_id, measure, grain, starts_at, currency, subject) IN
+         (SELECT f.organization_id, f.measure, f.grain, f.starts_at, f.currency, f.subject
+          FROM ${givenRows[tx.dialect]} JOIN figures f ON ${isGivenCell})`,
+      [JSON.stringify(empty.map(cellValues))],
+    );
+  }
+  const kept = sums.filter((sum) => !isNothing(sum));
+  if (kept.length === 0) return;
+  await tx.run(
+    `INSERT INTO figures (organization_id, measure, grain, starts_at, currency, subject, items, sign, amount)
+     SELECT given.value ->> 0, given.value ->> 1, given.value ->> 2, CAST(given.value ->> 3 AS BIGINT),
+       given.value ->> 4, given.value ->> 5, CAST(given.value ->> 6 AS BIGINT),
+       CAST(given.value ->> 7 AS BIGINT), given.value ->> 8
+     FROM ${givenRows[tx.dialect]} WHERE true
+     ON CONFLICT (organization_id, measure, grain, starts_at, currency, subject)
+     DO UPDATE SET items = excluded.items, sign = excluded.sign, amount = excluded.amount`,
+    [
+      JSON.stringify(
+        kept.map((sum) => [...cellValues(sum), sum.items, sum.sign, encodeAmount(sum.amount)]),
+      ),
+    ],
+  );
+}
+
+function cellValues(cell: Cell): (string | number)[] {
+  const { organizationId, measure, grain, startsAt, currency, subject } = cell;
+  return [organizationId, measure, grain, startsAt, currency, subject];
+}

@@ -1,0 +1,12 @@
+export { makeAddingUp } from "./adding-up.ts";
+export { meterInvoice, meterPayment } from "./meter.ts";
+export { usageOperations } from "./operations.ts";
+export {
+  defaultCurrency,
+  makeUsageService,
+  monthAt,
+  type Period,
+  type UsageCounter,
+  type UsageService,
+} from "./service.ts";
+export { figureDecimals, platformScope, type Measure } from "./table.ts";
