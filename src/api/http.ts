@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Middleware } from "koa";
-import { koaBody } from "koa-body";
+import { readForm } from "./body.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidRequest, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
@@ -124,8 +124,6 @@ export function refuseMethods(router: Router<RequestState>): Handler {
   };
 }
 
-const readForm = koaBody({ formLimit: "16kb", json: false, text: false, multipart: false });
-
 /** Pages for people with the service that they show, ready for a router. */
 export function mountPages<Service>(
   pages: readonly Page<Service>[],
@@ -138,12 +136,11 @@ export function mountPages<Service>(
       router.register(path, [page.method], async (ctx) => {
         const state = await rateLimiter.count(page.limit, ctx.state.clientAddress);
         if (state !== null) ctx.set(rateLimitHeaders(state));
-        if (page.method === "POST") await readForm(ctx, () => Promise.resolve());
-        const fields = page.method === "POST" ? (ctx.request.body as Record<string, unknown>) : {};
+        const form = page.method === "POST" ? await readForm(ctx) : new URLSearchParams();
         const answer = await page.handle(service, {
           params: ctx.params,
           query: new URLSearchParams(ctx.querystring),
-          form: formOf(fields),
+          form,
           requestId: ctx.state.requestId,
           clientAddress: ctx.state.clientAddress,
           acceptLanguage: ctx.get("Accept-Language").slice(0, 200),
@@ -152,14 +149,6 @@ export function mountPages<Service>(
       });
     }
   };
-}
-
-function formOf(fields: Record<string, unknown>): URLSearchParams {
-  const form = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === "string") form.set(name, value);
-  }
-  return form;
 }
 
 function sendPage(

@@ -1,6 +1,5 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { koaBody } from "koa-body";
 import { z } from "zod";
 import type { Actor } from "../kernel/actor.ts";
 import { systemActor } from "../kernel/actor.ts";
@@ -9,22 +8,19 @@ import { Defect, invalidField, InvalidRequest, notFound } from "../kernel/errors
 import { idPattern, type Id } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Gatekeeper, Principal, Standing } from "./access.ts";
+import { readJson } from "./body.ts";
 import { digest, type Idempotency, type KeptAnswer } from "./idempotency.ts";
 import { pathParameters, type AnyCall, type Operation } from "./operation.ts";
 import { roleMay, scopesMay, type Permission } from "./permissions.ts";
 import {
   Forbidden,
   OrganizationSuspended,
-  PayloadTooLarge,
   PreconditionFailed,
   Unauthenticated,
   UnsupportedMediaType,
 } from "./problems.ts";
 import { rateLimitHeaders, rateLimits, type RateLimiter } from "./rate-limits.ts";
 import { parseBody, parseQuery } from "./request.ts";
-
-/** The largest body of a request. */
-export const bodyBytesMax = 256 * 1_024;
 
 export interface MountDependencies {
   readonly gatekeeper: Gatekeeper;
@@ -197,15 +193,6 @@ function parameter(ctx: Exchange, name: keyof typeof pathParameters): string {
   return value;
 }
 
-const readJson = koaBody({
-  jsonLimit: bodyBytesMax,
-  jsonStrict: false,
-  text: false,
-  urlencoded: false,
-  multipart: false,
-  parsedMethods: ["POST", "PUT", "PATCH"] as never,
-});
-
 async function parse(ctx: Exchange, operation: Operation, caller: Caller): Promise<AnyCall> {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(
     (match) => match[1] as keyof typeof pathParameters,
@@ -242,38 +229,8 @@ async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
   if (ctx.is("application/json") === false) {
     throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
   }
-  const body = parseBody(operation.body ?? emptyBody, await readBody(ctx));
+  const body = parseBody(operation.body ?? emptyBody, await readJson(ctx));
   return operation.body === null ? undefined : body;
-}
-
-async function readBody(ctx: Exchange): Promise<unknown> {
-  try {
-    await readJson(ctx, () => Promise.resolve());
-    return ctx.request.body;
-  } catch (error) {
-    // What was not read must not stand in the way of the connection's next request.
-    ctx.req.unpipe();
-    ctx.req.resume();
-    const { status, body } = error as { status?: unknown; body?: unknown };
-    if (status === 413) {
-      throw new PayloadTooLarge(`Send at most ${String(bodyBytesMax / 1_024)} KiB.`);
-    }
-    if (status === 415) throw new UnsupportedMediaType("The content encoding is not supported.");
-    // The reader refuses names like __proto__ without saying where: parseBody names them.
-    const parsed = typeof body === "string" ? parseJson(body) : undefined;
-    if (parsed !== undefined) return parsed;
-    throw new InvalidRequest(
-      "The body is not JSON. Check it with a JSON parser and send it again.",
-    );
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 // --- entity tags --------------------------------------------------------------------------------------------------

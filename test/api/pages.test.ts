@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { eachServed } from "../support/served.ts";
+import { expectProblem } from "./problem.ts";
+
+const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+eachServed("the form of a page", (served) => {
+  const post = (raw: string | undefined, headers: Record<string, string> = form) =>
+    served.app.request("POST", path, { ...(raw === undefined ? {} : { raw }), headers });
+
+  it("is read as a browser sends it, and its page is not found without an invoice", async () => {
+    for (const raw of [
+      "action=pay",
+      "action=pay&action=mine",
+      "__proto__=1&constructor[prototype]=2&a[b][c]=1",
+      "action=%E0%A4%A",
+      "action=%00",
+      "=&&==",
+      Array.from({ length: 1_500 }, (_, n) => `a${String(n)}=1`).join("&"),
+    ]) {
+      expectProblem(await post(raw), 404, "not_found");
+    }
+    expect(({} as Record<string, unknown>)["a"]).to.equal(undefined);
+  });
+
+  it("is refused when it is none", async () => {
+    for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", ""]) {
+      const answer = await post("action=pay", { "Content-Type": type });
+      expectProblem(answer, 415, "unsupported_media_type");
+    }
+    expectProblem(await post(undefined, {}), 415, "unsupported_media_type");
+    const zipped = (encoding: string) =>
+      post("action=pay", { ...form, "Content-Encoding": encoding });
+    expectProblem(await zipped("zstd"), 415, "unsupported_media_type");
+    expectProblem(await zipped("gzip"), 400, "invalid_request");
+  });
+
+  it("is refused when it is longer than any page's", async () => {
+    expectProblem(await post(`action=${"x".repeat(17_000)}`), 413, "payload_too_large");
+    expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
+  });
+});
