@@ -31,7 +31,7 @@ describe("till demo", function () {
     });
     expect(login.status).to.equal(200);
 
-    const [name = ""] = await readdir(temporary);
+    const [name = ""] = await demoFolders(temporary);
     const folder = join(temporary, name);
     const list = await till(["org", "list", "--search", "nook", "-q", "--data-dir", folder]);
     const invoices = `${apiBase}/organizations/${list.stdout.trim()}/invoices`;
@@ -60,6 +60,11 @@ describe("till demo", function () {
     process.kill(demo.pid, "SIGINT");
     expect(await demo.exit()).to.deep.equal({ code: 0, signal: null });
     expect(demo.stdout().trim().split("\n")).to.have.length(1);
-    expect(await readdir(temporary)).to.deep.equal([]);
+    expect(await demoFolders(temporary)).to.deep.equal([]);
   });
 });
+
+/** Tools that tests run under leave folders of theirs there. */
+async function demoFolders(temporary: string): Promise<string[]> {
+  return (await readdir(temporary)).filter((name) => name.startsWith("till-demo-"));
+}

@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { describeOnPostgres } from "../support/describe-on-postgres.ts";
+import { dropDatabase, freshDatabase } from "../support/postgres.ts";
+import { init, till, useFolders } from "../support/till.ts";
+
+describeOnPostgres("the command line on postgres", () => {
+  const folders = useFolders();
+  const made: string[] = [];
+  after(async () => {
+    await Promise.all(made.map(dropDatabase));
+  });
+
+  async function settings(): Promise<Record<string, string>> {
+    const url = await freshDatabase();
+    made.push(url);
+    return {
+      DATABASE_URL: url,
+      TILL_SECRET: "a secret of the tests, longer than thirty-two bytes",
+      TILL_DATA_DIR: await folders.make(),
+    };
+  }
+
+  it("starts an installation once, and works on it from anywhere", async () => {
+    const env = await settings();
+    const early = await till(["org", "list"], { env });
+    expect(early.code).to.equal(5);
+    expect(early.stderr).to.include("till init");
+    expect((await till(["db", "migrate"], { env })).code).to.equal(5);
+
+    const both = await Promise.all([init([], { env }), init([], { env })]);
+    expect(both.map(({ code }) => code).sort()).to.deep.equal([0, 6]);
+    expect((await init([], { env })).code).to.equal(6);
+
+    const { code, stdout } = await till(["org", "list", "--json"], { env });
+    expect(code).to.equal(0);
+    expect((JSON.parse(stdout) as { data: unknown[] }).data).to.have.length(1);
+    expect((await till(["db", "migrate", "--json"], { env })).stdout).to.equal(
+      `${JSON.stringify({ applied: [], backup: null })}\n`,
+    );
+  });
+
+  it("refuses the secret of another store", async () => {
+    const env = await settings();
+    expect((await init([], { env })).code).to.equal(0);
+    const other = { ...env, TILL_SECRET: "another secret, just as long as the first one was" };
+    const { code, stderr } = await till(["org", "list"], { env: other });
+    expect(code).to.equal(78);
+    expect(stderr).to.include("TILL_SECRET").and.not.include("just as long");
+  });
+});
