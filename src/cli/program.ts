@@ -4,7 +4,7 @@ import type { App } from "../compose/index.ts";
 import { adminCommands } from "../features/admin/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { sandboxCommands } from "../features/payments/commands.ts";
-import type { SettingOption } from "../platform/config/options.ts";
+import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Given } from "./feature-command.ts";
 import type { GlobalFlags, Terminal } from "./terminal.ts";

@@ -1,5 +1,4 @@
-import { loadConfig, type LoadedConfig } from "../platform/config/index.ts";
-import type { Mode } from "../platform/config/setting.ts";
+import { loadConfig, type LoadedConfig, type Mode } from "../platform/config/index.ts";
 import type { LogLevel } from "../platform/logger/levels.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -24,17 +24,17 @@ import {
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
 
-export const NoStore = defineProblem({
+const NoStore = defineProblem({
   code: "no_store",
   status: 404,
   title: "There is no store here",
 });
-export const StoreBehind = defineProblem({
+const StoreBehind = defineProblem({
   code: "store_behind",
   status: 409,
   title: "The store is older than this program",
 });
-export const WrongSecret = defineProblem({
+const WrongSecret = defineProblem({
   code: "wrong_secret",
   status: 409,
   title: "The secret does not fit the store",
@@ -49,7 +49,7 @@ export type StoreMode = "create" | "initialize" | "migrate" | "use";
 const secretFact = "secret_fingerprint";
 
 /** Where the SQLite store of a configuration lies. */
-export function storeFile(config: Config): string {
+function storeFile(config: Config): string {
   return join(config.dataDir, "till.db");
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { exitCodes, outcomeOf } from "../../src/cli/exit-codes.ts";
 import { makeTerminal, printable } from "../../src/cli/terminal.ts";
+import { commonOptions } from "../../src/platform/config/options.ts";
 import { readTerminalWishes } from "../../src/platform/config/terminal.ts";
 import { till } from "../support/till.ts";
 
@@ -16,6 +17,11 @@ describe("the command line", () => {
       expect(stdout).to.match(new RegExp(`^  ${word}\\b`, "m"));
     }
     expect(stdout).to.include("Examples:");
+  });
+
+  it("takes where the store and the settings are, as the settings declare them", async () => {
+    const { stdout } = await till(["--help"]);
+    for (const { flags } of commonOptions()) expect(stdout).to.include(`  ${flags} `);
   });
 
   it("has two examples for every command", async () => {

@@ -34,6 +34,9 @@ describeOnPostgres("the command line on postgres", () => {
     const { code, stdout } = await till(["org", "list", "--json"], { env });
     expect(code).to.equal(0);
     expect((JSON.parse(stdout) as { data: unknown[] }).data).to.have.length(1);
+    const found = await till(["org", "list", "--search", "SHO", "--quiet"], { env });
+    expect(found.stdout).to.match(/^org_\w+\n$/);
+    expect((await till(["org", "list", "--search", "_", "-q"], { env })).stdout).to.equal("");
     expect((await till(["db", "migrate", "--json"], { env })).stdout).to.equal(
       `${JSON.stringify({ applied: [], backup: null })}\n`,
     );

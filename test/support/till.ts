@@ -17,22 +17,43 @@ export interface Outcome {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Whether the output seems to be a terminal; nobody is there to answer either way. */
-  readonly isTerminal?: boolean;
+  /** What a person at a terminal types, by a part of the question that it answers. Without it nobody is there. */
+  readonly person?: readonly (readonly [question: string, keys: string])[];
 }
 
 /** Runs `till` in this process, without a terminal and with nothing but the given environment. */
 export async function till(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const { env = {}, stdin = "", isTerminal = false } = options;
+  const { env = {}, stdin = "", person } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const [out, err] = [collect(stdout), collect(stderr)];
+  const isTTY = person !== undefined;
+  const keyboard = isTTY ? sit(person, stderr) : Readable.from([Buffer.from(stdin)]);
   const code = await runCommandLine(words, {
-    stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
-    stdout: Object.assign(stdout, { isTTY: isTerminal }),
-    stderr,
+    stdin: Object.assign(keyboard, { isTTY }),
+    stdout: Object.assign(stdout, { isTTY }),
+    // As with the process's own, what is piped into it does not end it.
+    stderr: Object.assign(stderr, { isTTY, _isStdio: true }),
     env,
   });
+  // What was written last is read now.
+  await new Promise((resolve) => setImmediate(resolve));
   return { code, stdout: out(), stderr: err() };
+}
+
+/** Somebody who waits for each question and types. */
+function sit(person: NonNullable<RunOptions["person"]>, screen: PassThrough): Readable {
+  const keyboard = Object.assign(new PassThrough(), { setRawMode: () => keyboard });
+  const answers = [...person];
+  let seen = "";
+  screen.on("data", (chunk: Buffer) => {
+    seen += chunk.toString("utf8");
+    const [next] = answers;
+    if (next === undefined || !seen.includes(next[0])) return;
+    answers.shift();
+    seen = "";
+    setImmediate(() => keyboard.write(next[1]));
+  });
+  return keyboard;
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

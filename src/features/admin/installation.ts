@@ -15,13 +15,13 @@ import {
   type Organizations,
 } from "../organizations/index.ts";
 
-export const AlreadyInitialized = defineProblem({
+const AlreadyInitialized = defineProblem({
   code: "already_initialized",
   status: 409,
   title: "The store is in use already",
 });
 
-export interface InstallationInput {
+interface InstallationInput {
   readonly adminEmail: string;
   readonly adminName: string;
   readonly password: string;

@@ -1,0 +1,59 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { init, till, useFolders } from "../support/till.ts";
+
+const enter = "\r";
+const controlC = "\u0003";
+const env = { TERM: "xterm" };
+
+describe("questions at a terminal", () => {
+  const folders = useFolders();
+
+  it("stand in for the flags of init, the password unseen", async () => {
+    const folder = join(await folders.make(), "data");
+    const { code, stdout, stderr } = await till(["init", "--data-dir", folder], {
+      env,
+      person: [
+        ["Your e-mail address", `ada@example.com${enter}`],
+        ["Your name", `Ada${enter}`],
+        ["The organization", `Shop${enter}`],
+        ["Password of the admin", `a long password 7${enter}`],
+        ["The same again", `a long password 7${enter}`],
+      ],
+    });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include("ada@example.com").and.to.include("Shop");
+    expect(stdout + stderr).not.to.include("a long password 7");
+  });
+
+  it("give access after a yes, and none after a no", async () => {
+    const folder = join(await folders.make(), "data");
+    await init(["--data-dir", folder]);
+    const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
+    const words = ["--organization", organization, "--scopes", "read", "--data-dir", folder, "-q"];
+    const made = await till(["key", "create", ...words], {
+      env,
+      person: [["A name for the key", `shop${enter}`]],
+    });
+    const revoke = ["key", "revoke", made.stdout.trim(), "--no-color", "--data-dir", folder];
+    for (const no of [`n${enter}`, enter]) {
+      const declined = await till(revoke, { env, person: [["Revoke key_", no]] });
+      expect(declined.code).to.equal(3);
+      expect(declined.stderr).to.include("Nothing was changed");
+    }
+    const done = await till(revoke, { env, person: [["Revoke key_", `y${enter}`]] });
+    expect(done.code).to.equal(0);
+    expect(done.stdout).to.match(/Revoked +20/);
+  });
+
+  it("end with 130 on Ctrl-C, and nothing is made", async () => {
+    const folder = await folders.make();
+    const { code } = await till(["init", "--data-dir", join(folder, "data")], {
+      env,
+      person: [["Your e-mail address", controlC]],
+    });
+    expect(code).to.equal(130);
+    expect(await readdir(folder)).to.deep.equal([]);
+  });
+});
