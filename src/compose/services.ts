@@ -36,6 +36,7 @@ import { systemActor } from "../kernel/actor.ts";
 import { createAuditor } from "../platform/audit/index.ts";
 import { createOutbox } from "../platform/events/index.ts";
 import { createLeases, type Leases } from "../platform/jobs/leases.ts";
+import { createJobs, type Jobs } from "../platform/jobs/queue.ts";
 import { createPasswords, type Passwords } from "../platform/secrets/passwords.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../platform/secrets/tokens.ts";
@@ -46,6 +47,7 @@ import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 export interface Services
   extends Omit<Parts, "config" | "secret" | "nudges" | "listening" | "stopping">, Webhooks, Money {
   readonly leases: Leases;
+  readonly jobs: Jobs;
   readonly passwords: Passwords;
   readonly members: Members;
   readonly memberService: MemberService;
@@ -74,6 +76,12 @@ export function makeServices(parts: Parts): Services {
     },
   });
   const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
+  const jobs = createJobs({
+    ids,
+    nudge: (worker) => {
+      nudges.nudge(worker);
+    },
+  });
   const passwords = createPasswords();
   const common = { db, clock, ids, auditor, outbox };
 
@@ -127,6 +135,7 @@ export function makeServices(parts: Parts): Services {
     logger,
     baseUrl,
     leases,
+    jobs,
     passwords,
     members,
     memberService,

@@ -3,6 +3,7 @@ import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { datetime, id } from "../../api/record.ts";
 import type { Page } from "../../kernel/page.ts";
+import { OrganizationNotVerified } from "../organizations/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
 import {
   AmountTooLarge,
@@ -32,6 +33,7 @@ const operation = operationsOf<InvoiceService>();
 
 /** What a draft's terms, and its issue, may be refused with. */
 const termErrors = [
+  OrganizationNotVerified,
   NetworkNotEnabled,
   TokenNotEnabled,
   UnsupportedCurrency,

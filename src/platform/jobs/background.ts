@@ -59,7 +59,10 @@ export function createBackground(deps: {
     } catch (error) {
       if (stopping.signal.aborted) return;
       const level = error instanceof LeaseLost ? "warn" : "error";
-      logger[level]({ worker: slot.worker.name, err: error }, "background work failed; it is tried again");
+      logger[level](
+        { worker: slot.worker.name, err: error },
+        "background work failed; it is tried again",
+      );
     }
   }
 

@@ -1,0 +1,58 @@
+import { hour, minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Database, WriteContext } from "../database/index.ts";
+import type { Worker } from "./background.ts";
+import type { Jobs, NewJob } from "./queue.ts";
+import { cronRuns } from "./table.ts";
+
+/** How long it is remembered that a time of the schedule was taken. */
+const takenFor = 48 * hour;
+
+export interface CronTask {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly job: NewJob;
+}
+
+/**
+ * Adds the jobs of the schedule: each time of each task once, whichever process comes first. Times that were missed
+ * collapse into one.
+ */
+export function createCron(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly jobs: Jobs;
+  readonly context: WriteContext;
+  readonly tasks: readonly CronTask[];
+}): Worker {
+  const { db, clock, context, tasks } = deps;
+
+  async function isTaken(task: CronTask, scheduledAt: Instant): Promise<boolean> {
+    const [row] = await db.all(
+      "SELECT 1 AS found FROM cron_runs WHERE task = $1 AND scheduled_at = $2",
+      [task.name, scheduledAt],
+    );
+    return row !== undefined;
+  }
+
+  return {
+    name: "cron",
+    everyMs: minute / 2,
+    async run() {
+      for (const task of tasks) {
+        const now = clock.now();
+        const scheduledAt = now - (now % task.everyMs);
+        if (await isTaken(task, scheduledAt)) continue;
+        await db.write(context, async (tx) => {
+          const isFirst = await tx.insertIfAbsent(cronRuns, { task: task.name, scheduledAt });
+          if (!isFirst) return;
+          await deps.jobs.enqueue(tx, now, { ...task.job, dedupeKey: `cron ${task.name}` });
+          await tx.run("DELETE FROM cron_runs WHERE task = $1 AND scheduled_at < $2", [
+            task.name,
+            now - takenFor,
+          ]);
+        });
+      }
+      return false;
+    },
+  };
+}
