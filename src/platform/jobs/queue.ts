@@ -5,7 +5,6 @@ import {
   decodeRows,
   type Database,
   type Dialect,
-  type RawRow,
   type RowOf,
   type Tx,
   type WriteContext,
