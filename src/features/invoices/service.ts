@@ -126,7 +126,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     throw new NotFound("There is no customer with this customerId that this credential can see.");
   }
 
-  async function insert(tx: Tx, at: Instant, row: InvoiceRow): Promise<CreatedInvoice> {
+  function insert(tx: Tx, at: Instant, row: InvoiceRow): CreatedInvoice {
     // Nothing in this transaction reads it, and the hold that was taken for it names it by its id alone.
     tx.append(invoices, row);
     meterInvoice(tx, ids, at, null, row);
