@@ -269,7 +269,7 @@ async function answer<Service>(
     body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),
   });
   if (!operation.idempotent) {
-    send(ctx, operation, present(await operation.handle(service, call)));
+    send(ctx, operation, rendered(operation, await operation.handle(service, call), present));
     return;
   }
   let isFound = false as boolean;
@@ -292,6 +292,36 @@ async function answer<Service>(
   );
   if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
   send(ctx, operation, kept);
+}
+
+interface Rendered extends KeptAnswer {
+  /** The entity tag, once somebody needed it. */
+  tag?: string;
+}
+
+const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
+
+/**
+ * A result as it is sent. A service that gives the same object again, because nothing about it has changed, is spared
+ * the checking and the writing: polled checkouts live on it.
+ */
+function rendered(
+  operation: Operation,
+  result: unknown,
+  present: (result: unknown) => KeptAnswer,
+): Rendered {
+  if (typeof result !== "object" || result === null) return present(result);
+  let known = renderings.get(operation);
+  if (known === undefined) {
+    known = new WeakMap();
+    renderings.set(operation, known);
+  }
+  let answer = known.get(result);
+  if (answer === undefined) {
+    answer = { ...present(result) };
+    known.set(result, answer);
+  }
+  return answer;
 }
 
 function idempotencyKey(ctx: Exchange): string | undefined {
@@ -324,7 +354,7 @@ function fieldCount(value: unknown): number {
   return Object.values(value).reduce<number>((sum, item) => sum + 1 + fieldCount(item), 0);
 }
 
-function send(ctx: Exchange, operation: Operation, kept: KeptAnswer): void {
+function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
   if (operation.record === null) {
     ctx.status = kept.status;
     ctx.body = null;
@@ -333,7 +363,7 @@ function send(ctx: Exchange, operation: Operation, kept: KeptAnswer): void {
   }
   const isSingle = operation.method !== "POST" && !operation.query["cursor"];
   if (isSingle) {
-    const tag = entityTag(kept.body);
+    const tag = (kept.tag ??= entityTag(kept.body));
     ctx.set("ETag", tag);
     const known = ctx.get("If-None-Match");
     if (
