@@ -40,7 +40,8 @@ export function readQuestion(
   networks: ReadonlyMap<string, Network>,
   now: Instant,
 ): Question {
-  const to = query.to === undefined ? now : Date.parse(query.to);
+  // The end is not part of a period, and what happens right now is.
+  const to = query.to === undefined ? now + 1 : Date.parse(query.to);
   const from = query.from === undefined ? to - defaultLength : Date.parse(query.from);
   const currency = findSettlementCurrency(networks, query.currency ?? defaultCurrency);
   const errors: FieldError[] = [];

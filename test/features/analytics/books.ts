@@ -1,0 +1,207 @@
+import type { InvoiceStatus } from "../../../src/features/invoices/index.ts";
+import { invoices } from "../../../src/features/invoices/table.ts";
+import type { PaymentStatus } from "../../../src/features/payments/status.ts";
+import {
+  payments,
+  transfers,
+  type PaymentRow,
+  type TransferRow,
+} from "../../../src/features/payments/table.ts";
+import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
+import { addUp } from "../../../src/features/usage/adding-up.ts";
+import { meterInvoice, meterPayment } from "../../../src/features/usage/index.ts";
+import type { Instant } from "../../../src/kernel/clock.ts";
+import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { testContext } from "../../support/stores.ts";
+
+export interface WrittenInvoice {
+  readonly organizationId: string;
+  readonly at: Instant;
+  /** In the currency's smallest unit. */
+  readonly amount: bigint;
+  readonly currency?: string;
+  readonly decimals?: number;
+  readonly status?: InvoiceStatus;
+  readonly walletId?: string | null;
+  readonly customerId?: string | null;
+}
+
+/** Writes invoices and payments down with any time, status and worth, and meters them as the program does. */
+export function openBooks(db: Database) {
+  // Each id by itself: what is written down here is in no order of time.
+  const ids: IdSource = {
+    next: (kind, at) => createIds(systemRandom).next(kind, at),
+    unguessable: (prefix) => createIds(systemRandom).unguessable(prefix),
+  };
+  let transactions = 0;
+
+  async function issue(given: WrittenInvoice): Promise<InvoiceRow> {
+    const row = invoiceRow(ids.next("invoice", given.at), given);
+    await db.write(testContext, async (tx) => {
+      await tx.insert(invoices, row);
+      meterInvoice(tx, ids, given.at, null, row);
+    });
+    return row;
+  }
+
+  async function setStatus(before: InvoiceRow, status: InvoiceStatus): Promise<InvoiceRow> {
+    const after = { ...before, status };
+    await db.write(testContext, async (tx) => {
+      await tx.update(invoices, { status }, "WHERE id = $1", [before.id]);
+      meterInvoice(tx, ids, before.createdAt, before, after);
+    });
+    return after;
+  }
+
+  async function pay(
+    invoice: InvoiceRow,
+    given: { at: Instant; worth: bigint; status?: PaymentStatus },
+  ): Promise<PaymentRow> {
+    transactions += 1;
+    const transfer = transferRow(ids.next("transfer", given.at), invoice, given.at, transactions);
+    const id = ids.next("payment", given.at);
+    const row = paymentRow(id, invoice, transfer, given.worth, given.status ?? "confirmed");
+    await db.write(testContext, async (tx) => {
+      await tx.insert(transfers, transfer);
+      await tx.insert(payments, row);
+      meterPayment(tx, ids, given.at, invoice, null, row);
+    });
+    return row;
+  }
+
+  async function change(
+    invoice: InvoiceRow,
+    before: PaymentRow,
+    set: Partial<Pick<PaymentRow, "status" | "settlementAmount" | "blockTime">>,
+  ): Promise<PaymentRow> {
+    const after = { ...before, ...set };
+    await db.write(testContext, async (tx) => {
+      await tx.update(payments, set, "WHERE id = $1", [before.id]);
+      meterPayment(tx, ids, before.createdAt, invoice, before, after);
+    });
+    return after;
+  }
+
+  /** Adds up everything that waits, as the background does. */
+  async function settle(): Promise<void> {
+    let isMore = true;
+    while (isMore) isMore = await db.write(testContext, addUp);
+  }
+
+  return { issue, setStatus, pay, change, settle, ids };
+}
+
+export type Books = ReturnType<typeof openBooks>;
+
+const hash = "00".repeat(32);
+const address = "00".repeat(20);
+
+function invoiceRow(id: Id<"invoice">, given: WrittenInvoice): InvoiceRow {
+  const { at, amount, status = "open" } = given;
+  const isIssued = status !== "draft";
+  return {
+    id,
+    organizationId: given.organizationId as Id<"organization">,
+    publicId: `pub_${id}`,
+    checkoutId: isIssued ? `chk_${id}` : null,
+    status,
+    exception: "none",
+    version: 1,
+    amount,
+    settlementCurrency: given.currency ?? "USD",
+    settlementDecimals: given.decimals ?? 2,
+    tokenSymbol: "USDT",
+    tokenDecimals: 6,
+    network: "sandbox",
+    requiredConfirmations: 3,
+    payableAmount: isIssued ? amount : null,
+    remainingAmount: isIssued ? amount : null,
+    exchangeRate: isIssued ? "1" : null,
+    underpaymentTolerance: "0",
+    walletId: (given.walletId ?? null) as Id<"wallet"> | null,
+    walletAddress: isIssued ? address : null,
+    addressIndex: null,
+    customerId: (given.customerId ?? null) as Id<"customer"> | null,
+    externalId: null,
+    requestFingerprint: null,
+    description: null,
+    redirectUrl: null,
+    expiresInSeconds: 3_600,
+    metadata: {},
+    seenAmount: 0n,
+    confirmedAmount: 0n,
+    isLate: false,
+    isReverted: false,
+    latestBlock: null,
+    completedAt: null,
+    expiresAt: isIssued ? at + 3_600_000 : null,
+    createdAt: at,
+    updatedAt: at,
+    issuedAt: isIssued ? at : null,
+    paidAt: null,
+    canceledAt: null,
+  };
+}
+
+function transferRow(
+  id: Id<"transfer">,
+  invoice: InvoiceRow,
+  at: Instant,
+  number: number,
+): TransferRow {
+  return {
+    id,
+    network: "sandbox",
+    transactionHash: number.toString(16).padStart(64, "0"),
+    logIndex: 0,
+    blockHeight: 1,
+    blockHash: hash,
+    blockTime: at,
+    contract: address,
+    token: "USDT",
+    fromAddress: address,
+    toAddress: address,
+    amount: 1n,
+    status: "seen",
+    isFinal: true,
+    organizationId: invoice.organizationId,
+    invoiceId: invoice.id,
+    createdAt: at,
+  };
+}
+
+function paymentRow(
+  id: Id<"payment">,
+  invoice: InvoiceRow,
+  transfer: TransferRow,
+  worth: bigint,
+  status: PaymentStatus,
+): PaymentRow {
+  return {
+    id,
+    organizationId: invoice.organizationId,
+    invoiceId: invoice.id,
+    transferId: transfer.id,
+    network: "sandbox",
+    token: "USDT",
+    amount: transfer.amount,
+    settlementAmount: worth,
+    settlementCurrency: invoice.settlementCurrency,
+    settlementDecimals: invoice.settlementDecimals,
+    tokenDecimals: 6,
+    rule: "exact_amount",
+    source: "detected",
+    status,
+    statusWhenBack: null,
+    blockHeight: 1,
+    blockHash: hash,
+    blockTime: transfer.blockTime,
+    requiredConfirmations: 3,
+    confirmsAtHeight: 3,
+    version: 1,
+    createdAt: transfer.createdAt,
+    confirmedAt: null,
+  };
+}

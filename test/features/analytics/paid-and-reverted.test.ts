@@ -1,0 +1,136 @@
+// What invoices and payments do to the figures on their way through the program; only the chain is scripted.
+import { expect } from "chai";
+import {
+  makeAnalyticsService,
+  type AnalyticsService,
+} from "../../../src/features/analytics/index.ts";
+import {
+  presentMerchantCharts,
+  presentMerchantSummary,
+} from "../../../src/features/analytics/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import { addUp } from "../../../src/features/usage/adding-up.ts";
+import { hour, second } from "../../../src/kernel/clock.ts";
+import { parseAddress } from "../../../src/platform/chain/address.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { openShop, type Shop } from "../../support/shop.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { openMarket, type Market } from "../payments/market.ts";
+import { scriptChain, type ScriptedChain } from "../payments/scripted-chain.ts";
+
+const blockMs = 12 * second;
+const required = 12;
+
+eachStore("Figures of a shop", (store) => {
+  let shop: Shop;
+  let chain: ScriptedChain;
+  let market: Market;
+  let analytics: AnalyticsService;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "ethereum");
+    const startAt = shop.now() - 200 * blockMs;
+    chain = scriptChain({ startAt, blockMs, finalityLag: 60, chainId: 1 });
+    chain.mine([], 199);
+    market = openMarket(shop, "ethereum", chain.client);
+    await market.look();
+    await shop.addWallet("ethereum", { xpub: xpubs.first });
+    const { db, networks } = shop;
+    analytics = makeAnalyticsService({ db, networks, clock: { now: () => shop.now() } });
+  });
+
+  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
+    shop.create({ network: "ethereum", ...input });
+  function pay(invoice: InvoiceView, whole: number): void {
+    const to = parseAddress("evm", invoice.walletAddress ?? "");
+    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
+    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
+    const amount = BigInt(whole) * 1_000_000n;
+    chain.mine([{ transaction: invoice.id, contract: usdt.contract, to: to.address, amount }]);
+    shop.advance(blockMs);
+  }
+  async function confirm(): Promise<void> {
+    chain.mine([], required);
+    shop.advance(required * blockMs);
+    await market.look();
+  }
+  const summary = async () => {
+    const told = presentMerchantSummary(await analytics.summary(shop.organizationId, {}));
+    const { processedVolume, paymentCount, invoiceCount, paidInvoiceCount } = told;
+    const { outstandingAmount } = told;
+    return { processedVolume, paymentCount, invoiceCount, paidInvoiceCount, outstandingAmount };
+  };
+  const statuses = async () => {
+    const told = presentMerchantCharts(await analytics.charts(shop.organizationId, {}));
+    return Object.fromEntries(
+      told.invoiceStatusBreakdown
+        .filter(({ count }) => count !== 0)
+        .map(({ status, count, amount }) => [status, `${String(count)} × ${amount}`]),
+    );
+  };
+  const settle = () => shop.db.write(testContext, addUp);
+
+  it("know an invoice from its issue on, and a draft apart from it", async () => {
+    const draft = await issue({ draft: true, amount: "10.00" });
+    expect(await statuses()).to.deep.equal({ draft: "1 × 10.00" });
+    expect(await summary()).to.include({ invoiceCount: 0, outstandingAmount: "0.00" });
+    const update = (changes: Parameters<Shop["invoices"]["update"]>[3]) =>
+      shop.invoices.update(testContext, shop.organizationId, draft.id, changes, () => undefined);
+    await update({ amount: "12.00" });
+    await update({ status: "open" });
+    expect(await statuses()).to.deep.equal({ open: "1 × 12.00" });
+    expect(await summary()).to.include({ invoiceCount: 1, outstandingAmount: "12.00" });
+    await settle();
+    await shop.invoices.cancel(testContext, shop.organizationId, draft.id);
+    expect(await statuses()).to.deep.equal({ canceled: "1 × 12.00" });
+    expect(await summary()).to.include({ invoiceCount: 1, outstandingAmount: "0.00" });
+  });
+
+  it("take in what is confirmed, and take out again what a reorganisation reverts", async () => {
+    const invoice = await issue();
+    const untouched = await summary();
+    expect(untouched).to.deep.equal({
+      ...{ processedVolume: "0.00", paymentCount: 0, invoiceCount: 1, paidInvoiceCount: 0 },
+      outstandingAmount: "25.00",
+    });
+    pay(invoice, 25);
+    await market.look();
+    expect(await summary()).to.include({ paymentCount: 0, outstandingAmount: "0.00" });
+    expect(await statuses()).to.deep.equal({ confirming: "1 × 25.00" });
+    await confirm();
+    const paid = {
+      ...{ processedVolume: "25.00", paymentCount: 1, invoiceCount: 1, paidInvoiceCount: 1 },
+      outstandingAmount: "0.00",
+    };
+    expect(await summary()).to.deep.equal(paid);
+    await settle();
+    expect(await summary()).to.deep.equal(paid);
+
+    chain.rollback(required + 1);
+    chain.mine([], required + 2);
+    await market.look();
+    expect(await summary()).to.deep.equal(untouched);
+    expect(await statuses()).to.deep.equal({ open: "1 × 25.00" });
+    await settle();
+    expect(await summary()).to.deep.equal(untouched);
+
+    pay(invoice, 25);
+    await confirm();
+    expect(await summary()).to.deep.equal(paid);
+  });
+
+  it("tell what is still asked for, and nothing of what expired", async () => {
+    const [partly] = [await issue({ amount: "30.00" }), await issue({ amount: "7.00" })];
+    pay(partly, 10);
+    await confirm();
+    expect(await summary()).to.deep.equal({
+      ...{ processedVolume: "10.00", paymentCount: 1, invoiceCount: 2, paidInvoiceCount: 0 },
+      outstandingAmount: "27.00",
+    });
+    await settle();
+    shop.advance(2 * hour);
+    const state = await shop.scan("ethereum", 10_000);
+    await shop.settlement.sweepDeadlines(shop.db, "ethereum", state, shop.now());
+    expect(await statuses()).to.deep.equal({ expired: "2 × 37.00" });
+    expect(await summary()).to.include({ outstandingAmount: "0.00", processedVolume: "10.00" });
+  });
+});
