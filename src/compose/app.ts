@@ -17,6 +17,7 @@ import { parseRange } from "../platform/outbound/address.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { makePlatformOversight } from "./oversight.ts";
 import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
@@ -76,6 +77,7 @@ export async function createApp(
   const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
   const background = createBackground({ workers: makeWorkers(parts, services), clock, logger });
+  const oversight = makePlatformOversight(parts, services, background);
   nudges.nudge = (worker) => {
     background.nudge(worker);
   };
@@ -129,6 +131,7 @@ export async function createApp(
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.analytics, services.analytics, api),
       mountOperations(features.admin, services.admin, api),
+      mountOperations(features.oversight, oversight, api),
       mountOperations(features.adminAuditLogs, services.auditLogs, api),
       mountOperations(features.adminAnalytics, services.analytics, api),
     ],

@@ -3,6 +3,7 @@ import {
   adminAnalyticsOperations,
   adminAuditLogOperations,
   adminOperations,
+  oversightOperations,
 } from "./admin/index.ts";
 import { analyticsOperations } from "./analytics/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
@@ -39,6 +40,7 @@ export const features = {
   checkout: checkoutOperations,
   analytics: analyticsOperations,
   admin: adminOperations,
+  oversight: oversightOperations,
   adminAuditLogs: adminAuditLogOperations,
   adminAnalytics: adminAnalyticsOperations,
 } as const;

@@ -7,6 +7,8 @@ export {
   type Installation,
 } from "./installation.ts";
 export { adminOperations } from "./operations.ts";
+export { makeOversight, type OversightService } from "./oversight.ts";
+export { oversightOperations } from "./oversight-operations.ts";
 export { presentInstalled } from "./present.ts";
 export { InitializeRequest } from "./records.ts";
 export { makeAdminService, type AdminService } from "./service.ts";

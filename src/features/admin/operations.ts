@@ -29,6 +29,18 @@ export const adminOperations = [
     present: presentOrganizations,
   }),
   operation({
+    id: "adminGetOrganization",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/organizations/{organizationId}",
+    summary: "Get an organization with its members, wallets and reviews",
+    access: platform("platform:read"),
+    response: { status: 200, record: AdminOrganizationDetailRecord },
+    errors: [],
+    handle: (service, call) => service.getOrganization(call.params.organizationId),
+    present: presentOrganizationDetail,
+  }),
+  operation({
     id: "adminUpdateOrganizationVerification",
     group: "Admin",
     method: "POST",

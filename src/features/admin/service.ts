@@ -1,9 +1,11 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { membershipsOfOrganization, type MembershipView } from "../members/index.ts";
 import {
+  findOrganization,
   reviewHistory,
   searchOrganizations,
   type DecisionInput,
@@ -31,6 +33,7 @@ export interface OrganizationDetail {
 
 export interface AdminService {
   listOrganizations(query: OrganizationFilters & PageQuery): Promise<Page<OrganizationEntry>>;
+  getOrganization(organizationId: Id<"organization">): Promise<OrganizationDetail>;
   /** Approves, rejects or sends back an organization's submission. */
   decide(
     context: WriteContext,
@@ -49,6 +52,19 @@ export function makeAdminService(deps: {
   ) => Promise<readonly WalletView[]>;
 }): AdminService {
   const { db, clock, organizations, walletsOf } = deps;
+
+  async function detailOf(
+    reader: Reader,
+    organization: OrganizationRow,
+  ): Promise<OrganizationDetail> {
+    return {
+      organization,
+      members: await membershipsOfOrganization(reader, organization.id),
+      wallets: await walletsOf(reader, organization.id),
+      reviews: await reviewHistory(reader, organization.id),
+    };
+  }
+
   return {
     async listOrganizations({ limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "admin_organizations", { ...filters });
@@ -67,16 +83,16 @@ export function makeAdminService(deps: {
       };
     },
 
+    async getOrganization(organizationId) {
+      const organization = await findOrganization(db, organizationId);
+      if (organization === null) throw notFound();
+      return detailOf(db, organization);
+    },
+
     decide(context, organizationId, input) {
-      return db.write(context, async (tx) => {
-        const organization = await organizations.decide(tx, clock.now(), organizationId, input);
-        return {
-          organization,
-          members: await membershipsOfOrganization(tx, organizationId),
-          wallets: await walletsOf(tx, organizationId),
-          reviews: await reviewHistory(tx, organizationId),
-        };
-      });
+      return db.write(context, async (tx) =>
+        detailOf(tx, await organizations.decide(tx, clock.now(), organizationId, input)),
+      );
     },
   };
 }

@@ -3,7 +3,7 @@ export { organizationOperations } from "./operations.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";
-export { searchOrganizations, type OrganizationFilters } from "./store.ts";
+export { namesOf, searchOrganizations, type OrganizationFilters } from "./store.ts";
 export {
   findOrganization,
   lockOrganization,

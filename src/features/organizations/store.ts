@@ -25,7 +25,9 @@ export function searchOrganizations(
     conditions.push(`verification_status = ${bound(verificationStatus)}`);
   }
   if (search !== undefined) {
-    const part = bound(`%${search.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`);
+    // The databases know the cases of ASCII alone.
+    const folded = search.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    const part = bound(`%${folded.replace(/[\\%_]/g, "\\$&")}%`);
     const likes = ["name", "display_name", "contact_email"].map(
       (column) => `LOWER(${column}) LIKE ${part} ESCAPE '\\'`,
     );
@@ -37,6 +39,21 @@ export function searchOrganizations(
     `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${bound(page.fetch)}`,
     values,
   );
+}
+
+/** The names of several organizations, in one statement. */
+export async function namesOf(
+  reader: Reader,
+  organizationIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(organizationIds)];
+  if (ids.length === 0) return new Map();
+  const places = ids.map((_id, place) => `$${String(place + 1)}`).join(", ");
+  const rows = await reader.all<{ id: string; name: string }>(
+    `SELECT id AS "id", name AS "name" FROM organizations WHERE id IN (${places})`,
+    ids,
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** A page of the organizations that a user is a member of, newest first. */

@@ -6,7 +6,13 @@ import { networkStates } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { PaymentView } from "./present.ts";
 import type { PaymentStatus } from "./status.ts";
-import { listPayments, paymentsOfInvoice, transfersById } from "./store.ts";
+import {
+  listAllPayments,
+  listPayments,
+  paymentsOfInvoice,
+  transfersById,
+  type PlatformPaymentFilters,
+} from "./store.ts";
 import type { PaymentRow } from "./table.ts";
 
 export interface PaymentFilters extends PageQuery {
@@ -17,6 +23,8 @@ export interface PaymentFilters extends PageQuery {
 export interface PaymentService {
   /** An organization's payments, newest first. */
   list(organizationId: Id<"organization">, query: PaymentFilters): Promise<Page<PaymentView>>;
+  /** Every organization's payments, newest first. */
+  listAll(query: PlatformPaymentFilters & PageQuery): Promise<Page<PaymentView>>;
   /** All payments of an invoice, oldest first, whatever became of them. */
   ofInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<readonly PaymentView[]>;
 }
@@ -57,6 +65,11 @@ export function makePaymentService(deps: {
       const page = parsePage(query, "payments", { organizationId, invoiceId, status });
       const rows = await listPayments(db, organizationId, { invoiceId, status }, page);
       const views = await toViews(db, rows);
+      return toPageBy(views, page, ({ payment }) => payment.id);
+    },
+    async listAll({ limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "admin_payments", { ...filters });
+      const views = await toViews(db, await listAllPayments(db, filters, page));
       return toPageBy(views, page, ({ payment }) => payment.id);
     },
     async ofInvoice(reader, invoiceId) {

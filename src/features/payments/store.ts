@@ -1,4 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
 import {
   encodeAmount,
   type Dialect,
@@ -6,6 +7,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
 import type { PaymentStatus } from "./status.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
 
@@ -107,7 +109,7 @@ export async function finalizeTransfers(tx: Tx, network: string, height: number)
 
 // --- payments -----------------------------------------------------------------------------------------------------
 
-/** The invoices that transfers are allocated to, rejected claims left out. */
+/** The invoices that transfers are allocated to, or were until somebody decided otherwise. */
 export async function allocationsOf(
   reader: Reader,
   transferIds: readonly Id<"transfer">[],
@@ -115,7 +117,7 @@ export async function allocationsOf(
   if (transferIds.length === 0) return [];
   return reader.all(
     `SELECT transfer_id AS "transferId", invoice_id AS "invoiceId" FROM payments
-     WHERE status <> 'rejected' AND transfer_id IN ${listed(reader.dialect, 1)}`,
+     WHERE transfer_id IN ${listed(reader.dialect, 1)}`,
     [JSON.stringify(transferIds)],
   );
 }
@@ -184,6 +186,12 @@ export function maturePayments(
   );
 }
 
+export interface PlatformPaymentFilters {
+  readonly organizationId?: Id<"organization"> | undefined;
+  readonly status?: PaymentStatus | undefined;
+  readonly network?: string | undefined;
+}
+
 /** A page of an organization's payments, newest first. */
 export function listPayments(
   reader: Reader,
@@ -207,6 +215,22 @@ export function listPayments(
     `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT $${String(values.length)}`,
     values,
   );
+}
+
+/** A page of every organization's payments, newest first. */
+export function listAllPayments(
+  reader: Reader,
+  { organizationId, status, network }: PlatformPaymentFilters,
+  page: PageRequest,
+): Promise<PaymentRow[]> {
+  // Most are confirmed, so that a walk finds them; for the others there is an index, whose condition has to be said.
+  const isWalked = organizationId !== undefined || status === "confirmed";
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    [`${isWalked ? "" : "status <> 'confirmed' AND "}status =`, status],
+    ["network =", network],
+  ]);
+  return reader.find(payments, rest, values);
 }
 
 /** All payments of an invoice, oldest first. */

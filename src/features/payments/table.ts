@@ -110,6 +110,12 @@ export const payments = table(
       },
       { name: "payments_organization", columns: ["organizationId", "id"] },
       { name: "payments_status", columns: ["organizationId", "status", "id"] },
+      { name: "payments_network", columns: ["network", "id"] },
+      {
+        name: "payments_unusual",
+        columns: ["status", "id"],
+        where: "status <> 'confirmed'",
+      },
       { name: "payments_invoice", columns: ["invoiceId", "id"] },
       {
         name: "payments_confirmed",

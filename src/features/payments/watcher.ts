@@ -29,6 +29,8 @@ export interface WatcherDeps extends LedgerDeps {
 /** Reads one network, for all merchants at once. */
 export interface Watcher {
   readonly network: Network;
+  /** What is read, as operators are shown it. */
+  readonly provider: string;
   /**
    * One look at the chain, written in one transaction, or a few where it found very much. Gives true where more is waiting. A provider that fails, and
    * answers that do not fit together, end the look without a trace: the next one makes up for it.
@@ -166,6 +168,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 
   return {
     network,
+    provider: client.provider,
     async look(guard) {
       try {
         const isMore = await lookOnce(guard);

@@ -112,7 +112,8 @@ export interface DeliveryFilters {
   readonly eventType?: string | undefined;
 }
 
-const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "endpointId", event_id AS "eventId",
+/** What follows `FROM` may be any page of them. */
+export const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "endpointId", event_id AS "eventId",
     event_type AS "eventType", status, attempts, due_at AS "dueAt", last_attempt_at AS "lastAttemptAt",
     response_status AS "responseStatus", last_error AS "lastError", replay_of AS "replayOf",
     created_at AS "createdAt", completed_at AS "completedAt"

@@ -68,6 +68,16 @@ export const webhookDeliveries = table(
       { name: "webhook_deliveries_status", columns: ["organizationId", "status", "id"] },
       { name: "webhook_deliveries_event_type", columns: ["organizationId", "eventType", "id"] },
       {
+        name: "webhook_deliveries_unusual",
+        columns: ["status", "id", "dueAt"],
+        where: "status <> 'succeeded'",
+      },
+      {
+        name: "webhook_deliveries_dead",
+        columns: ["completedAt", "id"],
+        where: "status = 'dead_letter'",
+      },
+      {
         name: "webhook_deliveries_due",
         columns: ["endpointId", "dueAt", "id"],
         where: "due_at IS NOT NULL",

@@ -1,5 +1,5 @@
-import { second } from "../../kernel/clock.ts";
-import type { Database, RowOf, Tx, WriteContext } from "../database/index.ts";
+import { second, type Instant } from "../../kernel/clock.ts";
+import type { Database, Reader, RowOf, Tx, WriteContext } from "../database/index.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
 import { events } from "./table.ts";
@@ -57,6 +57,14 @@ export function createRelay(deps: {
       });
     },
   };
+}
+
+/** When the oldest event happened that was not passed on yet; null where none waits. */
+export async function oldestWaitingEvent(reader: Reader): Promise<Instant | null> {
+  const [oldest] = await reader.all<{ occurredAt: Instant }>(
+    'SELECT occurred_at AS "occurredAt" FROM events WHERE position IS NULL ORDER BY id LIMIT 1',
+  );
+  return oldest?.occurredAt ?? null;
 }
 
 async function lastPosition(tx: Tx): Promise<number> {

@@ -1,7 +1,7 @@
 import type { SystemActor } from "../../kernel/actor.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Database, Tx } from "../database/index.ts";
+import type { Database, Reader, Tx } from "../database/index.ts";
 import { leases } from "./table.ts";
 
 /** A lease that is held. The token fences: a write under a lease that was lost is refused. */
@@ -17,6 +17,8 @@ export interface Leases {
    * write only when less than half of it is left.
    */
   acquire(name: string, lifeMs: number): Promise<Lease | null>;
+  /** Whether this process holds it now, as far as it knows. */
+  holds(name: string): boolean;
   /** Throws LeaseLost, and so rolls the transaction back, where the lease has passed to another process. */
   guard(tx: Tx, lease: Lease): Promise<void>;
   /**
@@ -31,6 +33,12 @@ export interface Leases {
 /** The work was done under a lease that another process has taken meanwhile: its result is thrown away. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
+}
+
+/** The names of the leases that some process holds. */
+export async function heldLeases(reader: Reader, now: Instant): Promise<ReadonlySet<string>> {
+  const rows = await reader.find(leases, "WHERE until > $1", [now]);
+  return new Set(rows.map(({ name }) => name));
 }
 
 export function createLeases(deps: {
@@ -70,6 +78,8 @@ export function createLeases(deps: {
       else held.set(name, lease);
       return lease;
     },
+
+    holds: (name) => (held.get(name)?.until ?? 0) > clock.now(),
 
     async guard(tx, lease) {
       const row = await tx.lockOne(leases, "WHERE name = $1", [lease.name]);

@@ -75,6 +75,8 @@ export const migration: Migration = {
     `CREATE UNIQUE INDEX payments_transfer ON payments (transfer_id, invoice_id) WHERE status <> 'rejected'`,
     `CREATE INDEX payments_organization ON payments (organization_id, id)`,
     `CREATE INDEX payments_status ON payments (organization_id, status, id)`,
+    `CREATE INDEX payments_network ON payments (network, id)`,
+    `CREATE INDEX payments_unusual ON payments (status, id) WHERE status <> 'confirmed'`,
     `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
     `CREATE INDEX payments_confirmed ON payments (organization_id, block_time) WHERE status = 'confirmed'`,
     `CREATE INDEX payments_confirming ON payments (network, confirms_at_height, id) WHERE status = 'confirming'`,

@@ -45,6 +45,8 @@ export const migration: Migration = {
     `CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries (organization_id, endpoint_id, id)`,
     `CREATE INDEX webhook_deliveries_status ON webhook_deliveries (organization_id, status, id)`,
     `CREATE INDEX webhook_deliveries_event_type ON webhook_deliveries (organization_id, event_type, id)`,
+    `CREATE INDEX webhook_deliveries_unusual ON webhook_deliveries (status, id, due_at) WHERE status <> 'succeeded'`,
+    `CREATE INDEX webhook_deliveries_dead ON webhook_deliveries (completed_at, id) WHERE status = 'dead_letter'`,
     `CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at, id) WHERE due_at IS NOT NULL`,
     `CREATE UNIQUE INDEX webhook_deliveries_event ON webhook_deliveries (event_id, endpoint_id) WHERE replay_of IS NULL`,
     `CREATE INDEX webhook_deliveries_replays ON webhook_deliveries (event_id, endpoint_id) WHERE replay_of IS NOT NULL`,

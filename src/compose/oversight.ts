@@ -1,0 +1,24 @@
+import { statfs } from "node:fs/promises";
+import { makeOversight, type OversightService } from "../features/admin/index.ts";
+import type { Background } from "../platform/jobs/background.ts";
+import type { Parts } from "./parts.ts";
+import type { Services } from "./services.ts";
+
+/** Makes what tells the platform's admins how things stand, which looks at everything else. */
+export function makePlatformOversight(
+  { config, db, clock }: Parts,
+  { payments, watchers, leases }: Services,
+  background: Background,
+): OversightService {
+  return makeOversight({
+    ...{ db, clock, payments, watchers },
+    networks: config.networks,
+    holdsLease: (name) => leases.holds(name),
+    lastTickAt: () => background.lastTickAt(),
+    async freeBytes() {
+      if (config.databaseUrl !== null) return null;
+      const { bavail, bsize } = await statfs(config.dataDir);
+      return bavail * bsize;
+    },
+  });
+}

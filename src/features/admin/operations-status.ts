@@ -1,0 +1,156 @@
+import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Problem } from "../../kernel/errors.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { networkStates } from "../../platform/chain/state.ts";
+import {
+  pendingMigrations,
+  StatementFailed,
+  type Database,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import { probeWrite } from "../../platform/database/probe.ts";
+import { oldestWaitingEvent } from "../../platform/events/relay.ts";
+import { jobDepths, type QueueDepth } from "../../platform/jobs/inspection.ts";
+import { heldLeases } from "../../platform/jobs/leases.ts";
+import { watchWorkerName, type Watcher } from "../payments/index.ts";
+import { deliveryBacklog, type DeliveryBacklog } from "../webhooks/index.ts";
+import { down, graded, networkHealth, worst, type Check, type Health } from "./health.ts";
+
+export interface ProviderStatus extends Check {
+  readonly network: string;
+  readonly provider: string;
+}
+
+export interface OperationsStatus {
+  readonly checkedAt: Instant;
+  /** The worst of the checks. */
+  readonly infrastructure: Health;
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly providers: readonly ProviderStatus[];
+  readonly queues: readonly QueueDepth[];
+  readonly webhooks: DeliveryBacklog;
+}
+
+/** Where what the store cannot tell comes from. */
+export interface StatusSources {
+  /** The networks that are on. */
+  readonly networks: readonly Network[];
+  readonly watchers: readonly Pick<Watcher, "network" | "provider" | "health">[];
+  /** Whether this process has a lease. */
+  readonly holdsLease: (name: string) => boolean;
+  /** When this process's scheduler last woke; null where it has none. */
+  readonly lastTickAt: () => Instant | null;
+  /** Free bytes where the store lies; null where that is another machine's. */
+  readonly freeBytes: () => Promise<number | null>;
+}
+
+const mebibyte = 1_024 ** 2;
+/** In milliseconds, but for the disk: there below the bound is bad, so that both are negated. */
+const bounds = {
+  write: { degradedAbove: 1 * second, downAbove: 15 * second },
+  tick: { degradedAbove: 5 * second, downAbove: 15 * second },
+  outbox: { degradedAbove: 30 * second, downAbove: 10 * minute },
+  disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
+};
+
+export function makeStatusReader(
+  deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
+): (context: WriteContext) => Promise<OperationsStatus> {
+  const { db, clock } = deps;
+
+  async function database(context: WriteContext): Promise<Check> {
+    try {
+      const took = await probeWrite(db, clock, context);
+      return graded(took, bounds.write, `A write took ${String(took)} ms.`);
+    } catch (error) {
+      if (error instanceof Problem) return down(error.message);
+      if (error instanceof StatementFailed) return down(`It refused a write: ${error.code}.`);
+      throw error;
+    }
+  }
+
+  async function migrations(): Promise<Check> {
+    const { length } = await pendingMigrations(db);
+    if (length > 0) return down(`${String(length)} migrations are missing. Run till db migrate.`);
+    return { status: "ok", message: "The store is up to date." };
+  }
+
+  function scheduler(held: ReadonlySet<string>): Check {
+    const tick = deps.lastTickAt();
+    if (tick !== null) {
+      const silence = Math.max(0, clock.now() - tick);
+      return graded(silence, bounds.tick, `It woke ${String(silence)} ms ago.`);
+    }
+    return held.size > 0
+      ? { status: "ok", message: "A server works on this store." }
+      : { status: "unknown", message: "No server seems to work on this store." };
+  }
+
+  async function outbox(): Promise<Check> {
+    const oldest = await oldestWaitingEvent(db);
+    if (oldest === null) return { status: "ok", message: "No event waits to be passed on." };
+    const age = Math.max(0, clock.now() - oldest);
+    return graded(age, bounds.outbox, `An event has waited ${String(age)} ms to be passed on.`);
+  }
+
+  async function disk(): Promise<Readonly<Record<string, Check>>> {
+    const free = await deps.freeBytes();
+    if (free === null) return {};
+    const message = `${String(Math.floor(free / mebibyte))} MiB are free.`;
+    return { disk: graded(-free, bounds.disk, message) };
+  }
+
+  async function providers(held: ReadonlySet<string>): Promise<ProviderStatus[]> {
+    const states = await networkStates(db);
+    return deps.networks.map((network) => {
+      const watcher = deps.watchers.find((each) => each.network.id === network.id);
+      const lease = watchWorkerName(network.id);
+      const reading = {
+        network,
+        provider: watcher?.provider ?? null,
+        state: states.get(network.id) ?? null,
+        isWatched: held.has(lease),
+        own: deps.holdsLease(lease) ? (watcher?.health() ?? null) : null,
+      };
+      return {
+        network: network.id,
+        provider: watcher?.provider ?? "none",
+        ...networkHealth(reading, clock.now()),
+      };
+    });
+  }
+
+  return async (context) => {
+    const held = await heldLeases(db, clock.now());
+    const checks = {
+      database: await database(context),
+      migrations: await migrations(),
+      scheduler: scheduler(held),
+      outbox: await outbox(),
+      ...(await disk()),
+    };
+    const checkedAt = clock.now();
+    const webhooks = await deliveryBacklog(db, checkedAt);
+    return {
+      checkedAt,
+      infrastructure: worst(Object.values(checks)),
+      checks,
+      providers: await providers(held),
+      queues: (await jobDepths(db, checkedAt)).map((depth) =>
+        depth.queue === "webhooks" ? withDeliveries(depth, webhooks) : depth,
+      ),
+      webhooks,
+    };
+  };
+}
+
+/** Deliveries are the work of the webhooks' queue, in a table of their own. */
+function withDeliveries(depth: QueueDepth, backlog: DeliveryBacklog): QueueDepth {
+  return {
+    ...depth,
+    waiting: depth.waiting + backlog.pending + backlog.failed - backlog.later,
+    active: depth.active + backlog.inProgress,
+    delayed: depth.delayed + backlog.later,
+    failed: depth.failed + backlog.deadLetter,
+  };
+}

@@ -1,0 +1,79 @@
+import { platform } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import type { OversightService } from "./oversight.ts";
+import {
+  presentFailedJobs,
+  presentOperationsStatus,
+  presentPlatformDeliveries,
+  presentPlatformPayments,
+} from "./oversight-present.ts";
+import {
+  AdminFailedQueueJobListRecord,
+  AdminOperationsStatusRecord,
+  AdminPaymentListRecord,
+  AdminWebhookDeliveryListRecord,
+  failedJobQuery,
+  platformDeliveryQuery,
+  platformPaymentQuery,
+} from "./oversight-records.ts";
+
+const operation = operationsOf<OversightService>();
+const access = platform("platform:read");
+
+export const oversightOperations = [
+  operation({
+    id: "adminListPayments",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/payments",
+    summary: "List the payments of all organizations",
+    access,
+    request: { query: platformPaymentQuery },
+    response: { status: 200, record: AdminPaymentListRecord },
+    errors: [],
+    handle: (service, call) => service.listPayments(call.query),
+    present: presentPlatformPayments,
+  }),
+  operation({
+    id: "adminListWebhookDeliveries",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/webhook-deliveries",
+    summary: "List the webhook deliveries of all organizations",
+    access,
+    request: { query: platformDeliveryQuery },
+    response: { status: 200, record: AdminWebhookDeliveryListRecord },
+    errors: [],
+    handle: (service, call) => service.listDeliveries(call.query),
+    present: presentPlatformDeliveries,
+  }),
+  operation({
+    id: "adminListFailedJobs",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/queues/{queue}/failed-jobs",
+    summary: "List what a queue has given up",
+    description:
+      "The latest failure comes first. The queues are `webhooks`, whose failed jobs are the dead letters, `chain`, `billing` and `maintenance`.",
+    access,
+    request: { query: failedJobQuery },
+    response: { status: 200, record: AdminFailedQueueJobListRecord },
+    errors: [],
+    handle: (service, call) => service.listFailedJobs(call.params.queue, call.query),
+    present: presentFailedJobs,
+  }),
+  operation({
+    id: "adminGetOperationsStatus",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/operations/status",
+    summary: "Get how the installation stands",
+    description:
+      "Looks now: it tries a write to the store and counts what waits. Of the networks it tells what the server that reads them has last found.",
+    access,
+    response: { status: 200, record: AdminOperationsStatusRecord },
+    errors: [],
+    handle: (service, call) => service.status(call.context),
+    present: presentOperationsStatus,
+  }),
+];

@@ -1,0 +1,61 @@
+import type { z } from "zod";
+import { toIso } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import type { FailedJob } from "../../platform/jobs/inspection.ts";
+import { presentPayment, type PaymentView } from "../payments/index.ts";
+import { presentDelivery, type PlatformDelivery } from "../webhooks/index.ts";
+import type { OperationsStatus } from "./operations-status.ts";
+import type { Owned } from "./oversight.ts";
+import type {
+  AdminFailedQueueJobListRecord,
+  AdminOperationsStatusRecord,
+  AdminPaymentListRecord,
+  AdminWebhookDeliveryListRecord,
+} from "./oversight-records.ts";
+
+export function presentPlatformPayments(
+  page: Page<Owned<PaymentView>>,
+): z.input<typeof AdminPaymentListRecord> {
+  const { data, nextCursor } = mapPage(page, ({ of, ...owner }) => ({
+    ...presentPayment(of),
+    ...owner,
+  }));
+  return { data: [...data], nextCursor };
+}
+
+export function presentPlatformDeliveries(
+  page: Page<Owned<PlatformDelivery>>,
+): z.input<typeof AdminWebhookDeliveryListRecord> {
+  const { data, nextCursor } = mapPage(page, ({ of, ...owner }) => ({
+    ...presentDelivery(of),
+    ...owner,
+    url: of.url,
+  }));
+  return { data: [...data], nextCursor };
+}
+
+export function presentFailedJobs(
+  page: Page<FailedJob>,
+): z.input<typeof AdminFailedQueueJobListRecord> {
+  const { data, nextCursor } = mapPage(page, (job) => ({
+    ...job,
+    organizationId: job.organizationId as Id<"organization"> | null,
+    createdAt: toIso(job.createdAt),
+    failedAt: toIso(job.failedAt),
+  }));
+  return { data: [...data], nextCursor };
+}
+
+export function presentOperationsStatus(
+  status: OperationsStatus,
+): z.input<typeof AdminOperationsStatusRecord> {
+  const { failed, deadLetter, pending, inProgress } = status.webhooks;
+  return {
+    checkedAt: toIso(status.checkedAt),
+    infrastructure: { status: status.infrastructure, checks: { ...status.checks } },
+    providers: [...status.providers],
+    queues: [...status.queues],
+    webhooks: { failed, deadLetter, pending, inProgress },
+  };
+}

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { datetime, id, listRecord, record, responseRecord } from "../../api/record.ts";
+import { PaymentRecord, paymentStatuses } from "../payments/index.ts";
+import { deliveryStatuses, WebhookDeliveryRecord } from "../webhooks/index.ts";
+import { healths } from "./health.ts";
+
+const networkLengthMax = 50;
+
+const owner = { organizationId: id("organization"), organizationName: z.string() };
+
+export const AdminPaymentListRecord = listRecord(
+  "AdminPaymentList",
+  record("AdminPayment", PaymentRecord.extend(owner)),
+);
+
+export const AdminWebhookDeliveryListRecord = listRecord(
+  "AdminWebhookDeliveryList",
+  record("AdminWebhookDelivery", WebhookDeliveryRecord.extend({ ...owner, url: z.string() })),
+);
+
+export const AdminFailedQueueJobListRecord = listRecord(
+  "AdminFailedQueueJobList",
+  responseRecord("AdminFailedQueueJob", {
+    id: z
+      .string()
+      .meta({ description: "Of a dead letter: the delivery's, by which it is replayed." }),
+    queue: z.string(),
+    name: z.string(),
+    attempts: z.int(),
+    failedReason: z.string(),
+    organizationId: id("organization").nullable(),
+    createdAt: datetime(),
+    failedAt: datetime(),
+  }),
+);
+
+const status = () => z.enum(healths);
+const count = () => z.int().min(0);
+
+export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus", {
+  checkedAt: datetime(),
+  infrastructure: responseRecord("OperationsInfrastructure", {
+    status: status().meta({ description: "The worst of the checks." }),
+    checks: z.record(z.string(), z.object({ status: status(), message: z.string() })),
+  }),
+  providers: z.array(
+    responseRecord("OperationsProviderHealth", {
+      provider: z.string(),
+      network: z.string(),
+      status: status().meta({ description: "`unknown` where no server reads the network." }),
+      message: z.string(),
+    }),
+  ),
+  queues: z.array(
+    responseRecord("OperationsQueueDepth", {
+      queue: z.string(),
+      waiting: count(),
+      active: count(),
+      delayed: count(),
+      failed: count(),
+    }),
+  ),
+  webhooks: responseRecord("OperationsWebhookBacklog", {
+    failed: count().meta({ description: "They are tried again." }),
+    deadLetter: count(),
+    pending: count(),
+    inProgress: count(),
+  }),
+});
+
+const page = { limit: z.string().optional(), cursor: z.string().optional() };
+export const failedJobQuery = page;
+export const platformPaymentQuery = {
+  ...page,
+  organizationId: id("organization").optional(),
+  status: z.enum(paymentStatuses).optional(),
+  network: z.string().min(1).max(networkLengthMax).optional(),
+};
+export const platformDeliveryQuery = {
+  ...page,
+  organizationId: id("organization").optional(),
+  status: z.enum(deliveryStatuses).optional(),
+};

@@ -1,0 +1,109 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
+import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import {
+  failedJobs,
+  firstFailure,
+  isQueue,
+  type FailedJob,
+  type FailurePlace,
+} from "../../platform/jobs/inspection.ts";
+import { namesOf } from "../organizations/index.ts";
+import type { PaymentService, PaymentView, PlatformPaymentFilters } from "../payments/index.ts";
+import {
+  deadLetters,
+  listAllDeliveries,
+  type PlatformDelivery,
+  type PlatformDeliveryFilters,
+} from "../webhooks/index.ts";
+import {
+  makeStatusReader,
+  type OperationsStatus,
+  type StatusSources,
+} from "./operations-status.ts";
+
+/** Something of an organization's, with the organization's name. */
+export interface Owned<T> {
+  readonly of: T;
+  readonly organizationId: string;
+  readonly organizationName: string;
+}
+
+/** What the platform's admins watch over, across organizations. */
+export interface OversightService {
+  listPayments(query: PlatformPaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
+  listDeliveries(
+    query: PlatformDeliveryFilters & PageQuery,
+  ): Promise<Page<Owned<PlatformDelivery>>>;
+  /** What a queue has given up, the latest failure first; 404 where there is no such queue. */
+  listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
+  /** How things stand, by looking now. The context is that of the write by which the store is tried. */
+  status(context: WriteContext): Promise<OperationsStatus>;
+}
+
+export function makeOversight(
+  deps: {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly payments: PaymentService;
+  } & StatusSources,
+): OversightService {
+  const { db, payments } = deps;
+
+  async function owned<T>(
+    { data, nextCursor }: Page<T>,
+    ownerOf: (item: T) => string,
+  ): Promise<Page<Owned<T>>> {
+    const names = await namesOf(db, data.map(ownerOf));
+    return {
+      data: data.map((item) => {
+        const organizationId = ownerOf(item);
+        return { of: item, organizationId, organizationName: names.get(organizationId) ?? "" };
+      }),
+      nextCursor,
+    };
+  }
+
+  return {
+    async listPayments(query) {
+      return owned(await payments.listAll(query), ({ payment }) => payment.organizationId);
+    },
+
+    async listDeliveries({ limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "admin_webhook_deliveries", { ...filters });
+      const rows = await listAllDeliveries(db, filters, page);
+      return owned(toPage(rows, page), ({ organizationId }) => organizationId);
+    },
+
+    async listFailedJobs(queue, query) {
+      if (!isQueue(queue)) throw notFound();
+      const page = parsePage(query, "admin_failed_jobs", { queue });
+      const after = page.after === null ? firstFailure : placeOf(page.after);
+      const [jobs, letters] = await Promise.all([
+        failedJobs(db, queue, after, page.fetch),
+        queue === "webhooks" ? deadLetters(db, after, page.fetch) : [],
+      ]);
+      return toPageBy([...jobs, ...letters].sort(latestFirst), page, positionOf);
+    },
+
+    status: makeStatusReader(deps),
+  };
+}
+
+function latestFirst(one: FailedJob, other: FailedJob): number {
+  return other.failedAt - one.failedAt || (one.id < other.id ? 1 : -1);
+}
+
+function positionOf({ failedAt, id }: FailedJob): string {
+  return `${String(failedAt)}.${id}`;
+}
+
+function placeOf(position: string): FailurePlace {
+  const [, failedAt, id] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
+  if (failedAt === undefined || id === undefined) {
+    const message = "must be the nextCursor of this list; leave it out to start again";
+    throw invalidField("?cursor", "invalid_cursor", message);
+  }
+  return { failedAt: Number(failedAt), id };
+}

@@ -1,0 +1,90 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import type { FailedJob, FailurePlace } from "../../platform/jobs/inspection.ts";
+import type { DeliveryStatus } from "./status.ts";
+import { viewed, type DeliveryView } from "./store.ts";
+
+// What the platform sees of the deliveries of all organizations.
+
+export interface PlatformDeliveryFilters {
+  readonly organizationId?: Id<"organization"> | undefined;
+  readonly status?: DeliveryStatus | undefined;
+}
+
+/** A delivery and where it goes. */
+export interface PlatformDelivery extends DeliveryView {
+  readonly url: string;
+}
+
+/** A page of every organization's deliveries, newest first. */
+export function listAllDeliveries(
+  reader: Reader,
+  { organizationId, status }: PlatformDeliveryFilters,
+  page: PageRequest,
+): Promise<PlatformDelivery[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    [`${amongUnusual(organizationId, status)}status =`, status],
+  ]);
+  return reader.all<PlatformDelivery>(
+    `SELECT delivery.*, endpoint.url AS "url" FROM (${viewed} ${rest}) AS delivery
+     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery."endpointId"
+     ORDER BY delivery.id DESC`,
+    values,
+  );
+}
+
+/** Most succeed, so that a walk finds them; for the others there is an index, whose condition has to be said. */
+function amongUnusual(
+  organizationId: string | undefined,
+  status: DeliveryStatus | undefined,
+): string {
+  return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
+}
+
+/** How many deliveries stand where. `later` of the pending and failed ones wait for a time ahead. */
+export interface DeliveryBacklog {
+  readonly pending: number;
+  readonly inProgress: number;
+  readonly failed: number;
+  readonly deadLetter: number;
+  readonly later: number;
+}
+
+/** Counts what did not succeed (yet), from one index. */
+export async function deliveryBacklog(reader: Reader, now: Instant): Promise<DeliveryBacklog> {
+  const rows = await reader.all<{ status: DeliveryStatus; total: number; later: number }>(
+    `SELECT status AS "status", COUNT(*) AS "total", COUNT(CASE WHEN due_at > $1 THEN 1 END) AS "later"
+     FROM webhook_deliveries WHERE status <> 'succeeded' GROUP BY status`,
+    [now],
+  );
+  const of = (status: DeliveryStatus) =>
+    rows.find((row) => row.status === status) ?? { total: 0, later: 0 };
+  return {
+    pending: of("pending").total,
+    inProgress: of("in_progress").total,
+    failed: of("failed").total,
+    deadLetter: of("dead_letter").total,
+    later: of("pending").later + of("failed").later,
+  };
+}
+
+/** Dead letters as the failed jobs that they are, the latest to fail first. They can be replayed by their ids. */
+export function deadLetters(
+  reader: Reader,
+  after: FailurePlace,
+  limit: number,
+): Promise<FailedJob[]> {
+  return reader.all<FailedJob>(
+    `SELECT id AS "id", 'webhooks' AS "queue", event_type AS "name", attempts AS "attempts",
+       COALESCE(last_error, '') AS "failedReason", organization_id AS "organizationId",
+       created_at AS "createdAt", completed_at AS "failedAt"
+     FROM webhook_deliveries
+     WHERE status = 'dead_letter' AND completed_at <= $1 AND (completed_at < $1 OR id < $2)
+     ORDER BY completed_at DESC, id DESC LIMIT $3`,
+    [after.failedAt, after.id, limit],
+  );
+}

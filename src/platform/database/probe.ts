@@ -1,0 +1,13 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Database, WriteContext } from "./database.ts";
+
+/** Writes to the store without changing it, and gives how long that took until it was on disk, in milliseconds. */
+export async function probeWrite(
+  db: Database,
+  clock: Clock,
+  context: WriteContext,
+): Promise<number> {
+  const began = clock.now();
+  await db.write(context, (tx) => tx.run("UPDATE meta SET value = value"));
+  return clock.now() - began;
+}
