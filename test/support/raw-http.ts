@@ -40,11 +40,7 @@ export async function rawExchange(url: string, request: RawRequest): Promise<Raw
 }
 
 /** Writes everything, and gives what came back until the other side closed. */
-async function talk(
-  hostname: string,
-  port: number,
-  parts: readonly Uint8Array[],
-): Promise<Buffer> {
+async function talk(hostname: string, port: number, parts: readonly Uint8Array[]): Promise<Buffer> {
   const socket = connect(port, hostname);
   const received: Buffer[] = [];
   const timer = setTimeout(() => {
