@@ -127,6 +127,7 @@ export async function createApp(
       mountOperations(features.wallets, services.wallets, api),
       mountOperations(features.invoices, services.invoices, api),
       mountOperations(features.payments, services.payments, api),
+      mountOperations(features.paymentDecisions, services.decisions, api),
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.analytics, services.analytics, api),

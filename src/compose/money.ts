@@ -6,6 +6,7 @@ import {
 } from "../features/checkout/index.ts";
 import { findCustomer } from "../features/customers/index.ts";
 import {
+  claimableTerms,
   makeInvoiceService,
   makeSettlement,
   matchHolds,
@@ -15,10 +16,15 @@ import {
 } from "../features/invoices/index.ts";
 import { requireVerified } from "../features/organizations/index.ts";
 import {
+  makeClaimExaminer,
+  makeHashClaims,
+  makePaymentDecisions,
   makePaymentService,
   makeSandboxDesk,
   makeWatcher,
   watchWorkerName,
+  type ClaimExaminer,
+  type PaymentDecisions,
   type PaymentService,
   type SandboxDesk,
   type Watcher,
@@ -40,8 +46,10 @@ export interface Money {
   readonly invoices: InvoiceService;
   readonly settlement: ReturnType<typeof makeSettlement>;
   readonly payments: PaymentService;
+  readonly decisions: PaymentDecisions;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
+  readonly examiners: readonly ClaimExaminer[];
   readonly analytics: AnalyticsService;
   readonly usage: UsageService;
   /** Null: the sandbox is not enabled. */
@@ -73,26 +81,41 @@ export function makeMoney(
   });
   const settlement = makeSettlement({ ...withMoney, networks: known });
   const payments = makePaymentService({ db, networks: known });
-  const watchers = config.networks.flatMap((network) => {
+  const ledger = {
+    ...common,
+    invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong },
+  };
+  const watched = config.networks.flatMap((network) => {
     const providers = providersOf(network, parts);
     const [client] = providers;
     if (client === undefined) return [];
-    const ports = { ...settlement, matchHolds, watchedAddresses, watchedAmong };
-    return [makeWatcher({ ...common, logger, network, client, providers, invoices: ports })];
+    const reading = { ...ledger, logger, network, client };
+    return {
+      watcher: makeWatcher({ ...reading, providers }),
+      examiner: makeClaimExaminer({ ...reading, claimableTerms }),
+    };
   });
+  const nudge = (network: string) => {
+    parts.nudges.nudge(watchWorkerName(network));
+  };
+  const decisions = makePaymentDecisions({ ...ledger, networks: known, nudge });
 
   const sandbox = makeDesk(parts, auditor);
   const checkout = makeCheckoutService({
+    db,
     clock,
     networks: known,
     baseUrl,
     sources: makeCheckoutSources({ db, invoices, payments }),
+    claims: makeHashClaims({ ...common, invoices: settlement, nudge }),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
   });
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({ clock, count: analytics.countUsage });
   return {
-    ...{ wallets, invoices, settlement, payments, checkout, watchers },
+    ...{ wallets, invoices, settlement, payments, decisions, checkout },
+    watchers: watched.map(({ watcher }) => watcher),
+    examiners: watched.map(({ examiner }) => examiner),
     ...{ analytics, usage, sandbox },
   };
 }

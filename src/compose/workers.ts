@@ -25,14 +25,14 @@ const schedule: readonly CronTask[] = [
 /** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
-  const { leases, apiKeys, fanOut, deliverer, watchers, settlement } = services;
+  const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;
   const context = (label: string) => ({ actor: systemActor(label), requestId: null, ip: null });
   return [
     createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
     deliverer,
     createSealer({ db, leases, context: context("audit-sealer") }),
     makeAddingUp({ db, leases, context: context("figures") }),
-    ...makeWatchWorkers({ db, clock, leases, watchers, invoices: settlement }),
+    ...makeWatchWorkers({ db, clock, leases, watchers, examiners, invoices: settlement }),
     {
       name: "api-key-use",
       everyMs: minute,

@@ -8,7 +8,7 @@ import {
 import { analyticsOperations } from "./analytics/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { invoiceOperations } from "./invoices/index.ts";
-import { paymentOperations } from "./payments/index.ts";
+import { decisionOperations, paymentOperations } from "./payments/index.ts";
 import { walletOperations } from "./wallets/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
 import { auditLogOperations } from "./audit-logs/index.ts";
@@ -37,6 +37,7 @@ export const features = {
   usage: usageOperations,
   invoices: invoiceOperations,
   payments: paymentOperations,
+  paymentDecisions: decisionOperations,
   checkout: checkoutOperations,
   analytics: analyticsOperations,
   admin: adminOperations,

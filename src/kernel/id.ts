@@ -14,6 +14,7 @@ export const idPrefixes = {
   hold: "hld",
   transfer: "trf",
   payment: "pay",
+  claim: "clm",
   figure: "fig",
   webhookEndpoint: "wep",
   webhookDelivery: "whd",

@@ -89,6 +89,19 @@ export const en = {
   lastChecked: "Last checked",
   never: "Not yet",
 
+  // --- a payment that does not show ---
+  hashQuestion: "Sent it, and it does not show here?",
+  hashLead:
+    "Paste the hash of your transaction, or the explorer's link to it. We look it up on {network}.",
+  hashLabel: "Transaction hash or link",
+  hashSend: "Look for it",
+  hashReceived:
+    "Thank you. We look your transaction up on the network; this page shows it when it is found to be for this payment. Do not send it twice.",
+  hashMalformed:
+    "That is no transaction hash. It has 64 digits and letters from a to f, with or without 0x before them. Copy it from your wallet or exchange and paste it again.",
+  hashTooMany:
+    "We are still looking at the transactions that were sent here. Wait until they are decided, or contact the merchant.",
+
   // --- facts and the receipt ---
   details: "Details",
   receipt: "Receipt",

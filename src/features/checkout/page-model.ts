@@ -30,7 +30,23 @@ export interface PageModel extends StateWords {
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];
   readonly transactions: readonly TransactionModel[];
+  /** What became of the form that was just sent. */
+  readonly notice: PageNotice | null;
+  /** Where a payer tells of a transaction; null where nothing is missing. */
+  readonly hashForm: HashFormModel | null;
   readonly back: { readonly href: string; readonly label: string } | null;
+}
+
+export interface PageNotice {
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+interface HashFormModel {
+  readonly action: string;
+  readonly lead: string;
+  /** What was sent is to be corrected. */
+  readonly isOpen: boolean;
 }
 
 /** A moment, for people and for the script. */
@@ -88,6 +104,16 @@ interface ReceiptModel {
   readonly facts: readonly Fact[];
 }
 
+/** Where a payment may have been sent that does not show. */
+const hashStates: ReadonlySet<CheckoutState> = new Set([
+  "awaiting",
+  "partly_paid",
+  "expired_unpaid",
+  "expired_partly_paid",
+  "canceled",
+  "cannot_check",
+]);
+
 /** How often the script looks: while something may come, on the test network, and after the end. */
 const pollMs = { open: 5 * second, test: 1.5 * second, over: minute / 2 } as const;
 
@@ -96,6 +122,7 @@ export async function makePageModel(
   view: CheckoutPageView,
   basePath: string,
   text: Catalogue,
+  notice: PageNotice | null = null,
 ): Promise<PageModel> {
   const { invoice, network, merchantName: merchant } = view;
   const state = stateOf(view, view.at);
@@ -122,6 +149,8 @@ export async function makePageModel(
     receipt: invoice.status === "paid" ? { facts: receiptFacts(view, text) } : null,
     facts: invoice.status === "paid" ? [] : facts(view, state, text),
     transactions: makeTransactions(view),
+    notice,
+    hashForm: hashStates.has(state) ? makeHashForm(view, basePath, text, notice) : null,
     back: makeBack(view, text),
   };
 }
@@ -254,6 +283,19 @@ function makeTransactions(view: CheckoutPageView): TransactionModel[] {
     hash: formatTransactionHash(network.addressForm, hash),
     link: transactionLink(network, hash),
   }));
+}
+
+function makeHashForm(
+  { invoice, network }: CheckoutPageView,
+  basePath: string,
+  text: Catalogue,
+  notice: PageNotice | null,
+): HashFormModel {
+  return {
+    action: `${basePath}/pay/${invoice.checkoutId}/transactions`,
+    lead: fill(text.hashLead, { network: networkText(network) }),
+    isOpen: notice?.isError === true,
+  };
 }
 
 function makeBack(view: CheckoutPageView, text: Catalogue): PageModel["back"] {

@@ -1,8 +1,10 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
-import { notFound, Problem } from "../../kernel/errors.ts";
+import { systemActor } from "../../kernel/actor.ts";
+import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
+import { TooManyClaims } from "../payments/index.ts";
 import { findAsset } from "./assets.ts";
 import { chooseCatalogue, type Catalogue } from "./catalogue.ts";
-import { makePageModel } from "./page-model.ts";
+import { makePageModel, type PageNotice } from "./page-model.ts";
 import { renderCheckout, renderMessage } from "./render.ts";
 import type { CheckoutService } from "./service.ts";
 
@@ -19,6 +21,13 @@ export const checkoutPages = [
     limit: "checkout",
     handle: actOnSandbox,
   }),
+  // The same form can be sent by anybody who has the link: it only makes us look at a public transaction.
+  page({
+    method: "POST",
+    path: "/pay/{checkoutId}/transactions",
+    limit: "submit",
+    handle: submitTransaction,
+  }),
 ];
 
 async function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -28,7 +37,8 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   try {
     const view = await service.view(checkoutId);
     if (view === null) return notFoundPage(basePath, text);
-    const html = renderCheckout(await makePageModel(view, basePath, text));
+    const notice = noticeOf(call.query.get("hash"), text);
+    const html = renderCheckout(await makePageModel(view, basePath, text, notice));
     return { kind: "html", status: 200, html };
   } catch (error) {
     // A payer who may just have paid is not shown a problem document.
@@ -73,4 +83,44 @@ async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<P
   const checkoutId = call.params["checkoutId"] ?? "";
   await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
   return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}` };
+}
+
+async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const checkoutId = call.params["checkoutId"] ?? "";
+  const context = {
+    actor: systemActor("checkout"),
+    requestId: call.requestId,
+    ip: call.clientAddress,
+  };
+  const result = await resultOf(
+    service.submitTransaction(context, checkoutId, call.form.get("transactionHash") ?? ""),
+  );
+  return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}?hash=${result}` };
+}
+
+/** What the page says after the form was sent. */
+type HashResult = "received" | "malformed" | "too-many";
+
+async function resultOf(submitting: Promise<unknown>): Promise<HashResult> {
+  try {
+    await submitting;
+    return "received";
+  } catch (error) {
+    if (error instanceof InvalidRequest) return "malformed";
+    if (error instanceof TooManyClaims) return "too-many";
+    throw error;
+  }
+}
+
+function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
+  switch (result) {
+    case "received":
+      return { isError: false, text: text.hashReceived };
+    case "malformed":
+      return { isError: true, text: text.hashMalformed };
+    case "too-many":
+      return { isError: true, text: text.hashTooMany };
+    default:
+      return null;
+  }
 }

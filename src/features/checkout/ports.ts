@@ -2,6 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
+import type { HashClaims } from "../payments/index.ts";
 
 /** What came for an invoice. */
 export interface CheckoutPayment {
@@ -23,6 +24,9 @@ export interface CheckoutSources {
   /** Null: the network was never reached. */
   networkState(network: string): Promise<NetworkState | null>;
 }
+
+/** Where hashes that payers submit go. */
+export type CheckoutClaims = HashClaims;
 
 /** The commands that the page of an invoice on the test network has; each is done when its promise is. */
 export interface CheckoutSandbox {

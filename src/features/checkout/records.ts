@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { datetime, moneyAnswer, responseRecord } from "../../api/record.ts";
+import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/record.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
@@ -43,4 +43,9 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   merchantDisplayName: z.string(),
   confirmationProgress: ConfirmationProgress,
   receipt: CheckoutReceiptRecord.nullable(),
+});
+
+export const SubmitTransactionRequest = requestRecord("SubmitTransactionRequest", {
+  /** Bare or with 0x, in any case, or an explorer's link that holds it. */
+  transactionHash: z.string().min(1).max(2_048),
 });

@@ -1,7 +1,9 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { CheckoutSandbox, CheckoutSources } from "./ports.ts";
+import { parseTransactionHash } from "../../platform/chain/transaction-hash.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
 import { createRecent } from "./recent.ts";
 
@@ -28,16 +30,27 @@ export interface CheckoutService {
   session(checkoutId: string): Promise<CheckoutSession>;
   /** What the page shows, at most a second old; null where there is no such checkout. */
   view(checkoutId: string): Promise<CheckoutPageView | null>;
+  /**
+   * Notes a transaction that a payer says to have paid with, to be looked at later, and gives the session. 400 for text
+   * that holds no hash, 404 where there is no such checkout, 409 `too_many_claims`.
+   */
+  submitTransaction(
+    context: WriteContext,
+    checkoutId: string,
+    transactionHash: string,
+  ): Promise<CheckoutSession>;
   /** Does what a button of the test panel says; 404 for every invoice that is not on the test network. */
   actOnSandbox(checkoutId: string, action: string): Promise<void>;
 }
 
 export interface CheckoutDependencies {
+  readonly db: Pick<Database, "write">;
   readonly clock: Clock;
   /** Every network of the table: what is off now may have been on when an invoice was issued. */
   readonly networks: ReadonlyMap<string, Network>;
   readonly baseUrl: () => string;
   readonly sources: CheckoutSources;
+  readonly claims: CheckoutClaims;
   /** Null: the test network is off. */
   readonly sandbox: CheckoutSandbox | null;
 }
@@ -94,6 +107,23 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       if (found === null) return null;
       const hasSandbox = sandboxOf(found.view.network) !== null;
       return { ...found.view, qrCode: found.session.qrCode, at: clock.now(), hasSandbox };
+    },
+
+    async submitTransaction(context, checkoutId, transactionHash) {
+      const hash = parseTransactionHash(transactionHash);
+      if (hash === null) {
+        throw invalidField(
+          "/transactionHash",
+          "invalid_format",
+          "must be a transaction's hash, 64 digits and letters from a to f, or an explorer's link to it",
+        );
+      }
+      const found = await loaded(checkoutId);
+      if (found === null) throw notFound();
+      return deps.db.write(context, async (tx) => {
+        await deps.claims.submit(tx, found.view.invoice, hash);
+        return found.session;
+      });
     },
 
     async actOnSandbox(checkoutId, action) {

@@ -1,3 +1,4 @@
+export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, watchedAddresses, watchedAmong, type HoldMatch } from "./hold-matching.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";

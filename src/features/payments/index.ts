@@ -1,5 +1,9 @@
+export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
+export { makeHashClaims, type ClaimedInvoice, type HashClaims } from "./claims.ts";
+export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";
+export { TooManyClaims } from "./errors.ts";
 export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";
-export { paymentOperations } from "./operations.ts";
+export { decisionOperations, paymentOperations } from "./operations.ts";
 export { presentPayment, type PaymentView } from "./present.ts";
 export { PaymentRecord } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";

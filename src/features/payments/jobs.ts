@@ -3,7 +3,9 @@ import { networkState } from "../../platform/chain/state.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
+import type { ClaimExaminer } from "./claim-examiner.ts";
 import type { Invoices } from "./ports.ts";
+import type { Guard } from "./recorder.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** How long after a process died another one reads its networks. */
@@ -15,14 +17,16 @@ export function watchWorkerName(network: string): string {
 }
 
 /**
- * One worker a network: it looks at the chain, then expires what is due by the time of the newest scanned block. Only
- * the process that holds the network's lease does.
+ * One worker a network: it looks at the chain, expires what is due by the time of the newest scanned block, then looks
+ * at the transactions that payers submitted. Only the process that holds the network's lease does.
  */
 export function makeWatchWorkers(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly leases: Leases;
   readonly watchers: readonly Watcher[];
+  /** Of the same networks. */
+  readonly examiners: readonly ClaimExaminer[];
   readonly invoices: Pick<Invoices, "sweepDeadlines">;
 }): Worker[] {
   const { db, clock, leases, invoices } = deps;
@@ -33,6 +37,8 @@ export function makeWatchWorkers(deps: {
     return (await invoices.sweepDeadlines(db, network, state, clock.now())) > 0;
   }
 
+  const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
+
   return deps.watchers.map((watcher) => ({
     name: watchWorkerName(watcher.network.id),
     everyMs: watcher.network.pollMs,
@@ -40,10 +46,12 @@ export function makeWatchWorkers(deps: {
       const { id } = watcher.network;
       const lease = await leases.acquire(watchWorkerName(id), leaseMs);
       if (lease === null) return false;
-      const isMore = await watcher.look((tx) => leases.guard(tx, lease));
+      const guard: Guard = (tx) => leases.guard(tx, lease);
+      const isMore = await watcher.look(guard);
       if (signal.aborted) return false;
       const hasExpired = await sweep(id);
-      return isMore || hasExpired;
+      const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
+      return isMore || hasExpired || hasClaims;
     },
   }));
 }

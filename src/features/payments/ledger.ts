@@ -1,31 +1,12 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { difference } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
-import type { PayableTerms, PaymentTotals } from "../invoices/index.ts";
-import { meterPayment } from "../usage/index.ts";
+import { writeChanges, type Change, type TermsOf } from "./changes.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
 import { findPlaces, writePlaces, type Placed } from "./placement.ts";
-import { presentPayment } from "./present.ts";
-import {
-  confirmPayment,
-  movePayment,
-  openPayment,
-  paymentEvents,
-  revertPayment,
-  settleLedger,
-} from "./rules.ts";
-import { insertPayments, lockPayments, transfersById, updatePayments } from "./store.ts";
+import { confirmPayment, movePayment, openPayment, revertPayment } from "./rules.ts";
+import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
-import { groupBy } from "./window.ts";
-
-/** A payment as it was stored, null for a new one, and as it becomes. */
-interface Change {
-  readonly before: PaymentRow | null;
-  readonly after: PaymentRow;
-}
-
-type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
 
 /**
  * Writes what changed on the chain, and what follows from it for payments and invoices, in the caller's transaction
@@ -45,21 +26,14 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
   if (inOrder.length === 0) return false;
 
   const stored = await lockPayments(tx, inOrder);
-  const { changes, totals } = settle(
-    [...followPayments(stored, placed, entry), ...openPayments(deps, placed, terms, entry)],
+  const changes = await writeChanges(
+    tx,
+    deps,
+    entry,
     terms,
+    [...followPayments(stored, placed, entry), ...openPayments(deps, placed, terms, entry)],
+    transfersIn(placed),
   );
-  await insertPayments(
-    tx,
-    changes.filter(({ before }) => before === null).map(({ after }) => after),
-  );
-  await updatePayments(
-    tx,
-    changes.filter(({ before }) => before !== null).map(({ after }) => after),
-  );
-  meter(tx, deps, entry, changes, terms);
-  await tell(tx, deps, entry, changes, placed);
-  await deps.invoices.settleInvoices(tx, entry.network.id, totals, entry.state, entry.at);
   return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
 }
 
@@ -95,102 +69,6 @@ function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: E
     const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
     return { before: null, after };
   });
-}
-
-/** What each invoice's payments come to, and those of them that change by it. */
-function settle(
-  given: readonly Change[],
-  terms: TermsOf,
-): { changes: Change[]; totals: Map<Id<"invoice">, PaymentTotals> } {
-  const befores = new Map(given.map(({ before, after }) => [after.id, before]));
-  const ledgers = groupBy(given, ({ after }) => after.invoiceId);
-  const changes: Change[] = [];
-  const totals = new Map<Id<"invoice">, PaymentTotals>();
-  for (const [invoiceId, asked] of terms) {
-    const ledger = (ledgers.get(invoiceId) ?? []).map(({ after }) => after);
-    const settled = settleLedger(ledger, asked);
-    totals.set(invoiceId, settled.totals);
-    for (const payment of settled.payments) {
-      const before = befores.get(payment.id) ?? null;
-      if (before === null) changes.push({ before, after: payment });
-      else if (differs(before, payment)) {
-        changes.push({ before, after: { ...payment, version: before.version + 1 } });
-      }
-    }
-  }
-  return { changes, totals };
-}
-
-function differs(one: PaymentRow, other: PaymentRow): boolean {
-  const names = Object.keys(one) as (keyof PaymentRow)[];
-  return names.some((name) => one[name] !== other[name]);
-}
-
-/** Puts what is confirmed into the figures, and takes out again what is not any more. */
-function meter(
-  tx: Tx,
-  { ids }: LedgerDeps,
-  { at }: Entry,
-  changes: readonly Change[],
-  terms: TermsOf,
-): void {
-  for (const { before, after } of changes) {
-    const subjects = terms.get(after.invoiceId);
-    assert(subjects !== undefined, "a payment's invoice was not locked");
-    meterPayment(tx, ids, at, subjects, before, after);
-  }
-}
-
-/** Audit entries and events of the payments that came to another status. */
-async function tell(
-  tx: Tx,
-  deps: LedgerDeps,
-  entry: Entry,
-  changes: readonly Change[],
-  placed: Placed,
-): Promise<void> {
-  const { at, network, state } = entry;
-  const told = changes.filter(({ before, after }) => before?.status !== after.status);
-  const transfers = await transfersOf(tx, told, placed);
-  for (const { before, after } of told) {
-    const transfer = transfers.get(after.transferId);
-    assert(transfer !== undefined, "a payment has no transfer");
-    const type = paymentEvents[after.status];
-    const view = { payment: after, transfer, network, tipHeight: state.tipHeight };
-    const record = presentPayment(view);
-    const { organizationId } = after;
-    deps.outbox.emit(tx, at, {
-      type,
-      organizationId,
-      objectType: "payment",
-      objectId: after.id,
-      objectVersion: after.version,
-      data: before === null ? record : { ...record, previousStatus: before.status },
-    });
-    const past = before === null ? {} : presentPayment({ ...view, payment: before });
-    deps.auditor.record(tx, at, {
-      action: type,
-      organizationId,
-      targetType: "payment",
-      targetId: after.id,
-      changes: difference(past, record),
-    });
-  }
-}
-
-/** The transfers of payments: those just placed, and the others read at once. */
-async function transfersOf(
-  tx: Tx,
-  changes: readonly Change[],
-  placed: Placed,
-): Promise<ReadonlyMap<Id<"transfer">, TransferRow>> {
-  const known = transfersIn(placed);
-  const ids = changes.map(({ after }) => after.transferId);
-  const others = await transfersById(
-    tx,
-    ids.filter((id) => !known.has(id)),
-  );
-  return new Map([...known, ...others]);
 }
 
 function transfersIn({ fresh, moved, orphaned }: Placed): Map<Id<"transfer">, TransferRow> {

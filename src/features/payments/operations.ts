@@ -3,8 +3,10 @@ import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { id } from "../../api/record.ts";
 import type { Page } from "../../kernel/page.ts";
+import type { PaymentDecisions } from "./decisions.ts";
+import { PaymentNotInReview, TransferAllocated } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present.ts";
-import { PaymentListRecord } from "./records.ts";
+import { PaymentListRecord, PaymentRecord } from "./records.ts";
 import type { PaymentService } from "./service.ts";
 import { paymentStatuses } from "./status.ts";
 
@@ -35,5 +37,39 @@ export const paymentOperations = [
       data: data.map(presentPayment),
       nextCursor,
     }),
+  }),
+];
+
+const decision = operationsOf<PaymentDecisions>();
+
+export const decisionOperations = [
+  decision({
+    id: "acceptPayment",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/payments/{paymentId}/accept",
+    summary: "Accept a payment in review",
+    description:
+      "It counts from now on, whatever became of its invoice meanwhile. Other claims on the same transfer are rejected.",
+    access: organization("payments:decide"),
+    response: { status: 200, record: PaymentRecord },
+    errors: [PaymentNotInReview, TransferAllocated],
+    handle: (service, call) =>
+      service.accept(call.context, call.organizationId, call.params.paymentId),
+    present: presentPayment,
+  }),
+  decision({
+    id: "rejectPayment",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/payments/{paymentId}/reject",
+    summary: "Reject a payment in review",
+    description: "It counts nothing, and its transfer is free for another invoice.",
+    access: organization("payments:decide"),
+    response: { status: 200, record: PaymentRecord },
+    errors: [PaymentNotInReview],
+    handle: (service, call) =>
+      service.reject(call.context, call.organizationId, call.params.paymentId),
+    present: presentPayment,
   }),
 ];

@@ -133,12 +133,15 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
   const completing = completingPlace(counted, terms.dueAmount);
   // What comes once the invoice is whole is too much, not too late.
   const making = completing === -1 ? counted : counted.slice(0, completing + 1);
-  const waiting = payments.filter(({ status }) => status === "review");
-  const isLate = ({ blockTime }: PaymentRow) => blockTime > terms.expiresAt;
+  // Anybody may submit a hash: until the merchant accepts it, it says nothing about the invoice.
+  const waiting = payments.filter(
+    ({ status, rule }) => status === "review" && rule !== "submitted_hash",
+  );
+  const isLate = ({ blockTime }: PaymentRow) => terms.isCanceled || blockTime > terms.expiresAt;
   return {
     seen: sumOf(counted),
     confirmed: sumOf(counted.filter(({ status }) => status === "confirmed")),
-    isLate: making.some(isLate) || waiting.some((payment) => terms.isCanceled || isLate(payment)),
+    isLate: making.some(isLate) || waiting.some(isLate),
     isReverted: payments.some(
       ({ status, statusWhenBack }) => status === "reverted" && statusWhenBack === "confirming",
     ),
@@ -161,11 +164,34 @@ function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
   });
 }
 
+/** The merchant takes what was in review. It counts from now on, and is confirmed like any other. */
+export function acceptPayment(payment: PaymentRow): PaymentRow {
+  return { ...payment, status: "confirming" };
+}
+
+/** The merchant does not take it, or has taken another claim on its transfer. */
+export function rejectPayment(payment: PaymentRow): PaymentRow {
+  return { ...payment, status: "rejected" };
+}
+
+/** What of a transfer is taken: payments that count, and those that do again when it comes back. */
+export function takenOf(payments: readonly PaymentRow[]): bigint {
+  return sumOf(
+    payments.filter((payment) => isCounted(payment) || payment.statusWhenBack === "confirming"),
+  );
+}
+
 /** The event of each status that a payment can come to. */
-export const paymentEvents = {
+const paymentEvents = {
   confirming: "payment.detected",
   confirmed: "payment.confirmed",
   reverted: "payment.reverted",
   review: "payment.needs_review",
   rejected: "payment.rejected",
 } as const satisfies Record<PaymentStatus, string>;
+
+/** The event that tells of a payment's new status. */
+export function eventOf(before: Pick<PaymentRow, "status"> | null, after: PaymentRow) {
+  const isAccepted = before?.status === "review" && after.status === "confirming";
+  return isAccepted ? "payment.accepted" : paymentEvents[after.status];
+}

@@ -8,6 +8,7 @@ import {
   time,
   type RowOf,
 } from "../../platform/database/index.ts";
+import type { ClaimReason, ClaimState } from "./claim-status.ts";
 import type { MatchRule } from "./ports.ts";
 import type { PaymentSource, PaymentStatus } from "./status.ts";
 
@@ -131,5 +132,38 @@ export const payments = table(
   },
 );
 
+/** Hashes of transactions that payers say they paid with. A claim only makes us look; what it comes to is kept. */
+export const paymentClaims = table(
+  "payment_claims",
+  {
+    id: text<Id<"claim">>(),
+    organizationId: text<Id<"organization">>(),
+    invoiceId: text<Id<"invoice">>(),
+    network: text(),
+    /** 64 lower-case hex digits. */
+    transactionHash: text(),
+    state: text<ClaimState>(),
+    /** Why it was refused; for operators alone, since it may tell of other invoices. */
+    reason: text<ClaimReason>().nullable(),
+    attempts: integer(),
+    /** While it waits: when it is looked at next. */
+    nextAt: time(),
+    createdAt: time(),
+    closedAt: time().nullable(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "payment_claims_hash", columns: ["invoiceId", "transactionHash"], unique: true },
+      {
+        name: "payment_claims_due",
+        columns: ["network", "nextAt", "id"],
+        where: "state = 'waiting'",
+      },
+    ],
+  },
+);
+
+export type ClaimRow = RowOf<typeof paymentClaims>;
 export type TransferRow = RowOf<typeof transfers>;
 export type PaymentRow = RowOf<typeof payments>;

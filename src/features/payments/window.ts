@@ -123,7 +123,8 @@ function rank(row: TransferRow): number {
   return row.status === "seen" ? 0 : 1;
 }
 
-function isSameMoney(row: TransferRow, log: TransferLog): boolean {
+/** Whether a transfer on record and a log of its transaction have the same parties, token and amount. */
+export function isSameMoney(row: TransferRow, log: TransferLog): boolean {
   return (
     row.contract === log.contract &&
     row.toAddress === log.to &&

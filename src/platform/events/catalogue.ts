@@ -23,6 +23,7 @@ export const eventCatalogue = {
     "payment.confirmed": "A payment has its confirmations.",
     "payment.reverted": "A reorganisation of the network took a payment away.",
     "payment.needs_review": "A payment waits for the merchant to accept or reject it.",
+    "payment.accepted": "A payment that waited for the merchant was accepted: it counts.",
     "payment.rejected": "A payment was rejected and counts nothing.",
   },
   customers: {

@@ -24,6 +24,7 @@ import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/asset.
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { money, parseMoney, type Money } from "../../../src/kernel/money.ts";
+import type { Tx } from "../../../src/platform/database/index.ts";
 import type { NetworkState } from "../../../src/platform/chain/state.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -58,6 +59,10 @@ export interface World {
   looks: number;
   /** What the buttons of the test panel did. */
   pressed: string[];
+  /** The hashes that were submitted. */
+  submitted: string[];
+  /** Thrown when a hash is submitted. */
+  refusal: Error | null;
 }
 
 export interface Lab {
@@ -66,6 +71,8 @@ export interface Lab {
   readonly page: string;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   press(action: string): Promise<Response>;
+  /** Sends the form for a transaction's hash. */
+  submit(transactionHash: string): Promise<Response>;
   /** Changes the invoice, and the time by more than anything is remembered. */
   change(changes: Partial<PayerInvoice>): void;
   close(): Promise<void>;
@@ -134,9 +141,19 @@ export async function openLab(
     fault: null,
     looks: 0,
     pressed: [],
+    submitted: [],
+    refusal: null,
   };
   const clock = { now: () => world.at };
   const service = makeCheckoutService({
+    db: { write: (_context, fn) => fn({} as Tx) },
+    claims: {
+      submit(_tx, _invoice, hash) {
+        if (world.refusal !== null) return Promise.reject(world.refusal);
+        world.submitted.push(hash);
+        return Promise.resolve();
+      },
+    },
     clock,
     networks: testNetworks("tron", "ethereum", "sandbox"),
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
@@ -183,17 +200,20 @@ export async function openLab(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
+  const sendForm = (path: string, fields: Record<string, string>): Promise<Response> =>
+    fetch(`${url}/pay/${checkoutId}/${path}`, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      redirect: "manual",
+    });
+
   return {
     world,
     url,
     page: `${url}/pay/${checkoutId}`,
     get: (path, headers = {}) => fetch(url + path, { headers }),
-    press: (action) =>
-      fetch(`${url}/pay/${checkoutId}/sandbox`, {
-        method: "POST",
-        body: new URLSearchParams({ action }),
-        redirect: "manual",
-      }),
+    press: (action) => sendForm("sandbox", { action }),
+    submit: (transactionHash) => sendForm("transactions", { transactionHash }),
     change(changes) {
       if (world.invoice !== null) world.invoice = { ...world.invoice, ...changes };
       world.at += 1_000;

@@ -93,7 +93,9 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
     expect(text).to.contain("for 25.00 USD");
     // What only works with a script is not shown without it.
-    for (const [button] of page.matchAll(/<button[^>]*>/g)) expect(button).to.contain("hidden");
+    for (const [button] of page.matchAll(/<button type="button"[^>]*>/g)) {
+      expect(button).to.contain("hidden");
+    }
   });
 
   it("draws the code dark on white with a quiet zone, and names it", async () => {

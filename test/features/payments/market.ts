@@ -1,4 +1,5 @@
 import {
+  claimableTerms,
   matchHolds,
   presentInvoice,
   watchedAddresses,
@@ -6,6 +7,7 @@ import {
   type InvoiceView,
 } from "../../../src/features/invoices/index.ts";
 import {
+  makeClaimExaminer,
   makePaymentService,
   makeWatcher,
   makeWatchWorkers,
@@ -49,14 +51,20 @@ export function openMarket(
   if (network === undefined) throw new Error(`there is no network ${networkId}`);
   const clock = { now: () => shop.now() };
   const invoices = { ...shop.settlement, matchHolds, watchedAddresses, watchedAmong };
-  const watcher = makeWatcher({
-    ...{ db, clock, ids, network, invoices, client, providers },
+  const reading = {
+    ...{ db, clock, ids, network, invoices, client },
     auditor: createAuditor(ids),
     outbox: createOutbox({ ids, nudge: () => undefined }),
     logger: silentLogger,
-  });
+  };
+  const watcher = makeWatcher({ ...reading, providers });
+  const examiner = makeClaimExaminer({ ...reading, claimableTerms });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
-  const [worker] = makeWatchWorkers({ db, clock, leases, watchers: [watcher], invoices });
+  const [worker] = makeWatchWorkers({
+    ...{ db, clock, leases, invoices },
+    watchers: [watcher],
+    examiners: [examiner],
+  });
   const service = makePaymentService({ db, networks });
 
   return {

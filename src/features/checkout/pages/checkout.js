@@ -83,12 +83,15 @@
   function show(next) {
     const focused = document.activeElement?.id ?? "";
     const open = [...checkout.querySelectorAll("details[open]")].map(({ id }) => id);
+    const typed = document.getElementById("transaction-hash")?.value ?? "";
     const isNews =
       next.dataset.state !== checkout.dataset.state ||
       next.dataset.headline !== checkout.dataset.headline;
     checkout.replaceWith(document.adoptNode(next));
     checkout = next;
     enhance();
+    const field = document.getElementById("transaction-hash");
+    if (field !== null) field.value = typed;
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
     if (isNews) say(checkout.dataset.headline);

@@ -80,5 +80,20 @@ export const migration: Migration = {
     `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
     `CREATE INDEX payments_confirmed ON payments (organization_id, block_time) WHERE status = 'confirmed'`,
     `CREATE INDEX payments_confirming ON payments (network, confirms_at_height, id) WHERE status = 'confirming'`,
+    `CREATE TABLE payment_claims (
+      id ${types.text} NOT NULL PRIMARY KEY,
+      organization_id ${types.text} NOT NULL,
+      invoice_id ${types.text} NOT NULL,
+      network ${types.text} NOT NULL,
+      transaction_hash ${types.text} NOT NULL,
+      state ${types.text} NOT NULL CHECK (state IN ('waiting', 'credited', 'review', 'refused')),
+      reason ${types.text},
+      attempts ${types.integer} NOT NULL,
+      next_at ${types.time} NOT NULL,
+      created_at ${types.time} NOT NULL,
+      closed_at ${types.time}
+    )`,
+    `CREATE UNIQUE INDEX payment_claims_hash ON payment_claims (invoice_id, transaction_hash)`,
+    `CREATE INDEX payment_claims_due ON payment_claims (network, next_at, id) WHERE state = 'waiting'`,
   ],
 };

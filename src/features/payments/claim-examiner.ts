@@ -1,0 +1,140 @@
+import { systemActor } from "../../kernel/actor.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { assert } from "../../kernel/errors.ts";
+import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import { LeaseLost } from "../../platform/jobs/leases.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+import type { claimableTerms } from "../invoices/index.ts";
+import { enterClaimed, settleClaim, type ClaimOutcome } from "./claim-ledger.ts";
+import { claimedLogs, retryAt, timeFault } from "./claim-rules.ts";
+import type { ClaimReason } from "./claim-status.ts";
+import { closeClaim, dueClaims, postponeClaim } from "./claim-store.ts";
+import type { LedgerDeps } from "./entry.ts";
+import type { Guard } from "./recorder.ts";
+import type { ClaimRow } from "./table.ts";
+import type { TimedLog } from "./window.ts";
+
+export interface ClaimExaminerDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly network: Network;
+  readonly client: ChainClient;
+  readonly claimableTerms: typeof claimableTerms;
+}
+
+/** Looks at the transactions that payers of one network submitted. */
+export interface ClaimExaminer {
+  readonly network: Network;
+  /**
+   * A bounded batch of the claims that are due, after a look of the watcher and under its lease, so that what the
+   * ordinary rules match is matched already. Gives true where more is due.
+   */
+  examine(guard: Guard): Promise<boolean>;
+}
+
+/** Claims whose receipts are read at the same time. */
+const batchMax = 20;
+
+const context: WriteContext = { actor: systemActor("claims"), requestId: null, ip: null };
+
+/** What the chain says about a claim: transfers that may be the invoice's, a reason why not, or nothing yet. */
+type Evidence = { readonly logs: readonly TimedLog[] } | { readonly refused: ClaimReason } | null;
+
+export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
+  const { db, clock, network, client } = deps;
+  const logger = deps.logger.child({ network: network.id });
+
+  async function findEvidence(claim: ClaimRow): Promise<Evidence> {
+    const terms = await deps.claimableTerms(db, claim.invoiceId);
+    if (terms === null) return { refused: "hold_ended" };
+    const receipt = await client.receipt(claim.transactionHash);
+    if (receipt === null) return null;
+    const state = await networkState(db, network.id);
+    const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
+    if (typeof found === "string") return { refused: found };
+    const logs = await timed(found);
+    if (logs === null) return null;
+    const [first] = logs;
+    const fault = first === undefined ? null : timeFault(first.blockTime, terms);
+    return fault === null ? { logs } : { refused: fault };
+  }
+
+  /** The logs of one receipt with the time of their block; null where it was replaced meanwhile. */
+  async function timed(logs: readonly TransferLog[]): Promise<readonly TimedLog[] | null> {
+    const [first] = logs;
+    assert(first !== undefined, "a receipt without transfers was taken for a payment");
+    const { blockTime, blockHeight, blockHash } = first;
+    if (blockTime !== null) return logs.map((log) => ({ ...log, blockTime }));
+    const [block] = await client.blocks([blockHeight]);
+    if (block?.hash !== blockHash) return null;
+    return logs.map((log) => ({ ...log, blockTime: block.time }));
+  }
+
+  async function postpone(claim: ClaimRow, guard: Guard): Promise<void> {
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      await postponeClaim(tx, claim, retryAt(claim.attempts, clock.now()));
+    });
+  }
+
+  async function settle(claim: ClaimRow, evidence: Evidence, guard: Guard): Promise<void> {
+    if (evidence === null) {
+      await postpone(claim, guard);
+      return;
+    }
+    if ("logs" in evidence) {
+      // The ledger enters by its own rules first, in a transaction of its own: each locks in the ledger's order.
+      await db.write(context, async (tx) => {
+        await guard(tx);
+        await enterClaimed(tx, deps, network, claim, evidence.logs, clock.now());
+      });
+    }
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      const at = clock.now();
+      const outcome: ClaimOutcome | null =
+        "refused" in evidence
+          ? { state: "refused", reason: evidence.refused }
+          : await settleClaim(tx, deps, network, claim, evidence.logs, at);
+      if (outcome === null) {
+        await postponeClaim(tx, claim, retryAt(claim.attempts, at));
+        return;
+      }
+      if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
+      deps.auditor.record(tx, at, {
+        action: "invoice.transaction_examined",
+        organizationId: claim.organizationId,
+        targetType: "invoice",
+        targetId: claim.invoiceId,
+        changes: { transactionHash: claim.transactionHash, state: outcome.state },
+      });
+    });
+  }
+
+  /** One claim that cannot be looked at never keeps the others from it. */
+  async function examineOne(claim: ClaimRow, guard: Guard): Promise<void> {
+    try {
+      await settle(claim, await findEvidence(claim), guard);
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      if (!(error instanceof ProviderError)) {
+        logger.error({ claim: claim.id, err: error }, "a submitted transaction was not looked at");
+      }
+      await postpone(claim, guard);
+    }
+  }
+
+  return {
+    network,
+    async examine(guard) {
+      const due = await dueClaims(db, network.id, clock.now(), batchMax);
+      await Promise.all(due.map((claim) => examineOne(claim, guard)));
+      return due.length === batchMax;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import type { Instant } from "../../kernel/clock.ts";
+import { assert } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import { writeChanges, type Change } from "./changes.ts";
+import { compareWithRecord } from "./claim-rules.ts";
+import type { ClaimReason, ClaimState } from "./claim-status.ts";
+import { lockTransaction, paymentsOfTransfer } from "./claim-store.ts";
+import type { LedgerDeps } from "./entry.ts";
+import { enter } from "./ledger.ts";
+import { isCounted, openPayment, takenOf } from "./rules.ts";
+import { finalizeTransfers, lockPayments } from "./store.ts";
+import type { ClaimRow, TransferRow } from "./table.ts";
+import type { TimedLog } from "./window.ts";
+
+/** What a claim came to. */
+export interface ClaimOutcome {
+  readonly state: Exclude<ClaimState, "waiting">;
+  readonly reason: ClaimReason | null;
+}
+
+/**
+ * Lets the ledger enter, by its own rules, the transfers of a claim that it does not know or knows for nobody's. What
+ * the watcher has yet to come to is left to it.
+ */
+export async function enterClaimed(
+  tx: Tx,
+  deps: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  logs: readonly TimedLog[],
+  at: Instant,
+): Promise<void> {
+  const state = await networkState(tx, network.id);
+  assert(state !== null, "a payment was claimed on a network that was never read");
+  const stored = await lockTransaction(tx, network.id, claim.transactionHash);
+  const recorded = compareWithRecord(stored, logs, state.cursorHeight);
+  if (recorded.isUnsettled) return;
+  const moved: { transfer: TransferRow; log: TimedLog }[] = [];
+  for (const place of recorded.known) {
+    const { id, invoiceId } = place.transfer;
+    if (invoiceId !== null || (await paymentsOfTransfer(tx, id)).length > 0) continue;
+    moved.push(place);
+  }
+  const fresh = recorded.missing;
+  if (moved.length === 0 && fresh.length === 0) return;
+  const difference = { fresh, moved, orphaned: [], contradicting: [] };
+  await enter(tx, deps, { network, state, difference, verified: [], at });
+  await finalizeTransfers(tx, network.id, state.cursorHeight);
+}
+
+/**
+ * Decides on a claim whose transfers the ledger has entered: those that no rule gave to anybody become payments that
+ * wait for the merchant. Null where the chain has to be waited for.
+ */
+export async function settleClaim(
+  tx: Tx,
+  deps: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  logs: readonly TimedLog[],
+  at: Instant,
+): Promise<ClaimOutcome | null> {
+  const state = await networkState(tx, network.id);
+  assert(state !== null, "a payment was claimed on a network that was never read");
+  const stored = await lockTransaction(tx, network.id, claim.transactionHash);
+  const { known, missing, isUnsettled } = compareWithRecord(stored, logs, state.cursorHeight);
+  if (isUnsettled || missing.length > 0) return null;
+  const transfers = known.map(({ transfer }) => transfer);
+
+  const standings: Standing[] = [];
+  const toReview: TransferRow[] = [];
+  const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
+  for (const transfer of transfers) {
+    const standing = elsewhere.has(transfer.id) ? "taken" : await standingOf(tx, claim, transfer);
+    standings.push(standing);
+    if (standing === "free") toReview.push(transfer);
+  }
+  if (toReview.length > 0) {
+    await openReviews(tx, deps, { network, state, at }, claim, toReview);
+    return { state: "review", reason: null };
+  }
+  for (const good of ["credited", "review"] as const) {
+    if (standings.includes(good)) return { state: good, reason: null };
+  }
+  return { state: "refused", reason: standings.includes("taken") ? "taken" : "rejected" };
+}
+
+/** How a transfer stands to a claim's invoice. */
+type Standing = "credited" | "review" | "taken" | "rejected" | "free";
+
+async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promise<Standing> {
+  const payments = await paymentsOfTransfer(tx, transfer.id);
+  const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
+  const live = own.find(({ status }) => status !== "rejected");
+  if (live !== undefined) return isCounted(live) ? "credited" : "review";
+  if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
+  return own.length > 0 ? "rejected" : "free";
+}
+
+/** The transfers that are, at this moment, an exact match of another invoice's hold. */
+async function exactlyHeldByOthers(
+  tx: Tx,
+  { invoices }: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  transfers: readonly TransferRow[],
+): Promise<ReadonlySet<Id<"transfer">>> {
+  const matches = await invoices.matchHolds(
+    tx,
+    network.id,
+    transfers.map(({ id, token, toAddress, amount, blockTime }) => ({
+      key: id,
+      token,
+      address: toAddress,
+      amount,
+      blockTime,
+    })),
+  );
+  const others = transfers.filter(({ id }) => {
+    const match = matches.get(id);
+    if (match === undefined || match.rule === "within_tolerance") return false;
+    return match.invoiceId !== claim.invoiceId;
+  });
+  return new Set(others.map(({ id }) => id));
+}
+
+/** Opens payments that reserve nothing and count nothing until the merchant accepts them. */
+async function openReviews(
+  tx: Tx,
+  deps: LedgerDeps,
+  occasion: Parameters<typeof writeChanges>[2],
+  claim: ClaimRow,
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const { invoiceId, organizationId } = claim;
+  const terms = await deps.invoices.lockTerms(tx, [invoiceId]);
+  const asked = terms.get(invoiceId);
+  assert(asked !== undefined, "a payment was claimed for a draft");
+  const stored = await lockPayments(tx, [invoiceId]);
+  const opened = transfers.map((transfer): Change => {
+    const payment = openPayment({
+      id: deps.ids.next("payment", occasion.at),
+      transfer,
+      match: { invoiceId, organizationId, rule: "submitted_hash" },
+      terms: asked,
+      source: "submitted",
+      at: occasion.at,
+    });
+    return { before: null, after: { ...payment, status: "review" } };
+  });
+  await writeChanges(
+    tx,
+    deps,
+    occasion,
+    terms,
+    [...stored.map((payment) => ({ before: payment, after: payment })), ...opened],
+    new Map(transfers.map((transfer) => [transfer.id, transfer])),
+  );
+}

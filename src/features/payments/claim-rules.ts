@@ -1,0 +1,79 @@
+import { minute, second, type Instant } from "../../kernel/clock.ts";
+import type { Receipt, TransferLog } from "../../platform/chain/client.ts";
+import { findToken, type Network } from "../../platform/chain/networks.ts";
+import type { ClaimableTerms } from "../invoices/index.ts";
+import type { ClaimReason } from "./claim-status.ts";
+import type { TransferRow } from "./table.ts";
+import { isSameMoney, type TimedLog } from "./window.ts";
+
+/** How much earlier than its invoice a payment's block may say it was mined. */
+const clockSlackMs = 60 * second;
+const retryFirstMs = 3 * second;
+const retryMostMs = 30 * minute;
+
+/** When a claim that cannot be settled yet is looked at again: soon at first, then ever less often. */
+export function retryAt(attempts: number, at: Instant): Instant {
+  return at + Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(attempts, 20));
+}
+
+/** The transfers of a receipt that may be the invoice's, as far as they tell by themselves; else why there are none. */
+export function claimedLogs(
+  receipt: Receipt,
+  terms: ClaimableTerms,
+  network: Network,
+  disabledTokens: readonly string[],
+): readonly TransferLog[] | ClaimReason {
+  if (!receipt.succeeded) return "failed_transaction";
+  const ours = receipt.transfers.filter((log) => log.to === terms.address && log.amount > 0n);
+  if (ours.length === 0) return "other_address";
+  const token = findToken(network, terms.token);
+  const inToken = ours.filter(({ contract }) => contract === token?.contract);
+  if (token === null || inToken.length === 0) return "other_token";
+  if (disabledTokens.includes(token.symbol)) return "token_disabled";
+  const fromOthers = inToken.filter(({ from, to }) => from !== to);
+  if (fromOthers.length === 0) return "own_transfer";
+  const worth = fromOthers.filter(({ amount }) => amount >= token.dust);
+  return worth.length === 0 ? "dust" : worth;
+}
+
+/** Why a block of this time cannot pay the invoice; null where it can. A transaction has one block. */
+export function timeFault(blockTime: Instant, terms: ClaimableTerms): ClaimReason | null {
+  if (blockTime < terms.issuedAt - clockSlackMs) return "before_invoice";
+  return blockTime > terms.endsAt ? "after_hold" : null;
+}
+
+/** Where the transfers of a claim stand on record. */
+export interface Recorded {
+  readonly known: readonly { readonly transfer: TransferRow; readonly log: TimedLog }[];
+  /** In final blocks, which the watcher does not read again: it passed them while nobody was paid there. */
+  readonly missing: readonly TimedLog[];
+  /** The watcher has yet to come to some of them, or to follow them through a reorganisation. */
+  readonly isUnsettled: boolean;
+}
+
+export function compareWithRecord(
+  stored: readonly TransferRow[],
+  logs: readonly TimedLog[],
+  cursorHeight: number,
+): Recorded {
+  const known: { transfer: TransferRow; log: TimedLog }[] = [];
+  const missing: TimedLog[] = [];
+  let isUnsettled = false;
+  for (const log of logs) {
+    const transfer = stored.find((row) => isAt(row, log));
+    if (transfer !== undefined) known.push({ transfer, log });
+    else if (log.blockHeight > cursorHeight || stored.some((row) => isSameMoney(row, log))) {
+      isUnsettled = true;
+    } else missing.push(log);
+  }
+  return { known, missing, isUnsettled };
+}
+
+function isAt(row: TransferRow, log: TransferLog): boolean {
+  return (
+    row.status === "seen" &&
+    row.logIndex === log.logIndex &&
+    row.blockHash === log.blockHash &&
+    isSameMoney(row, log)
+  );
+}

@@ -1,0 +1,140 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { ClaimReason, ClaimState } from "./claim-status.ts";
+import {
+  paymentClaims,
+  payments,
+  transfers,
+  type ClaimRow,
+  type PaymentRow,
+  type TransferRow,
+} from "./table.ts";
+
+// --- claims -------------------------------------------------------------------------------------------------------
+
+export function findClaim(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+  transactionHash: string,
+): Promise<ClaimRow | null> {
+  return reader.findOne(paymentClaims, "WHERE invoice_id = $1 AND transaction_hash = $2", [
+    invoiceId,
+    transactionHash,
+  ]);
+}
+
+/** How many claims for an invoice wait to be looked at, or came to payments that wait for the merchant. */
+export async function countOpenClaims(reader: Reader, invoiceId: Id<"invoice">): Promise<number> {
+  const rows = await reader.all(
+    `SELECT id FROM payment_claims WHERE invoice_id = $1 AND state = 'waiting'
+     UNION ALL
+     SELECT id FROM payments WHERE invoice_id = $1 AND status = 'review' AND rule = 'submitted_hash'`,
+    [invoiceId],
+  );
+  return rows.length;
+}
+
+export async function insertClaim(tx: Tx, row: ClaimRow): Promise<void> {
+  await tx.insert(paymentClaims, row);
+}
+
+/** Lets a claim that was refused be looked at again. */
+export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise<void> {
+  await tx.update(
+    paymentClaims,
+    { state: "waiting", reason: null, attempts: 0, nextAt: at, closedAt: null },
+    "WHERE id = $1 AND state = 'refused'",
+    [id],
+  );
+}
+
+/** The claims of a network that are due, the longest due first. */
+export function dueClaims(
+  reader: Reader,
+  network: string,
+  at: Instant,
+  limit: number,
+): Promise<ClaimRow[]> {
+  return reader.find(
+    paymentClaims,
+    "WHERE network = $1 AND state = 'waiting' AND next_at <= $2 ORDER BY next_at, id LIMIT $3",
+    [network, at, limit],
+  );
+}
+
+/** Leaves a claim for later; nothing where it is closed meanwhile. */
+export async function postponeClaim(tx: Tx, claim: ClaimRow, nextAt: Instant): Promise<void> {
+  await tx.update(
+    paymentClaims,
+    { attempts: claim.attempts + 1, nextAt },
+    "WHERE id = $1 AND state = 'waiting'",
+    [claim.id],
+  );
+}
+
+/** False where somebody else has closed it. */
+export async function closeClaim(
+  tx: Tx,
+  id: Id<"claim">,
+  closing: {
+    readonly state: Exclude<ClaimState, "waiting">;
+    readonly reason: ClaimReason | null;
+    readonly closedAt: Instant;
+  },
+): Promise<boolean> {
+  const closed = await tx.update(paymentClaims, closing, "WHERE id = $1 AND state = 'waiting'", [
+    id,
+  ]);
+  return closed === 1;
+}
+
+// --- what is decided about ----------------------------------------------------------------------------------------
+
+/** Every transfer of a transaction, locked, whatever became of it. */
+export function lockTransaction(
+  tx: Tx,
+  network: string,
+  transactionHash: string,
+): Promise<TransferRow[]> {
+  return tx.lock(transfers, "WHERE network = $1 AND transaction_hash = $2 ORDER BY id", [
+    network,
+    transactionHash,
+  ]);
+}
+
+export function lockTransfer(tx: Tx, id: Id<"transfer">): Promise<TransferRow | null> {
+  return tx.lockOne(transfers, "WHERE id = $1", [id]);
+}
+
+/** Every payment of a transfer, rejected ones too. Nobody adds one while the transfer is locked. */
+export function paymentsOfTransfer(
+  reader: Reader,
+  transferId: Id<"transfer">,
+): Promise<PaymentRow[]> {
+  return reader.find(payments, "WHERE transfer_id = $1 ORDER BY id", [transferId]);
+}
+
+/** Null for another organization's payment, as for one that there is not. */
+export function findPayment(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<PaymentRow | null> {
+  return reader.findOne(payments, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    paymentId,
+  ]);
+}
+
+/** States whose a transfer is; no invoice: it is nobody's again. */
+export async function assignTransfer(
+  tx: Tx,
+  id: Id<"transfer">,
+  owner: {
+    readonly organizationId: Id<"organization">;
+    readonly invoiceId: Id<"invoice"> | null;
+  },
+): Promise<void> {
+  await tx.update(transfers, owner, "WHERE id = $1", [id]);
+}

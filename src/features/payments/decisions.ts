@@ -1,0 +1,135 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { assert, Defect, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import { writeChanges } from "./changes.ts";
+import { assignTransfer, findPayment, lockTransfer, paymentsOfTransfer } from "./claim-store.ts";
+import type { LedgerDeps } from "./entry.ts";
+import { PaymentNotInReview, TransferAllocated } from "./errors.ts";
+import type { PaymentView } from "./present.ts";
+import { acceptPayment, rejectPayment, takenOf } from "./rules.ts";
+import { lockPayments } from "./store.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** What the merchant decides about payments in review. */
+export interface PaymentDecisions {
+  /**
+   * Counts the payment, and rejects the other claims on its transfer. 409 `payment_not_in_review`,
+   * `transfer_allocated`.
+   */
+  accept(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    paymentId: Id<"payment">,
+  ): Promise<PaymentView>;
+  /** Refuses the payment; its transfer is nobody's again. 409 `payment_not_in_review`. */
+  reject(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    paymentId: Id<"payment">,
+  ): Promise<PaymentView>;
+}
+
+/** A transfer with every payment of it, as one decision finds them. */
+interface Case {
+  readonly payment: PaymentRow;
+  readonly transfer: TransferRow;
+  /** The other payments of the transfer. */
+  readonly others: readonly PaymentRow[];
+}
+
+interface Ruling {
+  /** The payments as they become; the others stay. */
+  readonly payments: readonly PaymentRow[];
+  /** Whose the transfer is from now on. */
+  readonly invoiceId: Id<"invoice"> | null;
+}
+
+export function makePaymentDecisions(
+  deps: LedgerDeps & {
+    readonly db: Database;
+    readonly clock: Clock;
+    /** Every configured network, by id, those that are off too. */
+    readonly networks: ReadonlyMap<string, Network>;
+    /** Wakes the watcher of a network. */
+    readonly nudge: (network: string) => void;
+  },
+): PaymentDecisions {
+  const { db, clock, networks } = deps;
+
+  /** Locks in the ledger's order: the transfer, the invoices of all who claim it, their payments. */
+  function decide(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    paymentId: Id<"payment">,
+    rule: (found: Case) => Ruling,
+  ): Promise<PaymentView> {
+    return db.write(context, async (tx) => {
+      const named = await findPayment(tx, organizationId, paymentId);
+      if (named === null) throw notFound();
+      const transfer = await lockTransfer(tx, named.transferId);
+      const network = networks.get(named.network);
+      const state = await networkState(tx, named.network);
+      assert(transfer !== null && state !== null, `${paymentId} is of a chain that was never read`);
+      if (network === undefined) throw new Defect(`the network ${named.network} is not configured`);
+      const claiming = await paymentsOfTransfer(tx, transfer.id);
+      const invoiceIds = [...new Set(claiming.map(({ invoiceId }) => invoiceId))].sort();
+      const terms = await deps.invoices.lockTerms(tx, invoiceIds);
+      const stored = await lockPayments(tx, invoiceIds);
+
+      const payment = stored.find(({ id }) => id === paymentId);
+      assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
+      if (payment.status !== "review") {
+        throw new PaymentNotInReview(
+          `Only a payment in review can be decided on, and this one is ${payment.status}. Read it to see where it stands.`,
+        );
+      }
+      const others = stored.filter(
+        ({ id, transferId }) => id !== paymentId && transferId === transfer.id,
+      );
+      const ruling = rule({ payment, transfer, others });
+      const ruled = new Map(ruling.payments.map((row) => [row.id, row]));
+      await assignTransfer(tx, transfer.id, { organizationId, invoiceId: ruling.invoiceId });
+
+      const at = clock.now();
+      const changes = await writeChanges(
+        tx,
+        deps,
+        { network, state, at },
+        terms,
+        stored.map((before) => ({ before, after: ruled.get(before.id) ?? before })),
+        new Map([[transfer.id, transfer]]),
+      );
+      tx.afterCommit(() => {
+        deps.nudge(network.id);
+      });
+      const decided = changes.find(({ after }) => after.id === paymentId)?.after;
+      assert(decided !== undefined, `a decision about ${paymentId} changed nothing`);
+      return { payment: decided, transfer, network, tipHeight: state.tipHeight };
+    });
+  }
+
+  return {
+    accept: (context, organizationId, paymentId) =>
+      decide(context, organizationId, paymentId, ({ payment, transfer, others }) => {
+        if (takenOf(others) + payment.amount > transfer.amount) {
+          throw new TransferAllocated(
+            "This transfer's money counts for another invoice already. Reject this payment.",
+          );
+        }
+        const waiting = others.filter(({ status }) => status === "review");
+        return {
+          payments: [acceptPayment(payment), ...waiting.map(rejectPayment)],
+          invoiceId: payment.invoiceId,
+        };
+      }),
+
+    reject: (context, organizationId, paymentId) =>
+      decide(context, organizationId, paymentId, ({ payment, transfer }) => ({
+        payments: [rejectPayment(payment)],
+        invoiceId: transfer.invoiceId === payment.invoiceId ? null : transfer.invoiceId,
+      })),
+  };
+}

@@ -1,0 +1,89 @@
+import { expect } from "chai";
+import { TooManyClaims } from "../../../src/features/payments/index.ts";
+import { aHash, checkoutId, openLab, type Lab } from "./lab.ts";
+import { scenes } from "./scenes.ts";
+
+const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions">`;
+/** States in which a payment may be missing. */
+const missing = new Set([
+  "awaiting",
+  "partly_paid",
+  "expired_unpaid",
+  "expired_partly_paid",
+  "canceled",
+  "cannot_check",
+]);
+
+describe("the form for a transaction's hash", () => {
+  let lab: Lab;
+  beforeEach(async () => {
+    lab = await openLab("tron", { basePath: "/shop" });
+  });
+  afterEach(() => lab.close());
+
+  /** What the browser shows after the form was sent. */
+  async function after(answer: Response): Promise<string> {
+    expect(answer.status).to.equal(303);
+    const location = answer.headers.get("location") ?? "";
+    expect(location).to.match(new RegExp(`^/shop/pay/${checkoutId}\\?`));
+    return (await lab.get(location.slice("/shop".length))).text();
+  }
+
+  for (const scene of scenes) {
+    it(`is on the page only where a payment may be missing: ${scene.name}`, async () => {
+      scene.set(lab, "tron");
+      const page = await (await fetch(lab.page)).text();
+      expect(page.includes(form)).to.equal(missing.has(scene.state));
+    });
+  }
+
+  it("has a label, and says on which network we look", async () => {
+    const page = await (await fetch(lab.page)).text();
+    expect(page).to.contain('<label for="transaction-hash">Transaction hash or link</label>');
+    expect(page).to.contain("We look it up on TRON (TRC-20).");
+    expect(page).not.to.contain("aria-invalid");
+  });
+
+  for (const text of [
+    aHash("a"),
+    `0x${aHash("a")}`,
+    aHash("A"),
+    ` ${aHash("a")} `,
+    `https://tronscan.org/#/transaction/${aHash("a")}`,
+  ]) {
+    it(`takes ${text}`, async () => {
+      const page = await after(await lab.submit(text));
+      expect(page).to.match(/role="status">Thank you\. We look your transaction up/);
+      expect(lab.world.submitted).to.deep.equal([aHash("a")]);
+    });
+  }
+
+  for (const text of [
+    "",
+    "0x12",
+    `${aHash("a")}a`,
+    "<script>alert(1)</script>",
+    "x".repeat(5_000),
+  ]) {
+    it(`says what a hash looks like for ${text.slice(0, 30)}`, async () => {
+      const page = await after(await lab.submit(text));
+      expect(page).to.match(/role="alert">That is no transaction hash\./);
+      expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
+      expect(lab.world.submitted).to.deep.equal([]);
+    });
+  }
+
+  it("says so where too many are open", async () => {
+    lab.world.refusal = new TooManyClaims("Wait.");
+    const page = await after(await lab.submit(aHash("a")));
+    expect(page).to.match(/role="alert">We are still looking at the transactions/);
+  });
+
+  it("is not there for a checkout that there is not, and shows nothing that a link makes up", async () => {
+    const page = await (await lab.get(`/pay/${checkoutId}?hash=<b>made up</b>`)).text();
+    expect(page).not.to.contain("made up");
+    lab.world.invoice = null;
+    lab.world.at += 2_000;
+    expect((await lab.submit(aHash("a"))).status).to.equal(404);
+  });
+});

@@ -1,0 +1,447 @@
+import { expect } from "chai";
+import { paymentClaims } from "../../../src/features/payments/table.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import { day, minute } from "../../../src/kernel/clock.ts";
+import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
+import { networkState } from "../../../src/platform/chain/state.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import { eachStore } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
+interface Issued {
+  readonly id: string;
+  readonly checkoutId: string;
+}
+type Json = Readonly<Record<string, unknown>>;
+
+const unknownHash = (digit: string): string => digit.repeat(64);
+
+eachStore("A submitted transaction", (store) => {
+  let app: TestApp;
+  let merchant: Merchant;
+  let other: Merchant;
+  let shops = 0;
+  /** Canonical; each test has a wallet of its own. */
+  let address = "";
+
+  before(async function () {
+    this.timeout(60_000);
+    app = await startApp({
+      place: await store.place("migrated"),
+      settings: { TILL_SANDBOX_BLOCK_MS: "0" },
+    });
+    merchant = await approvedMerchant(app);
+    other = await approvedMerchant(app);
+  });
+  after(() => app.stop());
+  beforeEach(async () => {
+    address = await addWallet(merchant);
+  });
+
+  async function addWallet(owner: Merchant): Promise<string> {
+    shops += 1;
+    const wallet = (0xabcdef0000 + shops).toString(16).padStart(40, "7");
+    const body = { label: "Till", network: "sandbox", address: `0x${wallet}` };
+    await expectStatus(post(`/wallets`, body, owner), 201);
+    return wallet;
+  }
+
+  const post = (path: string, body?: unknown, owner = merchant) =>
+    app.request("POST", `/v1/organizations/${owner.organizationId}${path}`, {
+      key: owner.key,
+      body,
+    });
+
+  const get = async (path: string, owner = merchant): Promise<Json> => {
+    const asked = app.request("GET", `/v1/organizations/${owner.organizationId}${path}`, {
+      key: owner.key,
+    });
+    return (await expectStatus(asked, 200)).body;
+  };
+
+  /** Issues an invoice on the newest wallet. */
+  async function issue(amount = "25.00", owner = merchant): Promise<Issued> {
+    const body = { amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+    const made = await until(
+      "an invoice",
+      () => post("/invoices", body, owner),
+      ({ status }) => status === 201,
+    );
+    return { id: made.body["id"] as string, checkoutId: made.body["checkoutId"] as string };
+  }
+
+  const submit = (
+    { checkoutId }: Pick<Issued, "checkoutId">,
+    transactionHash: string,
+    headers: Record<string, string> = {},
+  ) =>
+    app.request("POST", `/v1/checkout/${checkoutId}/transactions`, {
+      body: { transactionHash },
+      headers,
+    });
+
+  const sandbox = () => {
+    const desk = app.app.sandbox;
+    if (desk === null) throw new Error("the sandbox is off");
+    const chain = makeSandbox({
+      network: desk.network,
+      clock: app.clock,
+      randomBytes: systemRandom,
+    });
+    return { desk, chain };
+  };
+  const tester = { actor: systemActor("tests"), requestId: null, ip: null };
+
+  async function pay(units: bigint, how: Partial<SandboxPayment> = {}): Promise<string> {
+    const { chain } = sandbox();
+    const payment = { to: address, token: "USDT", amount: units, ...how };
+    return (await app.app.db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
+  }
+
+  const mine = (blocks = 1) => sandbox().desk.mine(tester, blocks);
+
+  /** Mines, and waits until the watcher has read it. */
+  async function mineAndRead(blocks = 1): Promise<void> {
+    const { height } = await mine(blocks);
+    await until(
+      "a look at the chain",
+      () => networkState(app.app.db, "sandbox"),
+      (state) => state?.tipHeight === height,
+    );
+  }
+
+  async function claimOf(invoice: Issued, hash: string) {
+    const row = await app.app.db.findOne(
+      paymentClaims,
+      "WHERE invoice_id = $1 AND transaction_hash = $2",
+      [invoice.id, hash],
+    );
+    if (row === null) return null;
+    const { state, reason, attempts } = row;
+    return { state, reason, attempts };
+  }
+
+  const comesTo = (invoice: Issued, hash: string, state: string) =>
+    until(
+      `${state} of a claim`,
+      () => claimOf(invoice, hash),
+      (claim) => claim?.state === state,
+    );
+
+  async function refusedFor(invoice: Issued, hash: string): Promise<string | null> {
+    return (await comesTo(invoice, hash, "refused"))?.reason ?? null;
+  }
+
+  async function paymentsOf(invoice: Issued, owner = merchant): Promise<Json[]> {
+    return (await get(`/payments?invoiceId=${invoice.id}`, owner))["data"] as Json[];
+  }
+
+  async function onlyPaymentOf(invoice: Issued): Promise<Json> {
+    const payments = await paymentsOf(invoice);
+    expect(payments).to.have.length(1);
+    return payments[0] ?? {};
+  }
+
+  const invoiceIs = (invoice: Issued, status: string): Promise<Json> =>
+    until(
+      `${status} of the invoice`,
+      () => get(`/invoices/${invoice.id}`),
+      (read) => read["status"] === status,
+    );
+
+  /** A transfer of another amount than asked, submitted and in review. */
+  async function inReview(invoice: Issued, units = 24_000_000n): Promise<string> {
+    const hash = await pay(units);
+    await mineAndRead();
+    await expectStatus(submit(invoice, hash), 202);
+    await comesTo(invoice, hash, "review");
+    return hash;
+  }
+
+  async function eventsOf(objectId: unknown): Promise<string[]> {
+    const rows = await app.app.db.all<{ type: string }>(
+      "SELECT type FROM events WHERE object_id = $1 ORDER BY id",
+      [objectId as string],
+    );
+    return rows.map(({ type }) => type);
+  }
+
+  it("of another amount waits for the merchant, counts when accepted, and is confirmed", async () => {
+    const invoice = await issue();
+    const hash = await inReview(invoice, 26_000_000n);
+    const payment = await onlyPaymentOf(invoice);
+    expect(payment).to.include({
+      status: "review",
+      source: "submitted",
+      transactionHash: `0x${hash}`,
+      amount: "26.00",
+    });
+    expect(await get(`/invoices/${invoice.id}`)).to.include({
+      status: "open",
+      exception: "none",
+      paidAmount: "0.00",
+    });
+    const page = await (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text();
+    expect(page).to.contain('data-state="awaiting"');
+
+    const accepted = await expectStatus(post(`/payments/${String(payment["id"])}/accept`), 200);
+    expect(accepted.body).to.include({ id: payment["id"], status: "confirming" });
+    await invoiceIs(invoice, "confirming");
+    await mineAndRead(3);
+    expect(await invoiceIs(invoice, "paid")).to.include({ exception: "overpaid" });
+    expect(await onlyPaymentOf(invoice)).to.include({ status: "confirmed", source: "submitted" });
+    expect(await eventsOf(payment["id"])).to.deep.equal([
+      "payment.needs_review",
+      "payment.accepted",
+      "payment.confirmed",
+    ]);
+    const again = await post(`/payments/${String(payment["id"])}/accept`);
+    expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_in_review"]);
+  });
+
+  it("that the rules match is left to them", async () => {
+    const invoice = await issue();
+    const hash = await pay(25_000_000n);
+    await expectStatus(submit(invoice, `https://explorer.example/tx/0x${hash.toUpperCase()}`), 202);
+    await mineAndRead();
+    app.clock.advance(minute);
+    await comesTo(invoice, hash, "credited");
+    expect(await onlyPaymentOf(invoice)).to.include({ status: "confirming", source: "detected" });
+  });
+
+  it("is looked for until it is on the chain", async () => {
+    const invoice = await issue();
+    const hash = await pay(20_000_000n);
+    await expectStatus(submit(invoice, hash), 202);
+    await until(
+      "a look in vain",
+      () => claimOf(invoice, hash),
+      (claim) => claim?.attempts === 1,
+    );
+    expect(await claimOf(invoice, hash)).to.include({ state: "waiting" });
+    await mineAndRead();
+    app.clock.advance(minute);
+    await comesTo(invoice, hash, "review");
+  });
+
+  it("that never comes is given up when the hold has ended", async () => {
+    const invoice = await issue();
+    await expectStatus(submit(invoice, unknownHash("1")), 202);
+    app.clock.advance(9 * day);
+    await mineAndRead();
+    await invoiceIs(invoice, "expired");
+    expect(await refusedFor(invoice, unknownHash("1"))).to.equal("hold_ended");
+    expect(await paymentsOf(invoice)).to.deep.equal([]);
+  });
+
+  const worthless: readonly [string, bigint, Partial<SandboxPayment>, string][] = [
+    ["failed", 24_000_000n, { failed: true }, "failed_transaction"],
+    ["moved a fake token", 25_000_000n, { fakeToken: true }, "other_token"],
+    ["moved another token", 24_000_000n, { token: "USDC" }, "other_token"],
+    ["paid another address", 24_000_000n, { to: "12".repeat(20) }, "other_address"],
+    ["moved nothing", 0n, {}, "other_address"],
+    ["moved dust", 1n, {}, "dust"],
+  ];
+  for (const [what, units, how, reason] of worthless) {
+    it(`that ${what} credits nothing`, async () => {
+      const invoice = await issue();
+      const hash = await pay(units, how);
+      await mineAndRead();
+      await expectStatus(submit(invoice, hash), 202);
+      expect(await refusedFor(invoice, hash)).to.equal(reason);
+      expect(await paymentsOf(invoice)).to.deep.equal([]);
+    });
+  }
+
+  it("from before the invoice credits nothing", async () => {
+    const earlier = await issue("10.00");
+    const hash = await pay(24_000_000n);
+    await mineAndRead();
+    app.clock.advance(2 * minute);
+    const invoice = await issue();
+    await expectStatus(submit(invoice, hash), 202);
+    expect(await refusedFor(invoice, hash)).to.equal("before_invoice");
+    expect(await paymentsOf(earlier)).to.deep.equal([]);
+  });
+
+  it("that pays another invoice, or is exactly another's amount, stays that one's", async () => {
+    const theirs = await issue("30.00");
+    const invoice = await issue();
+    const hash = await pay(30_000_000n);
+    await mineAndRead();
+    const answer = await expectStatus(submit(invoice, hash), 202);
+    expect(await refusedFor(invoice, hash)).to.equal("taken");
+    expect(answer.text).not.to.contain("30.00").and.not.to.contain(theirs.id);
+    expect(await paymentsOf(invoice)).to.deep.equal([]);
+    expect(await onlyPaymentOf(theirs)).to.include({ status: "confirming" });
+    // Nobody's when it came; in the minute before a hold of just that amount began.
+    const loose = await pay(31_000_000n);
+    await mineAndRead();
+    await issue("31.00");
+    await expectStatus(submit(invoice, loose), 202);
+    expect(await refusedFor(invoice, loose)).to.equal("taken");
+  });
+
+  it("in a block that the watcher passed before anybody was paid there is entered by its rules", async () => {
+    address = "5e".repeat(20);
+    const exact = await pay(25_000_000n);
+    const odd = await pay(24_000_000n);
+    await mineAndRead(40);
+    const body = { label: "Late", network: "sandbox", address: `0x${address}` };
+    await expectStatus(post("/wallets", body), 201);
+    const invoice = await issue();
+    expect(await paymentsOf(invoice)).to.deep.equal([]);
+    await expectStatus(submit(invoice, odd), 202);
+    await comesTo(invoice, odd, "review");
+    await expectStatus(submit(invoice, exact), 202);
+    await comesTo(invoice, exact, "credited");
+    const sources = (await paymentsOf(invoice)).map(({ source }) => source);
+    expect(sources).to.have.members(["submitted", "detected"]);
+    await invoiceIs(invoice, "paid");
+  });
+
+  it("claimed for two invoices goes to the one that is accepted, and to no other", async () => {
+    const [one, two] = [await issue("40.00"), await issue("41.00")];
+    const hash = await pay(39_000_000n);
+    await mineAndRead();
+    const answers = await Promise.all([submit(one, hash), submit(two, hash)]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202]);
+    for (const invoice of [one, two]) await comesTo(invoice, hash, "review");
+    const [first, second] = [await onlyPaymentOf(one), await onlyPaymentOf(two)];
+    const decisions = await Promise.all(
+      [first, second, first, second].map(({ id }) => post(`/payments/${String(id)}/accept`)),
+    );
+    expect(decisions.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409]);
+    const statuses = [await onlyPaymentOf(one), await onlyPaymentOf(two)].map(
+      ({ status }) => status,
+    );
+    expect(statuses).to.have.members(["confirming", "rejected"]);
+    const third = await issue("42.00");
+    await expectStatus(submit(third, hash), 202);
+    expect(await refusedFor(third, hash)).to.equal("taken");
+  });
+
+  it("that was rejected counts nothing, and cannot be claimed again for that invoice", async () => {
+    const [invoice, another] = [await issue("50.00"), await issue("51.00")];
+    const hash = await inReview(invoice, 49_000_000n);
+    const payment = await onlyPaymentOf(invoice);
+    const path = `/payments/${String(payment["id"])}`;
+    expect((await expectStatus(post(`${path}/reject`), 200)).body).to.include({
+      status: "rejected",
+    });
+    expect((await post(`${path}/accept`)).body["code"]).to.equal("payment_not_in_review");
+    expect(await eventsOf(payment["id"])).to.deep.equal([
+      "payment.needs_review",
+      "payment.rejected",
+    ]);
+    await app.app.db.write(tester, (tx) =>
+      tx.update(paymentClaims, { state: "refused" }, "WHERE invoice_id = $1", [invoice.id]),
+    );
+    await expectStatus(submit(invoice, hash), 202);
+    expect(await refusedFor(invoice, hash)).to.equal("rejected");
+    await expectStatus(submit(another, hash), 202);
+    await comesTo(another, hash, "review");
+  });
+
+  it("for a canceled invoice leaves it canceled until it is accepted", async () => {
+    const invoice = await issue("60.00");
+    await expectStatus(post(`/invoices/${invoice.id}/cancel`), 200);
+    await inReview(invoice, 61_000_000n);
+    expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "canceled" });
+    const { id } = await onlyPaymentOf(invoice);
+    await expectStatus(post(`/payments/${String(id)}/accept`), 200);
+    await mineAndRead(3);
+    expect(await invoiceIs(invoice, "paid")).to.include({ exception: "late" });
+  });
+
+  it("that a reorganisation drops is no claim any more, and is again when it comes back", async () => {
+    const invoice = await issue("70.00");
+    await inReview(invoice, 69_000_000n);
+    const { id } = await onlyPaymentOf(invoice);
+    await sandbox().desk.reorganise(tester, 1, { drop: false });
+    await until(
+      "the payment to leave the chain",
+      () => onlyPaymentOf(invoice),
+      ({ status }) => status === "reverted",
+    );
+    expect((await post(`/payments/${String(id)}/accept`)).status).to.equal(409);
+    await mineAndRead();
+    expect(await onlyPaymentOf(invoice)).to.include({ id, status: "review" });
+    expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "open", exception: "none" });
+  });
+
+  it("is refused where five are open, and the same one twice is one", async () => {
+    const invoice = await issue("80.00");
+    const hashes = ["1", "2", "3", "4", "5", "6", "7"].map(unknownHash);
+    const answers = await Promise.all(hashes.map((hash) => submit(invoice, hash)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([202, 202, 202, 202, 202, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body["code"]).to.equal("too_many_claims");
+    const taken = hashes.filter((_, place) => answers[place]?.status === 202);
+    for (const hash of taken) await expectStatus(submit(invoice, hash), 202);
+    await expectStatus(submit(await issue("81.00"), unknownHash("8")), 202);
+  });
+
+  it("answers with the session and keeps the answer for its key, by checkout", async () => {
+    const [one, two] = [await issue("90.00"), await issue("91.00")];
+    const key = { "Idempotency-Key": "once" };
+    const first = await expectStatus(submit(one, unknownHash("a"), key), 202);
+    const session = await expectStatus(app.request("GET", `/v1/checkout/${one.checkoutId}`), 200);
+    expect(first.body).to.deep.equal(session.body);
+    const again = await expectStatus(submit(one, unknownHash("a"), key), 202);
+    expect(again.headers.get("Idempotent-Replayed")).to.equal("true");
+    expect((await submit(one, unknownHash("b"), key)).status).to.equal(422);
+    const elsewhere = await expectStatus(submit(two, unknownHash("a"), key), 202);
+    expect(elsewhere.headers.get("Idempotent-Replayed")).to.equal(null);
+    expect(elsewhere.body["id"]).to.equal(two.checkoutId);
+  });
+
+  it("is refused with its pointer where it is no hash, and for a checkout that there is not", async () => {
+    const invoice = await issue("95.00");
+    for (const text of ["", "0x12", `${unknownHash("a")}0`, "g".repeat(64), "x".repeat(3_000)]) {
+      const answer = await expectStatus(submit(invoice, text), 400);
+      expect((answer.body["errors"] as Json[])[0]).to.include({ pointer: "/transactionHash" });
+    }
+    const unknown = { checkoutId: `chk_${"0".repeat(32)}` };
+    expect((await submit(unknown, unknownHash("a"))).status).to.equal(404);
+  });
+
+  it("is the merchant's alone to decide on", async () => {
+    const invoice = await issue("97.00");
+    await inReview(invoice, 96_000_000n);
+    const { id } = await onlyPaymentOf(invoice);
+    for (const verb of ["accept", "reject"]) {
+      const path = `/payments/${String(id)}/${verb}`;
+      const foreign = await expectStatus(post(path, undefined, other), 404);
+      const unknown = await expectStatus(
+        post(`/payments/pay_${"0".repeat(26)}/${verb}`, undefined, other),
+        404,
+      );
+      expect(foreign.body["detail"]).to.equal(unknown.body["detail"]);
+    }
+    expect(await paymentsOf(invoice, other)).to.deep.equal([]);
+    expect(await onlyPaymentOf(invoice)).to.include({ status: "review" });
+  });
+
+  it("is taken from the page's form", async () => {
+    const invoice = await issue("99.00");
+    const hash = await pay(98_000_000n);
+    await mineAndRead();
+    const sent = await fetch(`${app.url}/pay/${invoice.checkoutId}/transactions`, {
+      method: "POST",
+      body: new URLSearchParams({ transactionHash: `0x${hash}` }),
+    });
+    expect(sent.status).to.equal(200);
+    expect(await sent.text()).to.contain("We look your transaction up");
+    await comesTo(invoice, hash, "review");
+    const page = await until(
+      "the page to tell",
+      async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
+      (text) => text.includes("A payment was found"),
+    );
+    expect(page).to.contain('data-state="awaiting"');
+  });
+});
