@@ -1,6 +1,6 @@
 // Compiles src/ to dist/, which bin/till runs, and copies beside it what the program reads as files.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,16 +20,21 @@ try {
   process.exit(1);
 }
 
-rmSync(join(root, "dist"), { recursive: true, force: true });
+// Built beside and then exchanged: a build that fails leaves what was there.
+const next = join(root, "dist.next");
+rmSync(next, { recursive: true, force: true });
 const compiled = spawnSync(
   process.execPath,
-  [compiler, "-p", join(root, ".config/tsconfig.build.json")],
-  {
-    stdio: "inherit",
-  },
+  [compiler, "-p", join(root, ".config/tsconfig.build.json"), "--outDir", next],
+  { stdio: "inherit" },
 );
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-cpSync(join(root, "src"), join(root, "dist"), {
+if (compiled.status !== 0) {
+  rmSync(next, { recursive: true, force: true });
+  process.exit(compiled.status ?? 1);
+}
+cpSync(join(root, "src"), next, {
   recursive: true,
   filter: (source) => extname(source) !== ".ts",
 });
+rmSync(join(root, "dist"), { recursive: true, force: true });
+renameSync(next, join(root, "dist"));

@@ -2,7 +2,6 @@ export type { Config, ConfiguredNetwork, LoadedConfig, ReportedSetting } from ".
 export { ConfigError } from "./config.ts";
 export type { LoadOptions } from "./load.ts";
 export { loadConfig } from "./load.ts";
-export type { Provider } from "./network-settings.ts";
 export { allOptions, commonOptions, type SettingOption } from "./options.ts";
 export { settingsReference } from "./reference.ts";
 export type { Mode } from "./setting.ts";

@@ -10,7 +10,7 @@ export const StoreUnavailable = defineProblem({
 /** The store was written by a newer program. */
 export const StoreTooNew = defineProblem({
   code: "store_too_new",
-  status: 503,
+  status: 409,
   title: "The store is newer than this program",
 });
 

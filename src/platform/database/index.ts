@@ -1,19 +1,5 @@
-export type {
-  Database,
-  Dialect,
-  RawRow,
-  Reader,
-  StoreLogger,
-  Tx,
-  WriteContext,
-} from "./database.ts";
-export {
-  NestedWrite,
-  StatementFailed,
-  StoreTooNew,
-  StoreUnavailable,
-  UniqueViolation,
-} from "./errors.ts";
+export type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
+export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, type Migration } from "./migrate.ts";
 export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
@@ -33,9 +19,7 @@ export {
   text,
   time,
   type Column,
-  type Index,
   type RowOf,
   type SqlValue,
   type Table,
 } from "./table.ts";
-export type { ColumnTypes } from "./types.ts";
