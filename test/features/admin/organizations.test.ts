@@ -1,0 +1,97 @@
+// An organization as the platform reads it, over HTTP on both databases.
+import { expect } from "chai";
+import { expectProblem } from "../../api/problem.ts";
+import { approvedMerchant, expectStatus, register, type Person } from "../../support/app.ts";
+import { colleague, keyOf, walk } from "../../support/colleagues.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { platformAdmin } from "../../support/platform.ts";
+import { eachServed } from "../../support/served.ts";
+
+const path = "/v1/admin/organizations";
+
+eachServed("organizations as the platform reads them", (served) => {
+  let root: Person;
+  before(async () => {
+    root = await platformAdmin(served.app);
+  });
+  const get = (query: string, token = root.token) =>
+    served.app.request("GET", path + query, { token });
+  const found = async (search: string) => {
+    const answer = await expectStatus(get(`?search=${encodeURIComponent(search)}`), 200);
+    return (answer.body["data"] as { id: string }[]).map(({ id }) => id);
+  };
+
+  it("show members, wallets and the history of their reviews", async () => {
+    const { app } = served;
+    const ada = await approvedMerchant(app);
+    const bob = await colleague(app, ada, "viewer");
+    const home = `/v1/organizations/${ada.organizationId}`;
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    await expectStatus(app.request("POST", `${home}/wallets`, { key: ada.key, body: wallet }), 201);
+    const detail = await expectStatus(get(`/${ada.organizationId}`), 200);
+    const own = await expectStatus(app.request("GET", home, { token: ada.token }), 200);
+    const wallets = await expectStatus(
+      app.request("GET", `${home}/wallets`, { key: ada.key }),
+      200,
+    );
+    expect(detail.body).to.deep.include({
+      ...own.body,
+      ownerEmail: ada.email,
+      memberCount: 2,
+      wallets: wallets.body["data"],
+      subscription: null,
+      plan: null,
+    });
+    const members = detail.body["members"] as { email: string; role: string }[];
+    expect(members.map(({ email, role }) => [email, role])).to.have.deep.members([
+      [ada.email, "owner"],
+      [bob.email, "viewer"],
+    ]);
+    const reviews = detail.body["reviewHistory"] as { decision: string }[];
+    expect(reviews.map(({ decision }) => decision)).to.deep.equal(["approve", "submitted"]);
+    const [entry] = (await get(`?search=${ada.organizationId}`)).body["data"] as object[];
+    expect(detail.body).to.deep.include(entry);
+  });
+
+  it("are the platform's alone to read", async () => {
+    const ada = await register(served.app);
+    const plain = await keyOf(served.app, root, "read", "write");
+    for (const query of ["", `/${ada.organizationId}`]) {
+      expectProblem(await get(query, ada.token), 403, "forbidden");
+      const withKey = await served.app.request("GET", path + query, { key: plain });
+      expectProblem(withKey, 403, "forbidden");
+    }
+    expectProblem(await get("/org_1"), 404, "not_found");
+    expectProblem(await get(`/${ada.organizationId.slice(0, -1)}0`), 404, "not_found");
+  });
+
+  it("are searched to the letter, whatever its case where that is ASCII", async () => {
+    const ada = await register(served.app);
+    const body = { name: "ÉCLAIR 50%_off\\" };
+    const home = `/v1/organizations/${ada.organizationId}`;
+    await expectStatus(served.app.request("PATCH", home, { token: ada.token, body }), 200);
+    for (const part of ["ÉCLAIR", "Éclair", "50%_OFF", "%_", "\\", ada.organizationId]) {
+      expect(await found(part), part).to.deep.equal([ada.organizationId]);
+    }
+    for (const part of ["50_", "5%0", "eclair", ada.organizationId.slice(1)]) {
+      expect(await found(part), part).to.deep.equal([]);
+    }
+  });
+
+  it("are narrowed by the status of their verification, page by page", async () => {
+    const { app } = served;
+    const made = [await register(app), await register(app), await register(app)];
+    const walked = (await walk(app, path, root.token, 2)).map(({ id }) => String(id));
+    expect(walked).to.deep.equal([...new Set(walked)].sort().reverse());
+    expect(walked).to.include.members(made.map(({ organizationId }) => organizationId));
+    const answer = await get("?verificationStatus=unverified&limit=2");
+    const data = answer.body["data"] as { verificationStatus: string }[];
+    expect(data.map((one) => one.verificationStatus)).to.deep.equal(["unverified", "unverified"]);
+    const cursor = String(answer.body["nextCursor"]);
+    expect((await get(`?verificationStatus=unverified&limit=2&cursor=${cursor}`)).status).to.equal(
+      200,
+    );
+    expect((await get(`?limit=2&cursor=${cursor}`)).status).to.equal(400);
+    expect((await get("?verificationStatus=maybe")).status).to.equal(400);
+  });
+});
