@@ -1,6 +1,7 @@
 import { authenticated, publicAccess } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { OrganizationSuspended } from "../../api/problems.ts";
+import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
 import { EmailUnavailable, InvalidInvitation, UserNeeded } from "../members/index.ts";
 import {
   InvalidCredentials,
@@ -43,6 +44,7 @@ export const authOperations = [
       EmailUnavailable,
       InvalidInvitation,
       OrganizationSuspended,
+      PasswordsBusy,
       RegistrationClosed,
       WeakPassword,
     ],
@@ -60,7 +62,7 @@ export const authOperations = [
     access: publicAccess,
     request: { body: LoginRequest },
     response: { status: 200, record: AuthSessionRecord },
-    errors: [InvalidCredentials, LoginLocked],
+    errors: [InvalidCredentials, LoginLocked, PasswordsBusy],
     limit: "login",
     idempotent: false,
     handle: (service, call) => service.login(call.context, call.body),
@@ -111,7 +113,7 @@ export const passwordOperations = [
     access: authenticated,
     request: { body: ChangePasswordRequest },
     response: { status: 204 },
-    errors: [LoginLocked, UserNeeded, WeakPassword, WrongPassword],
+    errors: [LoginLocked, PasswordsBusy, UserNeeded, WeakPassword, WrongPassword],
     limit: "login",
     // A request that is kept for its key would leave a quick hash of the password in the store.
     idempotent: false,
@@ -128,7 +130,7 @@ export const passwordOperations = [
     access: publicAccess,
     request: { body: ResetPasswordRequest },
     response: { status: 204 },
-    errors: [InvalidResetToken, WeakPassword],
+    errors: [InvalidResetToken, PasswordsBusy, WeakPassword],
     limit: "login",
     idempotent: false,
     handle: (service, call) => service.reset(call.context, call.body),
