@@ -68,14 +68,27 @@ export function answerProblems(deps: {
         ctx.set("Retry-After", String(error.retryAfterSeconds));
       }
       if (problem.status === 401) ctx.set("WWW-Authenticate", "Bearer");
-      if (problem.status >= 500) {
-        deps.logger.error({ requestId: ctx.state.requestId, err: error }, problem.title);
-      }
+      logFailure(deps.logger, ctx.state.requestId, error, problem);
       ctx.status = problem.status;
       ctx.body = JSON.stringify(problem);
       ctx.type = "application/problem+json";
     }
   };
+}
+
+/** What a rule refuses for now, such as a network without a provider, is no error of this program, and has no stack. */
+function logFailure(
+  logger: Logger,
+  requestId: string,
+  error: unknown,
+  { status, code, title, detail }: { status: number; code: string; title: string; detail: string },
+): void {
+  if (status < 500) return;
+  if (error instanceof Problem && error.cause === undefined) {
+    logger.warn({ requestId, code, detail }, title);
+  } else {
+    logger.error({ requestId, err: error }, title);
+  }
 }
 
 /** A line for each request, and its time; the address of a checkout is a secret of the payer and stays out. */
