@@ -59,6 +59,10 @@ export function mountDocs(
     ctx.body = document;
   });
 
+  // The address that `till serve` prints leads somewhere. Relative, because a proxy may serve it below a path.
+  router.get("/", (ctx) => {
+    ctx.redirect("docs");
+  });
   router.get("/docs", (ctx) => {
     ctx.set("Content-Security-Policy", docsSecurityPolicy);
     ctx.type = "text/html; charset=utf-8";
