@@ -82,7 +82,7 @@ async function admit(
   const caller = await authenticate(ctx, deps.gatekeeper);
   if (caller === null) {
     throw new Unauthenticated(
-      "Send an access token in the header Authorization (Bearer …) or an API key in the header X-Service-Key.",
+      "Send an access token in the header Authorization (Bearer …) or an API key in the header X-Service-Key. Where one was sent, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
     );
   }
   if (!byClient) await count(ctx, operation, caller.principal.id, deps);

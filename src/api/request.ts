@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { invalidFields, type FieldError } from "../kernel/errors.ts";
+import { fieldWords } from "./field-words.ts";
 
 /** How deep a body may be nested. */
 const depthMax = 32;
@@ -75,7 +76,7 @@ function textFault(value: string): { code: string; message: string } | null {
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
   const { errors, isParseable } = inspectBody(body);
   if (!isParseable) throw invalidFields(errors);
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
   const named = new Set(errors.map((error) => error.pointer));
   const others = fieldErrors(parsed.error?.issues ?? [], body, pointer).filter(
@@ -126,7 +127,7 @@ export function parseQuery(
       else errors.push({ pointer: `?${name}`, ...fault });
     }
   }
-  const parsed = objectOf(shape).safeParse(given);
+  const parsed = objectOf(shape).safeParse(given, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
   throw invalidFields([
     ...errors,

@@ -63,7 +63,9 @@ export const NotFound = defineProblem({ code: "not_found", status: 404, title: "
 
 /** A body or query that is malformed, with every field that is wrong. */
 export function invalidFields(errors: readonly FieldError[]): Problem {
-  const named = errors.map((error) => `${error.pointer}: ${error.message}`).join("; ");
+  const named = errors
+    .map(({ pointer, message }) => `${pointer === "" ? "the body" : pointer}: ${message}`)
+    .join("; ");
   return new InvalidRequest(`Correct these fields and send the request again. ${named}`, {
     errors,
   });

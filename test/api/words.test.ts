@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { createLogger } from "../../src/platform/logger/index.ts";
+import { approvedMerchant, register, startApp, type Person, type TestApp } from "../support/app.ts";
+import { expectProblem } from "./problem.ts";
+
+describe("the words of an answer", () => {
+  const written: string[] = [];
+  let app: TestApp;
+  let person: Person;
+  let path: string;
+
+  before(async () => {
+    const logger = createLogger({
+      level: "warn",
+      destination: { write: (line) => written.push(line) },
+    });
+    app = await startApp({ outside: { logger } });
+    person = await register(app);
+    path = `/v1/organizations/${person.organizationId}`;
+  });
+  after(() => app.stop());
+
+  it("say what a field takes, in the terms of who sends JSON", async () => {
+    const words = async (target: string, body: unknown) => {
+      const { token } = person;
+      const answer = await app.request("POST", `${path}${target}`, { token, body });
+      const faults = expectProblem(answer, 400, "invalid_request");
+      return Object.fromEntries(faults.map(({ pointer, message }) => [pointer, message]));
+    };
+    const invoice = {
+      ...{ amount: 5, settlementCurrency: "", tokenSymbol: "USDT", network: "n".repeat(41) },
+      ...{ expiresInSeconds: 299, draft: "yes", metadata: [] },
+    };
+    expect(await words("/invoices", invoice)).to.deep.equal({
+      "/amount": "must be text",
+      "/settlementCurrency": "must not be empty",
+      "/network": "must have at most 40 characters",
+      "/expiresInSeconds": "must be at least 300",
+      "/draft": "must be true or false",
+      "/metadata": "must be an object",
+    });
+    expect(await words("/invoices", { ...invoice, expiresInSeconds: 300.5 })).to.include({
+      "/expiresInSeconds": "must be a whole number",
+    });
+    expect(
+      await words("/api-keys", { name: "k", scopes: ["all"], expiresAt: "2030-02-30" }),
+    ).to.deep.equal({
+      "/scopes/0": "must be read or write or platform",
+      "/expiresAt": 'must be a time in UTC such as "2026-01-31T12:00:00.000Z"',
+    });
+    const list = await app.request("PATCH", path, { token: person.token, raw: "[]" });
+    expect(list.body["detail"]).to.contain("the body: must be an object");
+  });
+
+  it("say what to do about a credential that is no good any more", async () => {
+    const answer = await app.request("GET", path, { token: "a.b.c" });
+    expectProblem(answer, 401, "unauthenticated");
+    expect(answer.body["detail"]).to.contain("expired or revoked: refresh the session");
+  });
+
+  it("are all in the API's document, those of a server that is busy with passwords too", async () => {
+    const body = { email: "nobody@example.com", password: "wrong and long enough" };
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, place) =>
+        app.request("POST", "/v1/auth/login", {
+          body: { ...body, email: `nobody${String(place)}@example.com` },
+        }),
+      ),
+    );
+    const busy = answers.find(({ status }) => status === 503);
+    expect(busy?.body["code"]).to.equal("busy");
+    expect(busy?.headers.get("Retry-After")).to.equal("1");
+    const { body: document } = await app.request("GET", "/v1/openapi.json");
+    for (const path of ["login", "register", "password", "password/reset"]) {
+      const operations = JSON.stringify(
+        (document["paths"] as Record<string, unknown>)[`/v1/auth/${path}`],
+      );
+      expect(operations, path).to.contain("`busy`");
+    }
+  });
+
+  it("lead from the server's own address to the documentation", async () => {
+    const answer = await app.request("GET", "/");
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.get("Location")).to.equal("docs");
+  });
+
+  it("are a warning without a stack in the log where a rule refuses for now", async () => {
+    const merchant = await approvedMerchant(app);
+    const answer = await app.request(
+      "POST",
+      `/v1/organizations/${merchant.organizationId}/invoices`,
+      {
+        token: merchant.token,
+        body: {
+          ...{ amount: "100", settlementCurrency: "JPY", tokenSymbol: "USDT", network: "sandbox" },
+        },
+      },
+    );
+    expectProblem(answer, 503, "rate_unavailable");
+    const line = written.find((each) => each.includes("rate_unavailable")) ?? "{}";
+    expect(JSON.parse(line)).to.include({ level: "warn", code: "rate_unavailable" });
+    expect(line).to.contain(answer.headers.get("X-Request-Id")).and.not.contain("stack");
+  });
+});
