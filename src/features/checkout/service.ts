@@ -110,6 +110,8 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     },
 
     async submitTransaction(context, checkoutId, transactionHash) {
+      const found = await loaded(checkoutId);
+      if (found === null) throw notFound();
       const hash = parseTransactionHash(transactionHash);
       if (hash === null) {
         throw invalidField(
@@ -118,8 +120,6 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
           "must be a transaction's hash, 64 digits and letters from a to f, or an explorer's link to it",
         );
       }
-      const found = await loaded(checkoutId);
-      if (found === null) throw notFound();
       return deps.db.write(context, async (tx) => {
         await deps.claims.submit(tx, found.view.invoice, hash);
         return found.session;

@@ -1,5 +1,5 @@
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
-export { makeHashClaims, type ClaimedInvoice, type HashClaims } from "./claims.ts";
+export { makeHashClaims, type HashClaims } from "./claims.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";
 export { TooManyClaims } from "./errors.ts";
 export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";

@@ -86,6 +86,33 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(await page.textContent("#announcement")).to.equal("Paid");
   });
 
+  it("keeps a hash that is being typed while the page changes, and what it said of one sent", async () => {
+    const page = await open("sandbox");
+    await page.click("#hash-form summary");
+    await page.fill("#transaction-hash", "0xabc");
+    setScene("partly paid", "sandbox");
+    await page.waitForSelector("text=A part has arrived");
+    expect(await page.inputValue("#transaction-hash")).to.equal("0xabc");
+    await page.click("#hash-form button");
+    await page.waitForSelector("[role=alert]");
+    await page.fill("#transaction-hash", "a".repeat(64));
+    await page.click("#hash-form button");
+    await page.waitForSelector("text=We look your transaction up");
+    setScene("confirming", "sandbox");
+    await page.waitForSelector("text=2 of 3 confirmations");
+    expect(await page.isVisible("text=We look your transaction up")).to.equal(true);
+    expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
+  });
+
+  it("takes a hash with scripts switched off", async () => {
+    const page = await open("tron", { javaScriptEnabled: false });
+    await page.click("#hash-form summary");
+    await page.fill("#transaction-hash", "a".repeat(64));
+    await page.press("#transaction-hash", "Enter");
+    await page.waitForSelector("text=We look your transaction up");
+    expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
+  });
+
   it("is right as soon as a phone wakes, however long it slept", async () => {
     // On a real network it looks every five seconds; after waking it must not wait for that.
     const page = await open("tron");
@@ -186,6 +213,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       "My wallet does not read this code",
       "Copy address",
       "Details",
+      "Sent it, and it does not show here?",
       "Check again",
       "Pay",
       "Underpay",
