@@ -185,10 +185,17 @@ function platformMay(principal: Principal, permission: Permission): boolean {
 
 // --- parse --------------------------------------------------------------------------------------------------------
 
+/** The parameters that are no id of a kind. */
+const wordPatterns: Partial<Record<keyof typeof pathParameters, RegExp>> = {
+  checkoutId: /^chk_[0-9a-z]{26,64}$/,
+  queue: /^[\w-]{1,64}$/,
+};
+
 function parameter(ctx: Exchange, name: keyof typeof pathParameters): string {
   const value = ctx.params?.[name] ?? "";
   const kind = pathParameters[name];
-  const fits = kind === null ? /^[\w-]{1,64}$/.test(value) : idPattern(kind).test(value);
+  const pattern = kind === null ? wordPatterns[name] : idPattern(kind);
+  const fits = pattern?.test(value) === true;
   if (!fits) throw notFound();
   return value;
 }
