@@ -63,7 +63,7 @@ export function makeInstallation(deps: {
     isInitialized: () => isInitialized(db),
 
     async initialize(context, input) {
-      await requireStrong(passwords, input.password);
+      await requireStrong(passwords, input.password, input.adminEmail);
       const passwordHash = await passwords.hash(input.password);
       try {
         return await db.write(context, async (tx) => {

@@ -64,7 +64,7 @@ export function makePasswordService(deps: {
       if (actor.type !== "user") {
         throw new UserNeeded("Log in: an API key has no password. To end a key, revoke it.");
       }
-      await requireStrong(passwords, input.newPassword, "/newPassword");
+      await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
       // Who found a session open must not find out the password by trying: the lock of the login counts here too.
       const user = await userView(db, actor.id);
       const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
@@ -112,7 +112,8 @@ export function makePasswordService(deps: {
       if (given === null || given.usedAt !== null || given.expiresAt <= clock.now()) {
         throw invalidResetToken();
       }
-      await requireStrong(passwords, input.newPassword, "/newPassword");
+      const owner = await userView(db, given.userId);
+      await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
       const passwordHash = await passwords.hash(input.newPassword);
       const user = await db.write(context, async (tx) => {
         const at = clock.now();
@@ -134,13 +135,14 @@ export function makePasswordService(deps: {
   };
 }
 
-/** Refuses a new password that is too short, too long or among the commonest; `pointer` names its field. */
+/** Refuses a new password that is too short, too long, among the commonest or the e-mail address; `pointer` names its field. */
 export async function requireStrong(
   passwords: Passwords,
   password: string,
+  email?: string,
   pointer = "/password",
 ): Promise<void> {
-  const fault = await passwords.check(password);
+  const fault = await passwords.check(password, email);
   if (fault === null) return;
   throw new WeakPassword(`The password ${fault.message}. Choose another.`, {
     errors: [{ pointer, ...fault }],

@@ -142,7 +142,7 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       if (invitationToken !== undefined) {
         await deps.invitations.require(db, clock.now(), invitationToken, email);
       }
-      await requireStrong(passwords, input.password);
+      await requireStrong(passwords, input.password, email);
       const passwordHash = await passwords.hash(input.password);
       const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
       const sessionId = ids.next("session", clock.now());

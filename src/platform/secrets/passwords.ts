@@ -10,8 +10,8 @@ export const PasswordsBusy = defineProblem({
 });
 
 export interface Passwords {
-  /** What is wrong with a new password; null when it may be used. */
-  check(password: string): Promise<Pick<FieldError, "code" | "message"> | null>;
+  /** What is wrong with a new password of the account of this e-mail address; null when it may be used. */
+  check(password: string, email?: string): Promise<Pick<FieldError, "code" | "message"> | null>;
   /** Hashes a password that was checked. @throws PasswordsBusy */
   hash(password: string): Promise<string>;
   /**
@@ -66,7 +66,7 @@ export function createPasswords(
   }
 
   return {
-    async check(password) {
+    async check(password, email) {
       // Code points, so that an emoji or a rare letter counts once.
       const length = Array.from(password).length;
       if (length < lengthMin || length > lengthMax) {
@@ -76,6 +76,9 @@ export function createPasswords(
       const common = await commonPasswords();
       if (common.has(normalize(password).toLowerCase())) {
         return { code: "too_common", message: "is one of the first that anybody would try" };
+      }
+      if (email !== undefined && normalize(password).toLowerCase() === email.toLowerCase()) {
+        return { code: "is_email", message: "must not be the e-mail address" };
       }
       return null;
     },

@@ -77,6 +77,15 @@ describe("passwords", () => {
     expect(await passwords.check(good)).to.equal(null);
   });
 
+  it("are refused when they are the account's e-mail address, in any case", async () => {
+    const email = "merchant@example.com";
+    for (const password of [email, "Merchant@Example.COM"]) {
+      expect(await passwords.check(password, email)).to.have.property("code", "is_email");
+      expect(await passwords.check(password)).to.equal(null);
+    }
+    expect(await passwords.check(good, email)).to.equal(null);
+  });
+
   it("that are refused stand in a list that is in order and of use", async () => {
     const url = new URL("../../../src/platform/secrets/common-passwords.txt", import.meta.url);
     const lines = (await readFile(url, "utf8")).trimEnd().split("\n");
