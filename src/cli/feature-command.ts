@@ -1,12 +1,15 @@
 import { parseBody } from "../api/request.ts";
+import { Defect } from "../kernel/errors.ts";
+import type { Id } from "../kernel/id.ts";
 import type { Command, CommandCall } from "../api/command.ts";
 import { createApp, storeName, type App } from "../compose/index.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { createLogger } from "../platform/logger/index.ts";
 import { operator } from "./operator.ts";
 import { printRecord } from "./output.ts";
+import { readNewPassword } from "./password.ts";
 import { askText, confirm } from "./prompts.ts";
-import { sandboxOff, UsageError } from "./refusals.ts";
+import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -30,9 +33,11 @@ export async function runFeatureCommand<Service>(
     ...{ actor: operator(), requestId: terminal.requestId, ip: null },
     ...(trial === null ? {} : { finish: trial.finish }),
   };
-  const call = makeCall(context, given.arguments, flags);
-  const question = trial === null ? command.confirm?.(call) : undefined;
-  if (question !== undefined) await confirm(terminal, question);
+  const password =
+    command.password === null ? null : await readNewPassword(terminal, command.password, flags);
+  const call = makeCall(context, given.arguments, flags, password);
+  const question = trial === null ? (command.confirm?.(call) ?? null) : null;
+  if (question !== null) await confirm(terminal, question);
 
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
@@ -41,32 +46,49 @@ export async function runFeatureCommand<Service>(
   try {
     const service = serviceOf(app);
     if (service === null) throw sandboxOff();
+    // What its credential is for a request is this for a command: nothing is listed of an organization that is not there.
+    const organizationId = call.flag("organization");
+    if (organizationId !== undefined) {
+      await app.organizationService.get(organizationId as Id<"organization">);
+    }
     const work = command.handle(service, call);
     const result = await (trial === null ? work : trial.resultOf(work));
     const shown = await command.present(result);
-    await printRecord(terminal, shown, command.columns);
+    await printRecord(terminal, shown, command);
     if (command.effect !== "read") {
       terminal.talk(
         `${trial === null ? "Done" : "Tried out, nothing was changed"} in ${storeName(config)}.`,
       );
       if (command.next !== null && trial === null) terminal.talk(`Next: ${command.next(shown)}`);
     }
+    const fault = (await command.fault?.(shown)) ?? null;
+    if (fault !== null) throw fault;
   } finally {
     await app.close();
   }
 }
 
-/** Asks for flags that are missing; where nobody can be asked, they are named. */
+/** Asks for flags that are missing; where nobody can be asked, all of them are named. */
 async function complete<Service>(
   terminal: Terminal,
   command: Command<Service>,
   flags: Given["flags"],
 ): Promise<Given["flags"]> {
   const completed = { ...flags };
-  for (const { flags: declared, ask } of command.flags) {
+  const absent = command.flags.flatMap(({ flags: declared, ask }) => {
     const [name = ""] = declared.split(" ");
     const property = propertyOf(name.slice(2));
-    if (ask === undefined || completed[property] !== undefined) continue;
+    return ask === undefined || flags[property] !== undefined ? [] : [{ name, property, ask }];
+  });
+  if (!terminal.isInteractive) {
+    const names = absent.map(({ name }) => name);
+    const hasPassword = flags["passwordStdin"] !== undefined || flags["passwordFile"] !== undefined;
+    if (command.password !== null && !hasPassword) {
+      names.push("--password-stdin or --password-file");
+    }
+    if (names.length > 0) throw missing(...names);
+  }
+  for (const { name, property, ask } of absent) {
     completed[property] = await askText(terminal, name, ask);
   }
   return completed;
@@ -76,6 +98,7 @@ function makeCall(
   context: WriteContext,
   given: Given["arguments"],
   flags: Given["flags"],
+  password: string | null,
 ): CommandCall {
   return {
     context,
@@ -90,6 +113,10 @@ function makeCall(
       return typeof value === "string" ? value : undefined;
     },
     isSet: (name) => flags[propertyOf(name)] === true,
+    password() {
+      if (password === null) throw new Defect("the command declares no password");
+      return password;
+    },
     parse: (schema, input) => parseBody(schema, withoutMissing(input)) as never,
   };
 }

@@ -1,4 +1,5 @@
-import type { Column } from "../api/command.ts";
+import type { Column, Section } from "../api/command.ts";
+import { drawBars, drawTrend } from "./drawing.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /** A list's record, as the API answers it. */
@@ -7,18 +8,25 @@ interface List {
   readonly nextCursor: string | null;
 }
 
+/** How a record is shown: see Command. */
+interface Shape {
+  readonly columns: readonly Column<never>[];
+  readonly sections: ((shown: unknown) => readonly Section[]) | null;
+  readonly identify: ((item: unknown) => string) | null;
+}
+
 /** Prints the API's record of something, in the form that was asked for. */
 export async function printRecord(
   terminal: Terminal,
   shown: unknown,
-  columns: readonly Column<never>[],
+  { columns, sections, identify }: Shape,
 ): Promise<void> {
   switch (terminal.form) {
     case "json":
       terminal.data(JSON.stringify(shown, null, isForPeople(terminal) ? 2 : undefined));
       return;
     case "quiet":
-      for (const id of idsOf(shown)) terminal.data(id);
+      for (const id of idsOf(shown, identify)) terminal.data(id);
       return;
     case "people":
       if (isList(shown)) await printList(terminal, shown, columns);
@@ -27,7 +35,17 @@ export async function printRecord(
           terminal,
           columns.map((column) => [column.title, cell(column, shown)]),
         );
+      for (const section of sections?.(shown) ?? []) await printSection(terminal, section);
   }
+}
+
+/** A list within a record, apart by an empty line; one without items is left out. */
+async function printSection(terminal: Terminal, section: Section): Promise<void> {
+  const { title, trend, items, columns } = section;
+  if (items.length === 0) return;
+  const line = trend === undefined ? "" : `  ${drawTrend(trend)}`;
+  terminal.data(`\n${emphasize(terminal, title)}${line}`);
+  await printItems(terminal, columns, items);
 }
 
 /** Lines of names and values, the names in one column. */
@@ -57,12 +75,24 @@ async function printList(
     terminal.talk("There are none.");
     return;
   }
+  await printItems(terminal, columns, list.data);
+  if (list.nextCursor !== null) terminal.talk(`There are more: --cursor ${list.nextCursor}`);
+}
+
+async function printItems(
+  terminal: Terminal,
+  columns: readonly Column<never>[],
+  items: readonly unknown[],
+): Promise<void> {
+  const shown = columns.map((column) => {
+    const cells = items.map((item) => cell(column, item));
+    return column.isBar === true ? drawBars(cells) : cells;
+  });
   await printTable(
     terminal,
     columns.map(({ title }) => title),
-    list.data.map((item) => columns.map((column) => cell(column, item))),
+    items.map((_item, place) => shown.map((cells) => cells[place] ?? "")),
   );
-  if (list.nextCursor !== null) terminal.talk(`There are more: --cursor ${list.nextCursor}`);
 }
 
 function cell(column: Column<never>, item: unknown): string {
@@ -107,8 +137,9 @@ function isList(shown: unknown): shown is List {
   );
 }
 
-function idsOf(shown: unknown): string[] {
+function idsOf(shown: unknown, identify: Shape["identify"]): string[] {
   const items = isList(shown) ? shown.data : [shown];
+  if (identify !== null) return items.map(identify);
   return items.flatMap((item) => {
     if (typeof item !== "object" || item === null || !("id" in item)) return [];
     return typeof item.id === "string" ? [item.id] : [];

@@ -14,7 +14,11 @@ export interface PasswordSource {
 const bytesMax = 4_096;
 
 /** A new password, from where the flags say, or asked for on a terminal. */
-export async function readNewPassword(terminal: Terminal, source: PasswordSource): Promise<string> {
+export async function readNewPassword(
+  terminal: Terminal,
+  question: string,
+  source: PasswordSource,
+): Promise<string> {
   const { passwordStdin = false, passwordFile } = source;
   if (passwordStdin && passwordFile !== undefined) {
     throw new UsageError("Give one of --password-stdin and --password-file.");
@@ -22,7 +26,7 @@ export async function readNewPassword(terminal: Terminal, source: PasswordSource
   if (passwordStdin) return firstLine(await readAll(terminal.surroundings.stdin));
   if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
   if (!terminal.isInteractive) throw missing("--password-stdin or --password-file");
-  return askSecret(terminal, "Password of the admin", "The same again");
+  return askSecret(terminal, question, "The same again");
 }
 
 async function readPasswordFile(path: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { Command as Program, Option } from "commander";
 import type { Command, CommandFlag } from "../api/command.ts";
 import type { App } from "../compose/index.ts";
-import { adminCommands } from "../features/admin/commands.ts";
+import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { sandboxCommands } from "../features/payments/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
@@ -18,7 +18,13 @@ type Options = Record<string, string | boolean | undefined>;
 /** What the first words mean. */
 const nouns: Readonly<Record<string, string>> = {
   org: "organizations and their verification",
+  user: "who may log in",
   key: "API keys",
+  wallet: "where merchants are paid",
+  invoice: "what payers are asked for",
+  payments: "what came in on the chains",
+  analytics: "figures of a period",
+  audit: "who did what, and the proof that nothing of it was altered",
   sandbox: "the test network, where nothing is worth anything",
   db: "the store",
   config: "settings",
@@ -56,6 +62,7 @@ export function makeProgram(
     addOwnCommand(program, openTerminal, settingsFlags, command);
   }
   addFeature(program, openTerminal, adminCommands, (app) => app.admin);
+  addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
   addFeature(program, openTerminal, apiKeyCommands, (app) => app.apiKeys);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);
@@ -169,6 +176,10 @@ function addFeature<Service>(
       added.argument(isOptional === true ? `[${name}]` : `<${name}>`, description);
     }
     for (const flag of declared.flags) added.addOption(optionOf(flag));
+    if (declared.password !== null) {
+      added.option("--password-stdin", "read the password from standard input");
+      added.option("--password-file <path>", "read the password from a file");
+    }
     if (declared.effect === "write") {
       added.option("--dry-run", "do everything but keep it: say what would happen");
     }

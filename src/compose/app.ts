@@ -5,6 +5,7 @@ import { mountPages } from "../api/http.ts";
 import { mountOperations, type Mountable } from "../api/mount.ts";
 import { createRateLimiter } from "../api/rate-limits.ts";
 import { checkoutPages } from "../features/checkout/index.ts";
+import type { OversightService } from "../features/admin/index.ts";
 import { features } from "../features/index.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
@@ -35,6 +36,7 @@ export interface App extends Services {
   readonly config: Config;
   readonly version: string;
   readonly background: Background;
+  readonly oversight: OversightService;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
   /** What links begin with. */
   readonly baseUrl: () => string;
@@ -107,6 +109,7 @@ export async function createApp(
     config,
     version: programVersion(),
     background,
+    oversight,
     trustedProxies: config.trustProxy.map(parseRange),
     baseUrl,
     listensAt(url) {

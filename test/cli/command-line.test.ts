@@ -164,7 +164,7 @@ describe("colours", () => {
 async function everyCommand(): Promise<string[][]> {
   const namesIn = (help: string) =>
     Array.from(
-      (help.split("Commands:\n")[1] ?? "").split("\n\n")[0]?.matchAll(/^ {2}(\w+)/gm) ?? [],
+      (help.split("Commands:\n")[1] ?? "").split("\n\n")[0]?.matchAll(/^ {2}([\w-]+)/gm) ?? [],
       (match) => match[1] ?? "",
     );
   const found: string[][] = [];

@@ -64,7 +64,7 @@ async function readInput(terminal: Terminal, flags: InitFlags) {
       flags.organization ??
       (await askText(terminal, "--organization", "The organization that runs this Till")),
   }) as { adminEmail: string; adminName: string; organization: string };
-  return { input, password: await readNewPassword(terminal, flags) };
+  return { input, password: await readNewPassword(terminal, "Password of the admin", flags) };
 }
 
 /** All that is missing is named at once. */

@@ -1,8 +1,39 @@
-import { commandsOf, pageFlags } from "../../api/command.ts";
+import {
+  commandsOf,
+  organizationFlag,
+  pageFlags,
+  section,
+  type Column,
+  type CommandArgument,
+  type CommandCall,
+  type CommandFlag,
+} from "../../api/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { AdminService } from "./service.ts";
+import type { OversightService } from "./oversight.ts";
+import type { AdminService, OrganizationDetail } from "./service.ts";
+
+type ShownDetail = Awaited<ReturnType<typeof presentDetail>>;
 
 const command = commandsOf<AdminService>();
+
+const organizationId: CommandArgument = {
+  name: "organizationId",
+  description: "such as org_01h…",
+};
+const neededNote: CommandFlag = {
+  flags: "--note <text>",
+  description: "what the organization is told",
+  ask: "What the organization is told",
+};
+
+/** What there is to see of an organization after it was changed. */
+const outcome: readonly Column<ShownDetail>[] = [
+  { title: "Organization", value: (one) => one.id },
+  { title: "Name", value: (one) => one.displayName },
+  { title: "Status", value: (one) => one.status },
+  { title: "Verification", value: (one) => one.verificationStatus },
+  { title: "Owner", value: (one) => one.ownerEmail },
+];
 
 export const adminCommands = [
   command({
@@ -43,9 +74,65 @@ export const adminCommands = [
     ],
   }),
   command({
+    name: "org show",
+    summary: "Show an organization: its profile, members, wallets and reviews",
+    arguments: [organizationId],
+    examples: [
+      "till org show org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till org show org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) => service.getOrganization(idOf(call)),
+    present: presentDetail,
+    columns: [
+      ...outcome,
+      { title: "Legal name", value: (one) => one.legalName },
+      { title: "Registration", value: (one) => one.registrationNumber },
+      { title: "Country", value: (one) => one.country },
+      { title: "Address", value: (one) => one.address },
+      { title: "Business", value: (one) => one.businessDescription },
+      { title: "Website", value: (one) => one.website },
+      { title: "Contact", value: (one) => one.contactEmail },
+      { title: "Created", value: (one) => one.createdAt },
+    ],
+    sections: (one) => [
+      section({
+        title: "Members",
+        items: one.members,
+        columns: [
+          { title: "ID", value: (member) => member.id },
+          { title: "EMAIL", value: (member) => member.email },
+          { title: "NAME", value: (member) => member.name },
+          { title: "ROLE", value: (member) => member.role },
+        ],
+      }),
+      section({
+        title: "Wallets",
+        items: one.wallets,
+        columns: [
+          { title: "ID", value: (wallet) => wallet.id },
+          { title: "LABEL", value: (wallet) => wallet.label },
+          { title: "NETWORK", value: (wallet) => wallet.network },
+          { title: "ADDRESS", value: (wallet) => wallet.address },
+          { title: "STATUS", value: (wallet) => wallet.status },
+        ],
+      }),
+      section({
+        title: "Reviews",
+        items: one.reviewHistory,
+        columns: [
+          { title: "WHEN", value: (review) => review.createdAt },
+          { title: "DECISION", value: (review) => review.decision },
+          { title: "NOW", value: (review) => review.toStatus },
+          { title: "NOTE", value: (review) => review.note },
+        ],
+      }),
+    ],
+  }),
+  command({
     name: "org approve",
     summary: "Approve an organization that waits for its review",
-    arguments: [{ name: "organizationId", description: "such as org_01h…" }],
+    arguments: [organizationId],
     flags: [{ flags: "--note <text>", description: "what the organization is told" }],
     examples: [
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -54,24 +141,143 @@ export const adminCommands = [
     effect: "write",
     confirm: (call) =>
       `Approve ${call.argument("organizationId")}? It may then issue invoices to payers.`,
-    async handle(service, call) {
-      const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
-      const input = { decision: "approve", note: call.flag("note") };
-      return service.decide(
-        call.context,
-        call.argument("organizationId") as Id<"organization">,
-        call.parse(UpdateOrganizationVerificationRequest, input),
-      );
-    },
-    async present(detail) {
-      return (await import("./present.ts")).presentOrganizationDetail(detail);
-    },
-    columns: [
-      { title: "Organization", value: (one) => one.id },
-      { title: "Name", value: (one) => one.displayName },
-      { title: "Verification", value: (one) => one.verificationStatus },
-      { title: "Owner", value: (one) => one.ownerEmail },
-    ],
+    handle: (service, call) => decide(service, call, "approve"),
+    present: presentDetail,
+    columns: outcome,
     next: (one) => `till key create --organization ${one.id} --name shop --scopes read,write`,
   }),
+  command({
+    name: "org reject",
+    summary: "Reject an organization that waits for its review",
+    arguments: [organizationId],
+    flags: [neededNote],
+    examples: [
+      "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'The register does not know it'",
+      "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'No such company' --yes",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Reject ${call.argument("organizationId")}? It may change its details and submit them again.`,
+    handle: (service, call) => decide(service, call, "reject"),
+    present: presentDetail,
+    columns: outcome,
+  }),
+  command({
+    name: "org request-changes",
+    summary: "Send an organization's submission back, with what is to change",
+    arguments: [organizationId],
+    flags: [neededNote],
+    examples: [
+      "till org request-changes org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Give the full address'",
+      "till org request-changes org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Full address' --yes",
+    ],
+    effect: "write",
+    confirm: (call) => `Ask ${call.argument("organizationId")} for changes?`,
+    handle: (service, call) => decide(service, call, "request_changes"),
+    present: presentDetail,
+    columns: outcome,
+  }),
+  command({
+    name: "org suspend",
+    summary: "Suspend an organization: it can be read, and nothing of it changed",
+    arguments: [organizationId],
+    examples: [
+      "till org suspend org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till org suspend org_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Suspend ${call.argument("organizationId")}? Its writes are refused at once; what payers send is still credited.`,
+    handle: (service, call) => service.setStatus(call.context, idOf(call), "suspended"),
+    present: presentDetail,
+    columns: outcome,
+    next: (one) => `till org resume ${one.id} lets it work again`,
+  }),
+  command({
+    name: "org resume",
+    summary: "Let a suspended organization work again",
+    arguments: [organizationId],
+    examples: [
+      "till org resume org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till org resume org_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) => `Resume ${call.argument("organizationId")}? Its writes are accepted again.`,
+    handle: (service, call) => service.setStatus(call.context, idOf(call), "active"),
+    present: presentDetail,
+    columns: outcome,
+  }),
 ];
+
+const oversight = commandsOf<OversightService>();
+
+export const oversightCommands = [
+  oversight({
+    name: "payments list",
+    summary: "List payments, newest first",
+    flags: [
+      organizationFlag,
+      {
+        flags: "--status <status>",
+        description: "payments of one status only, such as confirming, confirmed or review",
+      },
+      { flags: "--network <id>", description: "payments on one network only" },
+      ...pageFlags,
+    ],
+    examples: [
+      "till payments list",
+      "till payments list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status confirmed --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { PlatformPaymentQuery } = await import("./oversight-records.ts");
+      return service.listPayments(
+        call.parse(PlatformPaymentQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          organizationId: call.flag("organization"),
+          status: call.flag("status"),
+          network: call.flag("network"),
+        }),
+      );
+    },
+    async present(page) {
+      return (await import("./oversight-present.ts")).presentPlatformPayments(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "INVOICE", value: (one) => one.invoiceId },
+      { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+      { title: "NETWORK", value: (one) => one.network },
+      { title: "STATUS", value: (one) => one.status },
+      {
+        title: "CONFIRMATIONS",
+        value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
+      },
+      { title: "BLOCK TIME", value: (one) => one.blockTime },
+    ],
+  }),
+];
+
+function idOf(call: CommandCall): Id<"organization"> {
+  return call.argument("organizationId") as Id<"organization">;
+}
+
+async function decide(
+  service: AdminService,
+  call: CommandCall,
+  decision: "approve" | "reject" | "request_changes",
+): Promise<OrganizationDetail> {
+  const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
+  const input = { decision, note: call.flag("note") };
+  return service.decide(
+    call.context,
+    idOf(call),
+    call.parse(UpdateOrganizationVerificationRequest, input),
+  );
+}
+
+async function presentDetail(detail: OrganizationDetail) {
+  return (await import("./present.ts")).presentOrganizationDetail(detail);
+}

@@ -76,6 +76,7 @@ export const platformPaymentQuery = {
   status: z.enum(paymentStatuses).optional(),
   network: z.string().min(1).max(networkLengthMax).optional(),
 };
+export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
 export const platformDeliveryQuery = {
   ...page,
   organizationId: id("organization").optional(),

@@ -40,6 +40,12 @@ export interface AdminService {
     organizationId: Id<"organization">,
     input: DecisionInput,
   ): Promise<OrganizationDetail>;
+  /** Suspends an organization: every write of it is refused until it is resumed. The command line alone does this. */
+  setStatus(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    status: OrganizationRow["status"],
+  ): Promise<OrganizationDetail>;
 }
 
 export function makeAdminService(deps: {
@@ -92,6 +98,12 @@ export function makeAdminService(deps: {
     decide(context, organizationId, input) {
       return db.write(context, async (tx) =>
         detailOf(tx, await organizations.decide(tx, clock.now(), organizationId, input)),
+      );
+    },
+
+    setStatus(context, organizationId, status) {
+      return db.write(context, async (tx) =>
+        detailOf(tx, await organizations.setStatus(tx, clock.now(), organizationId, status)),
       );
     },
   };

@@ -20,3 +20,8 @@ export const VerificationConflict = defineProblem({
   status: 409,
   title: "The organization's verification is in another state",
 });
+export const PlatformStays = defineProblem({
+  code: "platform_organization",
+  status: 409,
+  title: "This is the organization of the platform",
+});

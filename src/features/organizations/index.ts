@@ -3,14 +3,18 @@ export { organizationOperations } from "./operations.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";
-export { namesOf, searchOrganizations, type OrganizationFilters } from "./store.ts";
 export {
   findOrganization,
   lockOrganization,
-  makeOrganizations,
-  makeOrganizationService,
+  namesOf,
   platformOrganization,
   reviewHistory,
+  searchOrganizations,
+  type OrganizationFilters,
+} from "./store.ts";
+export {
+  makeOrganizations,
+  makeOrganizationService,
   type DecisionInput,
   type Organizations,
   type OrganizationService,

@@ -4,10 +4,16 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Members } from "../members/index.ts";
-import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
+import {
+  InReview,
+  KeyHasNoOwner,
+  KybIncomplete,
+  PlatformStays,
+  VerificationConflict,
+} from "./errors.ts";
 import { presentOrganization } from "./present.ts";
 import {
   changesLegalFields,
@@ -17,13 +23,14 @@ import {
   type Decision,
   type VerificationStatus,
 } from "./rules.ts";
-import { onlyOrganization, organizationsOfUser } from "./store.ts";
 import {
-  organizationReviews,
-  organizations,
-  type OrganizationRow,
-  type ReviewRow,
-} from "./table.ts";
+  findOrganization,
+  lockOrganization,
+  onlyOrganization,
+  organizationsOfUser,
+  platformOrganization,
+} from "./store.ts";
+import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
 
 /** What an update may set: absent leaves, null clears. */
 export interface OrganizationChanges {
@@ -81,6 +88,16 @@ export interface Organizations {
     at: Instant,
     organizationId: Id<"organization">,
     input: DecisionInput,
+  ): Promise<OrganizationRow>;
+  /**
+   * Suspends an organization, which is then read and not changed, or resumes it. The same again changes nothing; the
+   * platform's own is a 409, since who would resume it could then write nothing.
+   */
+  setStatus(
+    tx: Tx,
+    at: Instant,
+    organizationId: Id<"organization">,
+    status: OrganizationRow["status"],
   ): Promise<OrganizationRow>;
 }
 
@@ -172,6 +189,25 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         },
       });
       announce(outbox, tx, at, `organization.${to}`, next, current.verificationStatus);
+      return next;
+    },
+
+    async setStatus(tx, at, organizationId, status) {
+      const current = await lockOrganization(tx, organizationId);
+      if (current.status === status) return current;
+      if (current.isPlatform) {
+        throw new PlatformStays("The organization that runs this Till cannot be suspended.");
+      }
+      const next = await save(tx, at, current, { status });
+      const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
+      auditor.record(tx, at, {
+        action,
+        organizationId,
+        targetType: "organization",
+        targetId: organizationId,
+        changes: { status: { from: current.status, to: status } },
+      });
+      announce(outbox, tx, at, action, next, current.status);
       return next;
     },
   };
@@ -301,43 +337,6 @@ export function makeOrganizationService(
   };
 }
 
-export async function findOrganization(
-  reader: Reader,
-  organizationId: Id<"organization">,
-): Promise<OrganizationRow | null> {
-  return reader.findOne(organizations, "WHERE id = $1", [organizationId]);
-}
-
-/** The organization through which the platform bills; null before `till init`. */
-export async function platformOrganization(reader: Reader): Promise<OrganizationRow | null> {
-  return reader.findOne(organizations, "WHERE is_platform = 1");
-}
-
-/** How many decisions of the past the platform is shown. */
-const reviewHistoryMax = 100;
-
-/** An organization's submissions and decisions, newest first. */
-export async function reviewHistory(
-  reader: Reader,
-  organizationId: Id<"organization">,
-): Promise<ReviewRow[]> {
-  return reader.find(
-    organizationReviews,
-    `WHERE organization_id = $1 ORDER BY id DESC LIMIT ${String(reviewHistoryMax)}`,
-    [organizationId],
-  );
-}
-
-/** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */
-export async function lockOrganization(
-  tx: Tx,
-  organizationId: Id<"organization">,
-): Promise<OrganizationRow> {
-  const row = await tx.lockOne(organizations, "WHERE id = $1", [organizationId]);
-  if (row === null) throw notFound();
-  return row;
-}
-
 async function save(
   tx: Tx,
   at: Instant,
@@ -374,7 +373,7 @@ function announce(
   at: Instant,
   type: string,
   row: OrganizationRow,
-  previousStatus: VerificationStatus,
+  previousStatus: VerificationStatus | OrganizationRow["status"],
   listenerId = row.id,
 ): void {
   outbox.emit(tx, at, {

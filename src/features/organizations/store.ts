@@ -1,9 +1,21 @@
+import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import { columns, decodeRows, type Reader, type SqlValue } from "../../platform/database/index.ts";
+import {
+  columns,
+  decodeRows,
+  type Reader,
+  type SqlValue,
+  type Tx,
+} from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { VerificationStatus } from "./rules.ts";
-import { organizations, type OrganizationRow } from "./table.ts";
+import {
+  organizationReviews,
+  organizations,
+  type OrganizationRow,
+  type ReviewRow,
+} from "./table.ts";
 
 export interface OrganizationFilters {
   readonly verificationStatus?: VerificationStatus | undefined;
@@ -79,4 +91,41 @@ export function onlyOrganization(
 ): Promise<OrganizationRow[]> {
   const { rest, values } = pageQuery(page, [["id =", organizationId]]);
   return reader.find(organizations, rest, values);
+}
+
+export async function findOrganization(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow | null> {
+  return reader.findOne(organizations, "WHERE id = $1", [organizationId]);
+}
+
+/** The organization through which the platform bills; null before `till init`. */
+export async function platformOrganization(reader: Reader): Promise<OrganizationRow | null> {
+  return reader.findOne(organizations, "WHERE is_platform = 1");
+}
+
+/** How many decisions of the past the platform is shown. */
+const reviewHistoryMax = 100;
+
+/** An organization's submissions and decisions, newest first. */
+export async function reviewHistory(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<ReviewRow[]> {
+  return reader.find(
+    organizationReviews,
+    `WHERE organization_id = $1 ORDER BY id DESC LIMIT ${String(reviewHistoryMax)}`,
+    [organizationId],
+  );
+}
+
+/** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */
+export async function lockOrganization(
+  tx: Tx,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow> {
+  const row = await tx.lockOne(organizations, "WHERE id = $1", [organizationId]);
+  if (row === null) throw notFound();
+  return row;
 }
