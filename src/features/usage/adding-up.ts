@@ -33,6 +33,7 @@ export function makeAddingUp(deps: {
   readonly context: WriteContext;
 }): Worker {
   const { db, leases, context } = deps;
+  let place = beginning;
   return {
     name: "figures",
     everyMs,
@@ -41,25 +42,57 @@ export function makeAddingUp(deps: {
       if (waiting.length === 0) return false;
       const lease = await leases.acquire("figures", leaseLife);
       if (lease === null) return false;
-      return db.write(context, async (tx) => {
+      const next = await db.write(context, async (tx) => {
         // It also keeps two from adding to one sum at once.
         await leases.guard(tx, lease);
-        return addUp(tx);
+        return addUp(tx, place);
       });
+      place = next ?? beginning;
+      return next !== null;
     },
   };
 }
 
-/** Moves a batch of changes into the sums; true where more may be waiting. */
-export async function addUp(tx: Tx): Promise<boolean> {
-  const taken = await tx.all(
-    `DELETE FROM figure_changes WHERE (organization_id, id) IN
-       (SELECT organization_id, id FROM figure_changes ORDER BY organization_id, id LIMIT $1)
-     RETURNING ${columns(figureChanges)}`,
-    [batchMax],
+/** The key of a change. */
+interface Place {
+  readonly organizationId: string;
+  readonly id: string;
+}
+const beginning: Place = { organizationId: "", id: "" };
+
+/** Adds up everything that waits, for whoever has the store to itself. */
+export async function addUpAll(db: Database, context: WriteContext): Promise<void> {
+  let next: Place | null = beginning;
+  while (next !== null) {
+    const after: Place = next;
+    next = await db.write(context, (tx) => addUp(tx, after));
+  }
+}
+
+/**
+ * Moves a batch of changes behind a place into the sums, and gives the place of the last; null where it was not full,
+ * so that there are no more. Going on from there passes by the graves of those that were taken, which PostgreSQL keeps for a while.
+ */
+async function addUp(tx: Tx, after: Place): Promise<Place | null> {
+  const found = await tx.all<Place>(
+    `SELECT organization_id AS "organizationId", id FROM figure_changes
+     WHERE (organization_id, id) > ($1, $2) ORDER BY organization_id, id LIMIT $3`,
+    [after.organizationId, after.id, batchMax],
   );
-  const changes = decodeRows(figureChanges, taken);
-  if (changes.length === 0) return false;
+  const last = found.at(-1);
+  if (last === undefined) return null;
+  // What was committed meanwhile and lies between is taken too: only what comes back is added.
+  const taken = await tx.all(
+    `DELETE FROM figure_changes
+     WHERE (organization_id, id) > ($1, $2) AND (organization_id, id) <= ($3, $4)
+     RETURNING ${columns(figureChanges)}`,
+    [after.organizationId, after.id, last.organizationId, last.id],
+  );
+  await addToSums(tx, decodeRows(figureChanges, taken));
+  return found.length === batchMax ? last : null;
+}
+
+async function addToSums(tx: Tx, changes: readonly Change[]): Promise<void> {
   const sums = new Map<string, Figure>();
   for (const { sign, amount, cell } of changes.flatMap(cellsOf)) {
     const key = keyOf(cell);
@@ -71,7 +104,6 @@ export async function addUp(tx: Tx): Promise<boolean> {
     if (added !== undefined) sums.set(keyOf(stored), plus(added, stored));
   }
   await save(tx, [...sums.values()]);
-  return changes.length === batchMax;
 }
 
 /** Every sum that a change is part of. */

@@ -8,7 +8,7 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
-import { addUp } from "../../../src/features/usage/adding-up.ts";
+import { addUpAll } from "../../../src/features/usage/adding-up.ts";
 import { meterInvoice, meterPayment } from "../../../src/features/usage/index.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
@@ -85,10 +85,7 @@ export function openBooks(db: Database) {
   }
 
   /** Adds up everything that waits, as the background does. */
-  async function settle(): Promise<void> {
-    let isMore = true;
-    while (isMore) isMore = await db.write(testContext, addUp);
-  }
+  const settle = (): Promise<void> => addUpAll(db, testContext);
 
   return { issue, setStatus, pay, change, settle, ids };
 }

@@ -9,7 +9,7 @@ import {
   presentMerchantSummary,
 } from "../../../src/features/analytics/present.ts";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
-import { addUp } from "../../../src/features/usage/adding-up.ts";
+import { addUpAll } from "../../../src/features/usage/adding-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
 import { xpubs } from "../../support/merchants.ts";
@@ -67,7 +67,7 @@ eachStore("Figures of a shop", (store) => {
         .map(({ status, count, amount }) => [status, `${String(count)} × ${amount}`]),
     );
   };
-  const settle = () => shop.db.write(testContext, addUp);
+  const settle = () => addUpAll(shop.db, testContext);
 
   it("know an invoice from its issue on, and a draft apart from it", async () => {
     const draft = await issue({ draft: true, amount: "10.00" });

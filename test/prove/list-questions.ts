@@ -1,0 +1,188 @@
+import {
+  expectStatus,
+  movingClock,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../support/app.ts";
+import { day, toIso } from "../../src/kernel/clock.ts";
+import { platformKey } from "../support/platform.ts";
+import type { StoreOptions } from "../../src/platform/database/index.ts";
+import { addUpSeeded, seed, type Seed } from "./seed.ts";
+
+/** A question that is asked again and again, and how long the slowest of a hundred answers may take. */
+export interface Question {
+  readonly name: string;
+  readonly path: string;
+  readonly key: { readonly token: string } | { readonly key: string };
+  readonly targetMs: number | null;
+}
+
+export interface Library {
+  readonly app: TestApp;
+  readonly merchant: Person;
+  /** A key of scope `platform`. */
+  readonly platform: string;
+  readonly questions: readonly Question[];
+  /** Changes that were added to the figures in a second. */
+  readonly summedPerSecond: number;
+}
+
+/** In milliseconds, at a million invoices. */
+const pageTarget = 25;
+const figuresTarget = 200;
+const deepRows = 10_000;
+
+/** The whole program with so many invoices of one merchant, and what is asked of it. */
+export async function openLibrary(place: StoreOptions, invoices: number): Promise<Library> {
+  const app = await startApp({
+    place,
+    background: false,
+    clock: movingClock(),
+    outside: { strictAnswers: false },
+  });
+  const platform = await platformKey(app);
+  const merchant = await register(app);
+  const path = `/v1/organizations/${merchant.organizationId}`;
+  const address = `0x${"1".repeat(40)}`;
+  const wallet = await expectStatus(
+    app.request("POST", `${path}/wallets`, {
+      token: merchant.token,
+      body: { label: "Till", network: "sandbox", address },
+    }),
+    201,
+  );
+  const to = app.clock.now();
+  const given: Seed = {
+    organizationId: merchant.organizationId,
+    walletId: wallet.body["id"] as string,
+    invoices,
+    customers: Math.ceil(invoices / 10),
+    from: to - 29 * day,
+    to,
+  };
+  await seed(app.app.db, given);
+  const summedPerSecond = await addUpSeeded(app.app.db);
+  const questions = await questionsOf(app, path, merchant, platform, given);
+  return { app, merchant, platform, summedPerSecond, questions };
+}
+
+async function questionsOf(
+  app: TestApp,
+  home: string,
+  { token }: { readonly token: string },
+  platform: string,
+  { from, to }: Seed,
+): Promise<Question[]> {
+  const merchant = { token };
+  const list = `${home}/invoices?limit=20`;
+  const deep = await cursorAt(app, `${home}/invoices?limit=100`, token);
+  const deepPaid = await cursorAt(app, `${home}/invoices?limit=100&status=paid`, token);
+  const deepPayment = await cursorAt(app, `${home}/payments?limit=100`, token);
+  const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, token);
+  const middle = (from + to) / 2;
+  const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
+  const page = (name: string, path: string): Question => ({
+    ...{ name, path, key: merchant, targetMs: pageTarget },
+  });
+  const figures = (
+    name: string,
+    path: string,
+    targetMs: number | null = figuresTarget,
+  ): Question => ({
+    ...{ name, path, key: merchant, targetMs },
+  });
+  const admin = (name: string, what: string): Question => ({
+    ...{ name, path: `/v1/admin/analytics/${what}`, key: { key: platform } },
+    targetMs: figuresTarget,
+  });
+  const long = `from=${toIso(to - 395 * day)}&to=${toIso(to)}`;
+  return [
+    page("invoices, first page", list),
+    page("invoices, 10,000 deep", `${list}&cursor=${deep}`),
+    page("invoices by status", `${list}&status=paid`),
+    page("invoices by status, 10,000 deep", `${list}&status=paid&cursor=${deepPaid}`),
+    page("invoices by a rare status", `${list}&status=partially_paid`),
+    page("invoices of a customer", `${list}&customerId=${some.customerId}`),
+    page("invoices of a customer by status", `${list}&customerId=${some.customerId}&status=open`),
+    page("invoices of a time", `${list}&${time}`),
+    page("invoices of a time by status", `${list}&${time}&status=expired`),
+    page(
+      "an invoice by its externalId",
+      `${list}&externalId=${encodeURIComponent(some.externalId)}`,
+    ),
+    page("payments, first page", `${home}/payments?limit=20`),
+    page("payments, 10,000 deep", `${home}/payments?limit=20&cursor=${deepPayment}`),
+    page("payments by status", `${home}/payments?limit=20&status=confirmed`),
+    page("payments of an invoice", `${home}/payments?invoiceId=${some.id}`),
+    page("customers, first page", `${home}/customers?limit=20`),
+    page("a customer by e-mail", `${home}/customers?email=customer7@example.com`),
+    figures("summary", `${home}/analytics/summary`),
+    figures("summary of 395 days", `${home}/analytics/summary?${long}`),
+    figures("charts by day", `${home}/analytics/charts`),
+    figures("charts by day of 395 days", `${home}/analytics/charts?${long}`),
+    figures("charts by month of 395 days", `${home}/analytics/charts?${long}&interval=month`),
+    figures("usage", `${home}/usage`),
+    figures("top wallets", `${home}/analytics/top-wallets`),
+    // Every customer is looked at, so it costs by their number and not by a target.
+    figures("top customers", `${home}/analytics/top-customers`, null),
+    admin("platform summary", "summary"),
+    admin("platform charts", "charts"),
+    admin("top organizations", "top-organizations"),
+  ];
+}
+
+/** The cursor behind 10,000 rows, or as many as there are before the last page. */
+async function cursorAt(app: TestApp, path: string, token: string): Promise<string> {
+  let cursor = "";
+  for (let rows = 0; rows < deepRows; rows += 100) {
+    const url = cursor === "" ? path : `${path}&cursor=${cursor}`;
+    const { body } = await expectStatus(app.request("GET", url, { token }), 200);
+    if (body["nextCursor"] === null) break;
+    cursor = body["nextCursor"] as string;
+  }
+  return cursor;
+}
+
+interface SeededInvoice {
+  readonly id: string;
+  readonly customerId: string;
+  readonly externalId: string;
+}
+
+async function firstOf(app: TestApp, path: string, token: string): Promise<SeededInvoice> {
+  const { body } = await expectStatus(app.request("GET", path, { token }), 200);
+  const found = (body["data"] as SeededInvoice[]).find(
+    ({ customerId }) => (customerId as string | null) !== null,
+  );
+  if (found === undefined) throw new Error("no invoice of the first page has a customer");
+  return found;
+}
+
+export async function ask({ app }: Library, { path, key }: Question): Promise<void> {
+  await expectStatus(app.request("GET", path, key), 200);
+}
+
+export interface Times {
+  readonly medianMs: number;
+  /** What 99 of a hundred answers take at most. */
+  readonly p99Ms: number;
+}
+
+export async function timesOf(
+  library: Library,
+  question: Question,
+  samples: number,
+): Promise<Times> {
+  for (let warm = 0; warm < 3; warm += 1) await ask(library, question);
+  const times: number[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    const startedAt = performance.now();
+    await ask(library, question);
+    times.push(performance.now() - startedAt);
+  }
+  times.sort((one, other) => one - other);
+  const within = (part: number) => times[Math.ceil(samples * part) - 1] ?? 0;
+  return { medianMs: within(0.5), p99Ms: within(0.99) };
+}

@@ -1,0 +1,50 @@
+// npm run prove:lists: how long lists and figures take among PROVE_ROWS invoices (a million), on both databases. It
+// fails where a target is missed.
+import { mkdtemp, rm } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { StoreOptions } from "../../src/platform/database/index.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { openLibrary, timesOf } from "./list-questions.ts";
+
+const rows = Number(process.env["PROVE_ROWS"] ?? "1000000");
+const samples = Number(process.env["PROVE_SAMPLES"] ?? "200");
+const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
+
+async function measure(dialect: string, place: StoreOptions): Promise<void> {
+  const startedAt = performance.now();
+  const library = await openLibrary(place, rows);
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+  console.log(
+    `${dialect}: ${String(rows)} invoices seeded in ${seconds} s, ${library.summedPerSecond.toFixed(0)} changes a second added to the figures`,
+  );
+  for (const question of library.questions) {
+    const { name, targetMs } = question;
+    const { medianMs, p99Ms } = await timesOf(library, question, samples);
+    const isMissed = targetMs !== null && p99Ms >= targetMs;
+    if (isMissed) process.exitCode = 1;
+    const target =
+      targetMs === null ? "" : `  (< ${String(targetMs)} ms${isMissed ? ", MISSED" : ""})`;
+    const [median, slow] = [medianMs, p99Ms].map((time) => `${time.toFixed(1).padStart(7)} ms`);
+    console.log(`  ${name.padEnd(34)} median ${median ?? ""}  p99 ${slow ?? ""}${target}`);
+  }
+  await library.app.stop();
+}
+
+console.log(`load average at the start: ${(loadavg()[0] ?? 0).toFixed(1)}`);
+if (stores.includes("sqlite")) {
+  const folder = await mkdtemp(join(tmpdir(), "till-prove-"));
+  try {
+    await measure("sqlite", { sqliteFile: join(folder, "till.db") });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+if (stores.includes("postgres")) {
+  const server = await startPostgres({ fsync: true });
+  try {
+    await measure("postgres", { url: server.url("postgres") });
+  } finally {
+    await server.stop();
+  }
+}

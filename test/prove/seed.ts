@@ -1,0 +1,169 @@
+import { addUpAll } from "../../src/features/usage/adding-up.ts";
+import type { Instant } from "../../src/kernel/clock.ts";
+import { encodeTime } from "../../src/kernel/id.ts";
+import type { Database, Dialect } from "../../src/platform/database/index.ts";
+import { testContext } from "../support/stores.ts";
+
+export interface Seed {
+  readonly organizationId: string;
+  readonly walletId: string;
+  readonly invoices: number;
+  readonly customers: number;
+  /** The invoices lie evenly between these. */
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+const batchRows = 25_000;
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** Crockford's base 32 of a whole number in SQL, as the program's ids are written. */
+function base32(value: string, digits: number): string {
+  return Array.from({ length: digits }, (_, index) => {
+    const shift = String(5 * (digits - 1 - index));
+    return `SUBSTR('${alphabet}', CAST(1 + (((${value}) >> ${shift}) & 31) AS INTEGER), 1)`;
+  }).join(" || ");
+}
+
+const idOf = (prefix: string, time: string, number: string) =>
+  `'${prefix}_' || ${base32(time, 10)} || '00000000' || ${base32(number, 8)}`;
+
+function padded(dialect: Dialect, value: string): string {
+  return dialect === "sqlite"
+    ? `printf('%078d', ${value})`
+    : `LPAD(CAST(${value} AS TEXT), 78, '0')`;
+}
+
+/** An amount of USD as the figures count it. */
+const asFigure = (amount: string) => `SUBSTR(${amount} || '${"0".repeat(36)}', 35, 78)`;
+
+/** Of every hundred invoices: 55 paid, 30 expired, 6 canceled, 5 open, 1 partly paid and 3 drafts, well mixed. */
+const statusOf = (number: string) => `CASE
+  WHEN (${number} * 37) % 100 < 55 THEN 'paid' WHEN (${number} * 37) % 100 < 85 THEN 'expired'
+  WHEN (${number} * 37) % 100 < 91 THEN 'canceled' WHEN (${number} * 37) % 100 < 96 THEN 'open'
+  WHEN (${number} * 37) % 100 < 97 THEN 'partially_paid' ELSE 'draft' END`;
+
+/** The same ids that `seed` gives customers. */
+const customerId = (number: string) => idOf("cus", "0", number);
+
+/** Fills a migrated store by SQL alone: customers, invoices, and a confirmed payment for each that was paid. */
+export async function seed(db: Database, given: Seed): Promise<void> {
+  const { dialect } = db;
+  const amount = "(100 + (n.i * 7919) % 90000)";
+  const created = `(CAST(${String(given.from)} AS BIGINT) + n.i * ${String(stepOf(given))})`;
+  const status = statusOf("n.i");
+  const issued = (value: string, or = "NULL") =>
+    `CASE WHEN ${status} = 'draft' THEN ${or} ELSE ${value} END`;
+  await fill(
+    db,
+    given.customers,
+    `INSERT INTO customers (id, organization_id, external_id, name, email, metadata, version, created_at, updated_at)`,
+    `${customerId("n.i")}, '${given.organizationId}', 'c' || n.i, 'Customer ' || n.i,
+     'customer' || n.i || '@example.com', '{}', 1, 0, 0`,
+  );
+  await fill(
+    db,
+    given.invoices,
+    `INSERT INTO invoices (id, organization_id, public_id, checkout_id, status, exception, version, amount,
+       settlement_currency, settlement_decimals, token_symbol, token_decimals, network, required_confirmations,
+       payable_amount, remaining_amount, exchange_rate, underpayment_tolerance, wallet_id, wallet_address, customer_id,
+       external_id, expires_in_seconds, metadata, seen_amount, confirmed_amount, is_late, is_reverted, expires_at,
+       created_at, updated_at, issued_at)`,
+    `${idOf("inv", created, "n.i")}, '${given.organizationId}', 'pub' || n.i, 'chk' || n.i, ${status}, 'none', 1,
+     ${padded(dialect, amount)}, 'USD', 2, 'USDT', 6, 'sandbox', 3, ${issued(padded(dialect, `${amount} * 10000`))},
+     ${issued(padded(dialect, `${amount} * 10000`))}, '1', '0', '${given.walletId}', '0x00',
+     CASE WHEN n.i % 5 < 3 THEN ${customerId(`(n.i * 7919) % ${String(given.customers)}`)} END, 'order ' || n.i,
+     3600, '{}', ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
+     ${created}, ${created}, ${issued(created)}`,
+  );
+  await pay(db, given);
+  await analyze(db, "invoices, payments, transfers, customers");
+}
+
+export function stepOf({ from, to, invoices }: Seed): number {
+  return Math.max(1, Math.floor((to - from) / invoices));
+}
+
+async function fill(db: Database, rows: number, into: string, values: string): Promise<void> {
+  for (let start = 0; start < rows; start += batchRows) {
+    await db.write(testContext, (tx) =>
+      tx.run(
+        `${into} WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $2)
+         SELECT ${values} FROM n`,
+        [start, Math.min(rows, start + batchRows)],
+      ),
+    );
+  }
+}
+
+/** A transfer, a payment and the figures of every invoice, by ranges of ids. */
+async function pay(db: Database, given: Seed): Promise<void> {
+  const span = stepOf(given) * batchRows;
+  const isPaid = `status IN ('paid', 'partially_paid') AND id >= $1 AND id < $2`;
+  const whole = (amount: string) =>
+    `(CASE WHEN status = 'paid' THEN ${amount} ELSE ${padded(db.dialect, "50")} END)`;
+  // One of its own for each: no two were made in one millisecond.
+  const hash = `SUBSTR(${padded(db.dialect, "created_at")}, 15)`;
+  const of = (prefix: string) => `'${prefix}_' || SUBSTR(id, 5)`;
+  for (let start = given.from; start < given.to + span; start += span) {
+    const range = [start, start + span].map((at) => `inv_${encodeTime(at)}`);
+    await db.write(testContext, async (tx) => {
+      await tx.run(
+        `INSERT INTO transfers (id, network, transaction_hash, log_index, block_height, block_hash, block_time, contract,
+           token, from_address, to_address, amount, status, is_final, organization_id, invoice_id, created_at)
+         SELECT ${of("trf")}, network, ${hash}, 0, 1, '${"0".repeat(64)}', created_at + 60000, '${"0".repeat(40)}',
+           token_symbol, '${"0".repeat(40)}', '${"0".repeat(40)}', ${whole("payable_amount")}, 'seen', 1,
+           organization_id, id, created_at FROM invoices WHERE ${isPaid}`,
+        range,
+      );
+      await tx.run(
+        `INSERT INTO payments (id, organization_id, invoice_id, transfer_id, network, token, amount, settlement_amount,
+           settlement_currency, settlement_decimals, token_decimals, rule, source, status, block_height, block_hash,
+           block_time, required_confirmations, confirms_at_height, version, created_at, confirmed_at)
+         SELECT ${of("pay")}, organization_id, id, ${of("trf")}, network, token_symbol,
+           ${whole("payable_amount")}, ${whole("amount")}, settlement_currency,
+           settlement_decimals, token_decimals, 'exact_amount', 'detected', 'confirmed', 1, '${"0".repeat(64)}',
+           created_at + 60000, 3, 3, 1, created_at, created_at + 90000 FROM invoices WHERE ${isPaid}`,
+        range,
+      );
+      await tx.run(
+        `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, sign, amount)
+         SELECT organization_id, id, 'invoices', issued_at, settlement_currency, status, 1, ${asFigure("amount")}
+         FROM invoices WHERE issued_at IS NOT NULL AND id >= $1 AND id < $2`,
+        range,
+      );
+      for (const [measure, subject] of [
+        ["volume", "''"],
+        ["wallet", "wallet_id"],
+        ["customer", "customer_id"],
+      ] as const) {
+        await tx.run(
+          `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, sign, amount)
+           SELECT organization_id, '${measure}' || id, '${measure}', created_at + 60000, settlement_currency, ${subject},
+             1, ${asFigure(whole("amount"))}
+           FROM invoices WHERE ${isPaid} AND ${subject} IS NOT NULL`,
+          range,
+        );
+      }
+    });
+  }
+}
+
+/** Adds up what was seeded, as the background does; gives how many changes a second. */
+export async function addUpSeeded(db: Database): Promise<number> {
+  const [waiting] = await db.all<{ items: number }>(
+    "SELECT CAST(COUNT(*) AS INTEGER) AS items FROM figure_changes",
+  );
+  const startedAt = performance.now();
+  await addUpAll(db, testContext);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await analyze(db, "figures, figure_changes");
+  return (waiting?.items ?? 0) / seconds;
+}
+
+/** What PostgreSQL does by itself after a while. SQLite plans without knowing the tables, here as in use. */
+async function analyze(db: Database, tables: string): Promise<void> {
+  if (db.dialect === "postgres") {
+    await db.write(testContext, (tx) => tx.run(`ANALYZE ${tables}`));
+  }
+}

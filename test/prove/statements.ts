@@ -1,0 +1,74 @@
+import { declaredTables, type Database, type SqlValue } from "../../src/platform/database/index.ts";
+import { selectStatement } from "../../src/platform/database/shape.ts";
+import { testContext } from "../support/stores.ts";
+
+export interface SeenStatement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Notes every statement that is read past this store while `work` runs. */
+export async function statementsOf(
+  db: Database,
+  work: () => Promise<unknown>,
+): Promise<SeenStatement[]> {
+  const seen: SeenStatement[] = [];
+  const watched = db as { -readonly [K in "all" | "find" | "findOne"]: Database[K] };
+  const { all, find, findOne } = watched;
+  watched.all = (sql, values = []) => {
+    seen.push({ sql, values });
+    return all(sql, values);
+  };
+  watched.find = (table, rest, values = []) => {
+    seen.push({ sql: selectStatement(table, rest), values });
+    return find(table, rest, values);
+  };
+  watched.findOne = (table, rest, values = []) => {
+    seen.push({ sql: selectStatement(table, rest), values });
+    return findOne(table, rest, values);
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(watched, { all, find, findOne });
+  }
+  return seen;
+}
+
+/** Read whole because all of it is wanted: the networks, and the changes that no figure of the platform has yet. */
+const readWhole = ["network_states", "figure_changes"];
+
+/**
+ * The steps of a statement's plan that read a whole table, whatever part of it is asked for. PostgreSQL reads small
+ * tables whole though they have an index, so there that is made dear.
+ */
+export async function badSteps(db: Database, statement: SeenStatement): Promise<string[]> {
+  const steps = await planOf(db, statement);
+  return steps
+    .filter((step) => {
+      if (db.dialect === "postgres") return step.includes("Seq Scan");
+      const scanned = /^SCAN (\w+)$/.exec(step)?.[1];
+      return scanned !== undefined && isTable(statement.sql, scanned);
+    })
+    .filter((step) => !readWhole.some((table) => step.includes(table)));
+}
+
+/** The steps of a statement's plan, as the database words them. */
+export async function planOf(db: Database, { sql, values }: SeenStatement): Promise<string[]> {
+  if (db.dialect === "sqlite") {
+    const plan = await db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
+    return plan.map(({ detail }) => detail);
+  }
+  const plan = await db.write(testContext, async (tx) => {
+    await tx.run("SET LOCAL enable_seqscan = off");
+    return tx.all<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, values);
+  });
+  return plan.map((row) => row["QUERY PLAN"].trim());
+}
+
+/** The tables of the store by the names that a statement gives them; others are results of its own parts. */
+function isTable(sql: string, name: string): boolean {
+  return declaredTables().some(
+    (table) => table.name === name || new RegExp(`\\b${table.name} (AS )?${name}\\b`).test(sql),
+  );
+}
