@@ -3,12 +3,13 @@ import { idFloor, type Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import {
   encodeAmount,
-  type Dialect,
   type Reader,
   type RowOf,
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
 import type { InvoiceStatus } from "./rules.ts";
 import { invoices } from "./table.ts";
 
@@ -59,55 +60,34 @@ export function listInvoices(
   page: PageRequest,
 ): Promise<InvoiceRow[]> {
   const { status, customerId, externalId, createdFrom, createdTo } = filters;
-  const values: SqlValue[] = [organizationId];
-  const conditions = ["organization_id = $1"];
-  const where = (condition: string, value: string | null | undefined) => {
-    if (value === undefined || value === null) return;
-    values.push(value);
-    conditions.push(`${condition} $${String(values.length)}`);
-  };
-  where("status =", status);
-  where("customer_id =", customerId);
-  where("external_id =", externalId);
-  where("id >=", createdFrom === undefined ? null : idFloor("invoice", createdFrom));
-  where("id <", createdTo === undefined ? null : idFloor("invoice", createdTo));
-  where("id <", page.after);
-  values.push(page.fetch);
-  const limit = `$${String(values.length)}`;
-  return reader.find(
-    invoices,
-    `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${limit}`,
-    values,
-  );
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["status =", status],
+    ["customer_id =", customerId],
+    ["external_id =", externalId],
+    ["id >=", createdFrom === undefined ? undefined : idFloor("invoice", createdFrom)],
+    ["id <", createdTo === undefined ? undefined : idFloor("invoice", createdTo)],
+  ]);
+  return reader.find(invoices, rest, values);
 }
-
-const listedIds: Readonly<Record<Dialect, string>> = {
-  sqlite: "SELECT value FROM json_each($1)",
-  postgres: "SELECT value FROM json_array_elements_text(CAST($1 AS json))",
-};
 
 /** Invoices of any organization, locked in the order of their ids. */
 export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<InvoiceRow[]> {
-  return tx.lock(invoices, `WHERE id IN (${listedIds[tx.dialect]}) ORDER BY id`, [
+  return tx.lock(invoices, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
     JSON.stringify(invoiceIds),
   ]);
 }
 
-const jsonRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS change",
-  postgres: "json_array_elements(CAST($1 AS json)) AS change (value)",
-};
-
 /** Stores what payments and deadlines change of invoices, all of them in one statement. */
 export async function saveStandings(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const number = (place: number) => `CAST(change.value ->> ${String(place)} AS bigint)`;
+  const number = (place: number) => `CAST(given.value ->> ${String(place)} AS bigint)`;
   await tx.run(
-    `UPDATE invoices SET status = change.value ->> 1, exception = change.value ->> 2, version = ${number(3)},
-       remaining_amount = change.value ->> 4, seen_amount = change.value ->> 5, confirmed_amount = change.value ->> 6,
+    `UPDATE invoices SET status = given.value ->> 1, exception = given.value ->> 2, version = ${number(3)},
+       remaining_amount = given.value ->> 4, seen_amount = given.value ->> 5, confirmed_amount = given.value ->> 6,
        is_late = ${number(7)}, is_reverted = ${number(8)}, latest_block = ${number(9)}, completed_at = ${number(10)},
        paid_at = ${number(11)}, updated_at = ${number(12)}
-     FROM ${jsonRows[tx.dialect]} WHERE invoices.id = change.value ->> 0`,
+     FROM ${givenRows[tx.dialect]} WHERE invoices.id = given.value ->> 0`,
     [JSON.stringify(rows.map(standingValues))],
   );
 }

@@ -2,28 +2,14 @@ import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import {
   encodeAmount,
-  type Dialect,
   type Reader,
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { PaymentStatus } from "./status.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
-
-/** A bound JSON list as values of an IN, at whatever place. */
-function listed(dialect: Dialect, place: number): string {
-  const bound = `$${String(place)}`;
-  return dialect === "sqlite"
-    ? `(SELECT value FROM json_each(${bound}))`
-    : `(SELECT json_array_elements_text(CAST(${bound} AS json)))`;
-}
-
-/** A bound JSON list of rows, `$1`, to update from: `given.value ->> 0` is a row's first field. */
-const givenRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS given",
-  postgres: "json_array_elements(CAST($1 AS json)) AS given(value)",
-};
 
 // --- transfers ----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
 import { walletClaims, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;
@@ -55,22 +56,16 @@ export function listWallets(
   filters: WalletFilters,
   page: PageRequest,
 ): Promise<WalletView[]> {
-  const values: SqlValue[] = [organizationId];
-  const conditions = ["w.organization_id = $1"];
-  const where = (condition: string, value: SqlValue | undefined) => {
-    if (value === undefined || value === null) return;
-    values.push(value);
-    conditions.push(`${condition} $${String(values.length)}`);
-  };
-  where("w.network =", filters.network);
-  where("w.status =", filters.status);
-  where("w.id <", page.after ?? undefined);
-  values.push(page.fetch);
-  return findViews(
-    reader,
-    `WHERE ${conditions.join(" AND ")} ORDER BY w.id DESC LIMIT $${String(values.length)}`,
-    values,
+  const { rest, values } = pageQuery(
+    page,
+    [
+      ["w.organization_id =", organizationId],
+      ["w.network =", filters.network],
+      ["w.status =", filters.status],
+    ],
+    "w.id",
   );
+  return findViews(reader, rest, values);
 }
 
 /** How many of an organization's wallets its reviewers are shown. */

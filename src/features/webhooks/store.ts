@@ -6,9 +6,10 @@ import {
   type Dialect,
   type Reader,
   type RowOf,
-  type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
 import type { DeliveryStatus, EndpointStatus } from "./status.ts";
 import { webhookDeliveries, webhookEndpoints } from "./table.ts";
 
@@ -17,35 +18,11 @@ export type DeliveryRow = RowOf<typeof webhookDeliveries>;
 /** A delivery without what is sent: what lists read. */
 export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
 
-/** A bound JSON list as the values of an IN. */
-const listed: Readonly<Record<Dialect, string>> = {
-  sqlite: "(SELECT value FROM json_each($1))",
-  postgres: "(SELECT json_array_elements_text(CAST($1 AS json)))",
-};
-
 /** A bound JSON object, `$1`, to update from: its names as `key`, its numbers as `value`. */
 const givenNumbers: Readonly<Record<Dialect, string>> = {
   sqlite: "json_each($1) AS given",
   postgres: "json_each_text(CAST($1 AS json)) AS given",
 };
-
-/** The conditions of a page: those whose value is given, and the position after which it starts. */
-function pageOf(
-  conditions: readonly (readonly [condition: string, value: string | undefined])[],
-  page: PageRequest,
-): { rest: string; values: SqlValue[] } {
-  const values: SqlValue[] = [];
-  const given = [...conditions, ["id <", page.after ?? undefined] as const].flatMap(
-    ([condition, value]) => {
-      if (value === undefined) return [];
-      values.push(value);
-      return [`${condition} $${String(values.length)}`];
-    },
-  );
-  values.push(page.fetch);
-  const rest = `WHERE ${given.join(" AND ")} ORDER BY id DESC LIMIT $${String(values.length)}`;
-  return { rest, values };
-}
 
 // --- endpoints ----------------------------------------------------------------------------------------------------
 
@@ -60,13 +37,10 @@ export function listEndpoints(
   filters: EndpointFilters,
   page: PageRequest,
 ): Promise<EndpointRow[]> {
-  const { rest, values } = pageOf(
-    [
-      ["organization_id =", organizationId],
-      ["status =", filters.status],
-    ],
-    page,
-  );
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["status =", filters.status],
+  ]);
   return reader.find(webhookEndpoints, rest, values);
 }
 
@@ -99,7 +73,7 @@ export function lockEnabledEndpoints(
 ): Promise<EndpointRow[]> {
   return tx.lock(
     webhookEndpoints,
-    `WHERE organization_id IN ${listed[tx.dialect]} AND status = 'enabled' ORDER BY id`,
+    `WHERE organization_id IN ${listed(tx.dialect, 1)} AND status = 'enabled' ORDER BY id`,
     [JSON.stringify(organizationIds)],
   );
 }
@@ -126,15 +100,12 @@ export function listDeliveries(
   filters: DeliveryFilters,
   page: PageRequest,
 ): Promise<DeliveryView[]> {
-  const { rest, values } = pageOf(
-    [
-      ["organization_id =", organizationId],
-      ["endpoint_id =", filters.webhookEndpointId],
-      ["status =", filters.status],
-      ["event_type =", filters.eventType],
-    ],
-    page,
-  );
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["endpoint_id =", filters.webhookEndpointId],
+    ["status =", filters.status],
+    ["event_type =", filters.eventType],
+  ]);
   return reader.all<DeliveryView>(`${viewed} ${rest}`, values);
 }
 
@@ -280,12 +251,6 @@ export type SettledDelivery = Pick<
   | "lastError"
   | "completedAt"
 >;
-
-/** A bound JSON list of rows, `$1`, to update from. */
-const givenRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS given",
-  postgres: "json_array_elements(CAST($1 AS json)) AS given(value)",
-};
 
 /**
  * Writes outcomes down and gives the ids of those that counted: an outcome whose lease has passed to another claim
