@@ -33,6 +33,14 @@ export function findCurrency(code: string): Asset | null {
   return decimals === undefined ? null : { code, decimals, displayDecimals: decimals };
 }
 
+/**
+ * The asset that something was settled in, by the decimals that its row keeps: a currency, or a token as its network
+ * counted it then.
+ */
+export function settlementAsset(code: string, decimals: number): Asset {
+  return tokenAsset(code, decimals, findCurrency(code)?.displayDecimals);
+}
+
 /** Whether amounts of the two may be added: the same code, counted in the same unit. */
 export function isSameAsset(one: Asset, other: Asset): boolean {
   return one.code === other.code && one.decimals === other.decimals;

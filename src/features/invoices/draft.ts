@@ -1,11 +1,12 @@
 import { digest } from "../../api/idempotency.ts";
+import { settlementAsset } from "../../kernel/asset.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import { noPayments } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
-import { settlementAsset, type InvoiceTerms, type TermsInput } from "./terms.ts";
+import type { InvoiceTerms, TermsInput } from "./terms.ts";
 
 const defaultExpiresInSeconds = 3_600;
 

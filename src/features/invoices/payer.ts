@@ -1,4 +1,4 @@
-import { tokenAsset } from "../../kernel/asset.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/asset.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money.ts";
@@ -9,7 +9,6 @@ import {
   type InvoiceException,
   type InvoiceStatus,
 } from "./rules.ts";
-import { settlementAsset } from "./terms.ts";
 
 /** An issued invoice, as far as its payer is concerned. */
 export interface PayerInvoice {

@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { tokenAsset } from "../../kernel/asset.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
-import type { InvoiceRecord } from "./records.ts";
+import type { Page } from "../../kernel/page.ts";
+import type { InvoiceListRecord, InvoiceRecord } from "./records.ts";
 import { confirmationsShown, settlementOf } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
-import { settlementAsset } from "./terms.ts";
 
 /** An invoice with what its record shows beside it. */
 export interface InvoiceView extends InvoiceRow {
@@ -64,4 +64,11 @@ export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceReco
     paidAt: toIsoOrNull(invoice.paidAt),
     canceledAt: toIsoOrNull(invoice.canceledAt),
   };
+}
+
+export function presentInvoices({
+  data,
+  nextCursor,
+}: Page<InvoiceView>): z.input<typeof InvoiceListRecord> {
+  return { data: data.map(presentInvoice), nextCursor };
 }

@@ -86,11 +86,6 @@ function findSettlementAsset(networks: Networks, network: Network, code: string)
   );
 }
 
-/** The asset that an invoice was written in, from what its row keeps. */
-export function settlementAsset(code: string, decimals: number): Asset {
-  return findCurrency(code) ?? tokenAsset(code, decimals);
-}
-
 /**
  * The rate from the settlement currency to the token: one, where they are the same or worth the same by configuration.
  * Nothing else is quoted, and an invoice is never issued at a rate that nobody gave: 503.

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { tokenAsset, findCurrency, type Asset } from "../../kernel/asset.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
@@ -24,6 +24,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
   const form = network.addressForm;
   const isOnChain = transfer.status === "seen";
   const token = tokenAsset(payment.token, payment.tokenDecimals);
+  const settlement = settlementAsset(payment.settlementCurrency, payment.settlementDecimals);
   return {
     id: payment.id,
     invoiceId: payment.invoiceId,
@@ -34,7 +35,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     fromAddress: formatAddress(form, transfer.fromAddress),
     toAddress: formatAddress(form, transfer.toAddress),
     amount: formatMoney(money(payment.amount, token)),
-    settlementAmount: formatMoney(money(payment.settlementAmount, settlementAsset(payment))),
+    settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
     settlementCurrency: payment.settlementCurrency,
     blockNumber: payment.blockHeight,
     blockTime: toIso(payment.blockTime),
@@ -45,10 +46,4 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     createdAt: toIso(payment.createdAt),
     confirmedAt: toIsoOrNull(payment.confirmedAt),
   };
-}
-
-/** A currency, or a token that the invoice settles in, counted as the invoice counts it. */
-function settlementAsset(payment: PaymentRow): Asset {
-  const { settlementCurrency: code, settlementDecimals: decimals } = payment;
-  return tokenAsset(code, decimals, findCurrency(code)?.displayDecimals);
 }
