@@ -1,10 +1,15 @@
-import { declaredTables, type Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/index.ts";
+
+const tableNames = {
+  sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+} as const;
 
 /** Every value of every table as one text, to search for what must not be there. */
 export async function dumpStore(db: Database): Promise<string> {
   const parts: string[] = [];
-  for (const table of declaredTables()) {
-    parts.push(JSON.stringify(await db.all(`SELECT * FROM ${table.name}`)));
+  for (const { name } of await db.all<{ name: string }>(tableNames[db.dialect])) {
+    parts.push(JSON.stringify(await db.all(`SELECT * FROM ${name}`)));
   }
   return parts.join("\n");
 }
