@@ -1,12 +1,12 @@
 import type { CheckoutSandbox } from "../features/checkout/index.ts";
 import type { InvoiceService } from "../features/invoices/index.ts";
 import type { SandboxDesk } from "../features/payments/index.ts";
-import { systemActor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
-import type { Reader, WriteContext } from "../platform/database/index.ts";
+import type { Reader } from "../platform/database/index.ts";
+import { systemContext } from "../platform/database/system-context.ts";
 
-const payer: WriteContext = { actor: systemActor("checkout"), requestId: null, ip: null };
+const payer = systemContext("checkout");
 
 /** The buttons of the test panel, done by the sandbox's desk. */
 export function makeCheckoutSandbox(deps: {

@@ -1,7 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
-import { systemActor } from "../kernel/actor.ts";
 import { toIso, type Clock } from "../kernel/clock.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { RandomBytes } from "../kernel/id.ts";
@@ -17,6 +16,7 @@ import {
 } from "../platform/database/index.ts";
 import { meta } from "../platform/database/meta.ts";
 import { copySqlite } from "../platform/database/sqlite/copy.ts";
+import { systemContext } from "../platform/database/system-context.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import {
   fingerprint,
@@ -169,7 +169,7 @@ async function secretOf(reader: Reader): Promise<string | null> {
 }
 
 async function rememberSecret(db: Database, value: string): Promise<string> {
-  const context = { actor: systemActor("store"), requestId: null, ip: null };
+  const context = systemContext("store");
   return db.write(context, async (tx) => {
     await tx.insertIfAbsent(meta, { name: secretFact, value });
     return (await secretOf(tx)) ?? value;

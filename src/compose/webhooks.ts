@@ -6,8 +6,8 @@ import {
   type Deliverer,
   type WebhookService,
 } from "../features/webhooks/index.ts";
-import { systemActor } from "../kernel/actor.ts";
 import type { Auditor } from "../platform/audit/index.ts";
+import { systemContext } from "../platform/database/system-context.ts";
 import type { Outbox } from "../platform/events/index.ts";
 import type { Subscriber } from "../platform/events/relay.ts";
 import { createGuard } from "../platform/outbound/guard.ts";
@@ -51,7 +51,7 @@ export function makeWebhooks(
     deliverer: createDeliverer({
       ...common,
       sender: createSender({ guard, clock }),
-      context: { actor: systemActor("webhooks"), requestId: null, ip: null },
+      context: systemContext("webhooks"),
       logger,
     }),
   };

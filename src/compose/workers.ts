@@ -1,6 +1,6 @@
 import { hour, minute } from "../kernel/clock.ts";
-import { systemActor } from "../kernel/actor.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
+import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createCron, type CronTask } from "../platform/jobs/cron.ts";
 import { createQueueWorker } from "../platform/jobs/queue.ts";
@@ -26,32 +26,31 @@ const schedule: readonly CronTask[] = [
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
   const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;
-  const context = (label: string) => ({ actor: systemActor(label), requestId: null, ip: null });
   return [
-    createRelay({ db, leases, subscribers: [fanOut], context: context("relay") }),
+    createRelay({ db, leases, subscribers: [fanOut], context: systemContext("relay") }),
     deliverer,
-    createSealer({ db, leases, context: context("audit-sealer") }),
-    makeAddingUp({ db, leases, context: context("figures") }),
+    createSealer({ db, leases, context: systemContext("audit-sealer") }),
+    makeAddingUp({ db, leases, context: systemContext("figures") }),
     ...makeWatchWorkers({ db, clock, leases, watchers, examiners, invoices: settlement }),
     {
       name: "api-key-use",
       everyMs: minute,
       async run() {
-        await apiKeys.flushLastUse(context("api-key-use"));
+        await apiKeys.flushLastUse(systemContext("api-key-use"));
         return false;
       },
     },
-    createCron({ db, clock, jobs: services.jobs, context: context("cron"), tasks: schedule }),
+    createCron({ db, clock, jobs: services.jobs, context: systemContext("cron"), tasks: schedule }),
     createQueueWorker({
       ...{ db, clock, ids: parts.ids, logger: parts.logger, queue: "maintenance" },
-      context: context("maintenance"),
+      context: systemContext("maintenance"),
       handlers: [
         {
           name: pruneAnswers,
           async run({ signal }) {
             let isMore = true;
             while (isMore && !signal.aborted) {
-              isMore = await pruneKeptAnswers(db, clock.now(), context(pruneAnswers));
+              isMore = await pruneKeptAnswers(db, clock.now(), systemContext(pruneAnswers));
             }
           },
         },

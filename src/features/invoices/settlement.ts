@@ -1,11 +1,11 @@
-import { systemActor } from "../../kernel/actor.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx } from "../../platform/database/index.ts";
 import { meterInvoice } from "../usage/index.ts";
 import { raisePaidIndex } from "../wallets/index.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "./announce.ts";
 import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
@@ -17,11 +17,7 @@ import { dueInvoices, lockInvoices, saveStandings, type InvoiceRow } from "./sto
 /** How many invoices expire in one transaction. */
 const sweepMax = 500;
 
-const sweepContext: WriteContext = {
-  actor: systemActor("deadlines"),
-  requestId: null,
-  ip: null,
-};
+const sweepContext = systemContext("deadlines");
 
 export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
   /** Where payers find this instance, without a slash at the end. */

@@ -1,11 +1,11 @@
-import { systemActor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import { networkState } from "../../platform/chain/state.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database } from "../../platform/database/index.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
 import { LeaseLost } from "../../platform/jobs/leases.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { claimableTerms } from "../invoices/index.ts";
@@ -40,7 +40,7 @@ export interface ClaimExaminer {
 /** Claims whose receipts are read at the same time. */
 const batchMax = 20;
 
-const context: WriteContext = { actor: systemActor("claims"), requestId: null, ip: null };
+const context = systemContext("claims");
 
 /** What the chain says about a claim: transfers that may be the invoice's, a reason why not, or nothing yet. */
 type Evidence = { readonly logs: readonly TimedLog[] } | { readonly refused: ClaimReason } | null;

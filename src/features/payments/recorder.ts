@@ -1,8 +1,8 @@
-import { systemActor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { keepBlocks, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx } from "../../platform/database/index.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { enter } from "./ledger.ts";
 import { AnswerDropped } from "./look.ts";
@@ -32,11 +32,7 @@ export interface RecorderDeps extends LedgerDeps {
 /** How many new transfers one transaction holds, so that other writers do not wait for a full block. */
 const freshMax = 1_000;
 
-export const watcherContext: WriteContext = {
-  actor: systemActor("watcher"),
-  requestId: null,
-  ip: null,
-};
+export const watcherContext = systemContext("watcher");
 
 /**
  * Makes what writes a look's findings down, and gives true where that made payments ready to be confirmed. Where there

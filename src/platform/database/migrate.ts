@@ -1,9 +1,9 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { systemActor } from "../../kernel/actor.ts";
-import type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
+import type { Database, Dialect, Reader, Tx } from "./database.ts";
 import { StoreTooNew } from "./errors.ts";
 import { integer, table, text, time } from "./table.ts";
 import { columnTypes, type ColumnTypes } from "./types.ts";
+import { systemContext } from "./system-context.ts";
 
 /** One step of the schema. Numbered and forward only; frozen once it is released. */
 export interface Migration {
@@ -23,7 +23,7 @@ export const schemaVersions = table(
 /** Held on PostgreSQL while a migration runs: an arbitrary number that no other program uses. */
 const migrationLock = 7_184_552_001;
 
-const context: WriteContext = { actor: systemActor("migrations"), requestId: null, ip: null };
+const context = systemContext("migrations");
 
 /** The number of the newest migration that the store has; 0 for an empty store. */
 export async function currentVersion(db: Reader): Promise<number> {
