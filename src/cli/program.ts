@@ -3,7 +3,11 @@ import type { Command, CommandFlag } from "../api/command.ts";
 import type { App } from "../compose/index.ts";
 import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
+import { auditCommands } from "../features/audit-logs/commands.ts";
+import { passwordCommands, userCommands } from "../features/auth/commands.ts";
+import { invoiceCommands } from "../features/invoices/commands.ts";
 import { sandboxCommands } from "../features/payments/commands.ts";
+import { walletCommands } from "../features/wallets/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Given } from "./feature-command.ts";
@@ -62,8 +66,13 @@ export function makeProgram(
     addOwnCommand(program, openTerminal, settingsFlags, command);
   }
   addFeature(program, openTerminal, adminCommands, (app) => app.admin);
-  addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, userCommands, (app) => app.users);
+  addFeature(program, openTerminal, passwordCommands, (app) => app.passwordService);
   addFeature(program, openTerminal, apiKeyCommands, (app) => app.apiKeys);
+  addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
+  addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
+  addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);
   return program;

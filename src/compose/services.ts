@@ -12,8 +12,10 @@ import {
   makeAuthService,
   makePasswordService,
   makeSessions,
+  makeUserService,
   type AuthService,
   type PasswordService,
+  type UserService,
 } from "../features/auth/index.ts";
 import { makeCustomerService, type CustomerService } from "../features/customers/index.ts";
 import {
@@ -56,6 +58,7 @@ export interface Services
   readonly organizationService: OrganizationService;
   readonly auth: AuthService;
   readonly passwordService: PasswordService;
+  readonly users: UserService;
   readonly sessions: ReturnType<typeof makeSessions>;
   readonly apiKeys: ApiKeyService;
   readonly auditLogs: AuditLogService;
@@ -116,6 +119,7 @@ export function makeServices(parts: Parts): Services {
     registration: config.registration,
   });
   const passwordService = makePasswordService({ ...common, randomBytes, passwords, loginLock });
+  const users = makeUserService({ db, clock, passwords, members });
   const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
@@ -144,6 +148,7 @@ export function makeServices(parts: Parts): Services {
     organizationService,
     auth,
     passwordService,
+    users,
     sessions,
     apiKeys,
     auditLogs,

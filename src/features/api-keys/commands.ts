@@ -1,10 +1,38 @@
-import { commandsOf } from "../../api/command.ts";
+import { commandsOf, neededOrganization, pageFlags } from "../../api/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { ApiKeyService } from "./service.ts";
 
 const command = commandsOf<ApiKeyService>();
 
 export const apiKeyCommands = [
+  command({
+    name: "key list",
+    summary: "List an organization's API keys, newest first; those that have ended too",
+    flags: [neededOrganization, ...pageFlags],
+    examples: [
+      "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) =>
+      service.list(call.flag("organization") as Id<"organization">, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+      }),
+    async present({ data, nextCursor }) {
+      const { presentApiKey } = await import("./present.ts");
+      return { data: data.map(presentApiKey), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (key) => key.id },
+      { title: "NAME", value: (key) => key.name },
+      { title: "BEGINS", value: (key) => key.prefix },
+      { title: "SCOPES", value: (key) => key.scopes.join(",") },
+      { title: "LAST USED", value: (key) => key.lastUsedAt },
+      { title: "EXPIRES", value: (key) => key.expiresAt },
+      { title: "REVOKED", value: (key) => key.revokedAt },
+    ],
+  }),
   command({
     name: "key create",
     summary: "Make an API key and show its secret, this once",

@@ -1,4 +1,4 @@
-export { auditLogOperations, withTimes } from "./operations.ts";
+export { auditLogOperations } from "./operations.ts";
 export { presentAuditLogs } from "./present.ts";
-export { adminAuditLogQuery, AuditLogListRecord } from "./records.ts";
+export { adminAuditLogQuery, AuditLogListRecord, withTimes } from "./records.ts";
 export { makeAuditLogService, type AuditLogService } from "./service.ts";

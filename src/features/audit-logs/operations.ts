@@ -1,7 +1,7 @@
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { presentAuditLogs } from "./present.ts";
-import { AuditLogListRecord, auditLogQuery } from "./records.ts";
+import { AuditLogListRecord, auditLogQuery, withTimes } from "./records.ts";
 import type { AuditLogService } from "./service.ts";
 
 const operation = operationsOf<AuditLogService>();
@@ -22,11 +22,3 @@ export const auditLogOperations = [
     present: presentAuditLogs,
   }),
 ];
-
-/** A query with its times as the service takes them. */
-export function withTimes<
-  Q extends { readonly from?: string | undefined; readonly to?: string | undefined },
->(query: Q) {
-  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
-  return { ...query, from: instant(query.from), to: instant(query.to) };
-}

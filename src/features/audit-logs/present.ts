@@ -1,12 +1,18 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import type { AuditRow } from "../../platform/audit/chain.ts";
+import { formatHead, type AuditRow } from "../../platform/audit/chain.ts";
+import type { AuditVerification } from "../../platform/audit/verify.ts";
 import type { AuditLogListRecord, AuditLogRecord } from "./records.ts";
 
 export function presentAuditLogs(page: Page<AuditRow>): z.input<typeof AuditLogListRecord> {
   const { data, nextCursor } = mapPage(page, presentAuditLog);
   return { data: [...data], nextCursor };
+}
+
+/** What `till audit verify` prints. */
+export function presentVerification({ entries, head, fault }: AuditVerification) {
+  return { entries, head: formatHead(head), fault };
 }
 
 function presentAuditLog(row: AuditRow): z.input<typeof AuditLogRecord> {

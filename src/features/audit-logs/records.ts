@@ -39,3 +39,12 @@ export const adminAuditLogQuery = {
   organizationId: id("organization").optional(),
   ...auditLogQuery,
 };
+export const AdminAuditLogQuery = z.strictObject(adminAuditLogQuery);
+
+/** A query with its times as the service takes them. */
+export function withTimes<
+  Q extends { readonly from?: string | undefined; readonly to?: string | undefined },
+>(query: Q) {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return { ...query, from: instant(query.from), to: instant(query.to) };
+}

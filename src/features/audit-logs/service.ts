@@ -1,4 +1,5 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
+import { invalidField } from "../../kernel/errors.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";
 import {
   parsePage,
@@ -7,9 +8,10 @@ import {
   type PageQuery,
   type PageRequest,
 } from "../../kernel/page.ts";
-import type { AuditRow } from "../../platform/audit/chain.ts";
+import { parseHead, type AuditRow } from "../../platform/audit/chain.ts";
 import { auditLogs } from "../../platform/audit/table.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 
 export interface AuditFilters {
@@ -30,12 +32,17 @@ export interface AuditLogService {
   ): Promise<Page<AuditRow>>;
   /** A page of every organization's entries, and of those about users alone. */
   listAll(query: AuditFilters & PageQuery): Promise<Page<AuditRow>>;
+  /**
+   * Seals what is waiting, and proves the whole chain. `kept` is a head that an earlier verification gave, such as
+   * `12:9f86…`; 400 where it is none.
+   */
+  verify(context: WriteContext, kept: string | null): Promise<AuditVerification>;
 }
 
 /** How far the time in an id may run ahead of its row's: ids of one process never go back, transactions take time. */
 const idAheadMax = 1 * minute;
 
-export function makeAuditLogService(deps: { readonly db: Reader }): AuditLogService {
+export function makeAuditLogService(deps: { readonly db: Database }): AuditLogService {
   const { db } = deps;
   return {
     async list(organizationId, { limit, cursor, ...given }) {
@@ -47,6 +54,15 @@ export function makeAuditLogService(deps: { readonly db: Reader }): AuditLogServ
     async listAll({ limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "admin_audit_logs", filters);
       return toPage(await find(db, filters, page), page);
+    },
+
+    async verify(context, kept) {
+      const head = kept === null ? null : parseHead(kept);
+      if (kept !== null && head === null) {
+        const message = "must be a head that an earlier verification gave, such as 12:9f86…";
+        throw invalidField("/head", "invalid_head", message);
+      }
+      return verifyAudit(db, context, head);
     },
   };
 }

@@ -4,3 +4,4 @@ export { authOperations, passwordOperations } from "./operations.ts";
 export { makePasswordService, requireStrong, type PasswordService } from "./passwords.ts";
 export { makeAuthService, type AuthService } from "./service.ts";
 export { makeSessions } from "./sessions.ts";
+export { makeUserService, type UserService } from "./users.ts";

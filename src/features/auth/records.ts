@@ -1,11 +1,21 @@
 import { z } from "zod";
+import { roles } from "../../api/permissions.ts";
 import { datetime, email, line, requestRecord, responseRecord } from "../../api/record.ts";
 import { MembershipRecord, UserRecord } from "../members/index.ts";
+
+const nameLengthMax = 120;
 
 /** A password as it is sent; how long it must be is the service's to say. */
 const password = () => z.string().max(1_024, { error: "is too long" });
 /** Long enough that an access token in its place is told to be a bad token, not a bad request. */
 const refreshToken = () => z.string().min(1).max(4_096);
+
+/** What the operator makes an account of; no operation takes it, so it has no public name. */
+export const CreateUserRequest = z.strictObject({
+  email: email(),
+  name: line(nameLengthMax),
+  role: z.enum(roles).optional(),
+});
 
 export const LoginRequest = requestRecord("LoginRequest", {
   email: email(),
@@ -15,8 +25,8 @@ export const LoginRequest = requestRecord("LoginRequest", {
 export const RegisterRequest = requestRecord("RegisterRequest", {
   email: email(),
   password: password(),
-  name: line(120),
-  organizationName: line(120).meta({
+  name: line(nameLengthMax),
+  organizationName: line(nameLengthMax).meta({
     description: "Of the new organization; not used with an invitation.",
   }),
   invitationToken: z.string().min(1).max(200).optional().meta({

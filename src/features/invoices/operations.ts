@@ -1,8 +1,5 @@
-import { z } from "zod";
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
-import { datetime, id } from "../../api/record.ts";
-import type { Page } from "../../kernel/page.ts";
 import { OrganizationNotVerified } from "../organizations/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
 import {
@@ -18,14 +15,14 @@ import {
   UnsupportedCurrency,
   WalletCapacityExhausted,
 } from "./errors.ts";
-import { presentInvoice, type InvoiceView } from "./present.ts";
+import { presentInvoice, presentInvoices } from "./present.ts";
 import {
   CreateInvoiceRequest,
-  externalIdLengthMax,
   InvoiceListRecord,
+  invoiceQuery,
   InvoiceRecord,
-  InvoiceStatusRecord,
   UpdateInvoiceRequest,
+  withCreationTimes,
 } from "./records.ts";
 import type { CreatedInvoice, InvoiceService } from "./service.ts";
 
@@ -55,31 +52,11 @@ export const invoiceOperations = [
     summary: "List invoices",
     description: "Newest first. `createdFrom` is included, `createdTo` is not.",
     access: organization("organization:read"),
-    request: {
-      query: {
-        limit: z.string().optional(),
-        cursor: z.string().optional(),
-        status: InvoiceStatusRecord.optional(),
-        customerId: id("customer").optional(),
-        externalId: z.string().max(externalIdLengthMax).optional(),
-        createdFrom: datetime().optional(),
-        createdTo: datetime().optional(),
-      },
-    },
+    request: { query: invoiceQuery },
     response: { status: 200, record: InvoiceListRecord },
     errors: [],
-    handle: (service, call) => {
-      const { createdFrom, createdTo, ...query } = call.query;
-      return service.list(call.organizationId, {
-        ...query,
-        createdFrom: createdFrom === undefined ? undefined : Date.parse(createdFrom),
-        createdTo: createdTo === undefined ? undefined : Date.parse(createdTo),
-      });
-    },
-    present: (page: Page<InvoiceView>) => ({
-      data: page.data.map(presentInvoice),
-      nextCursor: page.nextCursor,
-    }),
+    handle: (service, call) => service.list(call.organizationId, withCreationTimes(call.query)),
+    present: presentInvoices,
   }),
   operation({
     id: "createInvoice",

@@ -8,6 +8,7 @@ import {
   money,
   moneyAnswer,
   paragraph,
+  record,
   requestRecord,
   responseRecord,
   webAddress,
@@ -16,7 +17,7 @@ import { percentPattern } from "../../kernel/percent.ts";
 import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
 
 const codeLengthMax = 40;
-export const externalIdLengthMax = 200;
+const externalIdLengthMax = 200;
 const descriptionLengthMax = 2_000;
 const expiresInSecondsRange = { least: 300, most: 2_592_000 };
 
@@ -36,7 +37,7 @@ export const ConfirmationProgress = responseRecord("ConfirmationProgress", {
   required: z.int(),
 });
 
-export const InvoiceStatusRecord = z.enum(invoiceStatuses);
+export const InvoiceStatusRecord = record("InvoiceStatus", z.enum(invoiceStatuses));
 
 export const InvoiceRecord = responseRecord("Invoice", {
   id: id("invoice"),
@@ -75,6 +76,28 @@ export const InvoiceRecord = responseRecord("Invoice", {
 });
 
 export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
+
+/** What narrows the list of invoices. */
+export const invoiceQuery = {
+  limit: z.string().optional(),
+  cursor: z.string().optional(),
+  status: InvoiceStatusRecord.optional(),
+  customerId: id("customer").optional(),
+  externalId: z.string().max(externalIdLengthMax).optional(),
+  createdFrom: datetime().optional(),
+  createdTo: datetime().optional(),
+};
+export const InvoiceQuery = z.strictObject(invoiceQuery);
+
+/** The query with its times as the service takes them. */
+export function withCreationTimes({
+  createdFrom,
+  createdTo,
+  ...query
+}: z.output<typeof InvoiceQuery>) {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return { ...query, createdFrom: instant(createdFrom), createdTo: instant(createdTo) };
+}
 
 const optional = {
   walletId: id("wallet").nullish(),

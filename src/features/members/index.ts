@@ -12,6 +12,7 @@ export { makeMembers, makeMemberService, type Members, type MemberService } from
 export {
   changePasswordHash,
   isPlatformAdmin,
+  listUsers,
   lockUser,
   membershipsOfOrganization,
   membershipsOfUser,

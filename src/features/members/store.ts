@@ -53,6 +53,17 @@ export async function userView(reader: Reader, userId: Id<"user">): Promise<User
   return { ...user, platformRole: found?.admin === 1 ? "admin" : "none" };
 }
 
+/** A page of all users, newest first. */
+export async function listUsers(reader: Reader, page: PageRequest): Promise<UserView[]> {
+  const { rest, values } = pageQuery(page, [], "u.id");
+  return reader.all<UserView>(
+    `SELECT u.id AS "id", u.email AS "email", u.name AS "name", u.password_hash AS "passwordHash",
+       u.created_at AS "createdAt", CASE WHEN ${isPlatformAdmin} THEN 'admin' ELSE 'none' END AS "platformRole"
+     FROM users u ${rest}`,
+    values,
+  );
+}
+
 /** The memberships of a user, oldest first. */
 export async function membershipsOfUser(
   reader: Reader,

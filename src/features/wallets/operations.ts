@@ -1,10 +1,9 @@
-import { z } from "zod";
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import type { Page } from "../../kernel/page.ts";
 import { NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable } from "./errors.ts";
 import { presentWallet } from "./present.ts";
-import { CreateWalletRequest, WalletListRecord, WalletRecord, walletStatuses } from "./records.ts";
+import { CreateWalletRequest, WalletListRecord, WalletRecord, walletQuery } from "./records.ts";
 import type { WalletService } from "./service.ts";
 import type { WalletView } from "./store.ts";
 
@@ -18,14 +17,7 @@ export const walletOperations = [
     path: "/organizations/{organizationId}/wallets",
     summary: "List receiving wallets",
     access: organization("organization:read"),
-    request: {
-      query: {
-        limit: z.string().optional(),
-        cursor: z.string().optional(),
-        network: z.string().max(40).optional(),
-        status: z.enum(walletStatuses).optional(),
-      },
-    },
+    request: { query: walletQuery },
     response: { status: 200, record: WalletListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),

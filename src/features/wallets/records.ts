@@ -5,7 +5,7 @@ const labelLengthMax = 120;
 /** Longer than any address or key, so that what is pasted by mistake is looked at and answered plainly. */
 const pastedLengthMax = 2_000;
 
-export const walletStatuses = ["active", "archived"] as const;
+const walletStatuses = ["active", "archived"] as const;
 
 export const WalletRecord = responseRecord("Wallet", {
   id: id("wallet"),
@@ -30,6 +30,15 @@ export const WalletRecord = responseRecord("Wallet", {
 });
 
 export const WalletListRecord = listRecord("WalletList", WalletRecord);
+
+/** What narrows the list of wallets. */
+export const walletQuery = {
+  limit: z.string().optional(),
+  cursor: z.string().optional(),
+  network: z.string().max(40).optional(),
+  status: z.enum(walletStatuses).optional(),
+};
+export const WalletQuery = z.strictObject(walletQuery);
 
 const pasted = () =>
   z

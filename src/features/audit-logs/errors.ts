@@ -1,0 +1,7 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+export const AuditChainBroken = defineProblem({
+  code: "audit_chain_broken",
+  status: 422,
+  title: "The audit log does not fit together",
+});

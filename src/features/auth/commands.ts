@@ -1,0 +1,117 @@
+import { commandsOf, organizationFlag, pageFlags } from "../../api/command.ts";
+import type { Role } from "../../api/permissions.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { UserView } from "../members/index.ts";
+import type { PasswordService } from "./passwords.ts";
+import type { UserService } from "./users.ts";
+
+const command = commandsOf<UserService>();
+
+export const userCommands = [
+  command({
+    name: "user list",
+    summary: "List who may log in, newest first",
+    flags: pageFlags,
+    examples: ["till user list", "till user list --limit 100 --json"],
+    effect: "read",
+    handle: (service, call) =>
+      service.list({ limit: call.flag("limit"), cursor: call.flag("cursor") }),
+    async present({ data, nextCursor }) {
+      const { presentUser } = await import("../members/index.ts");
+      return { data: data.map(presentUser), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (user) => user.id },
+      { title: "EMAIL", value: (user) => user.email },
+      { title: "NAME", value: (user) => user.name },
+      { title: "PLATFORM", value: (user) => user.platformRole },
+      { title: "CREATED", value: (user) => user.createdAt },
+    ],
+  }),
+  command({
+    name: "user create",
+    summary: "Make an account, and a member of an organization where one is named",
+    flags: [
+      { flags: "--email <address>", description: "by which they log in", ask: "E-mail address" },
+      { flags: "--name <text>", description: "what they are called", ask: "Name" },
+      organizationFlag,
+      {
+        flags: "--role <role>",
+        description: "viewer, member, admin or owner of that organization (member)",
+      },
+    ],
+    password: "Password of the new user",
+    examples: [
+      "till user create --email bo@example.com --name Bo --password-stdin < password",
+      "till user create --email bo@example.com --name Bo --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --role admin",
+    ],
+    effect: "write",
+    confirm(call) {
+      const organization = call.flag("organization");
+      if (organization === undefined) return null;
+      return `Make ${call.flag("email") ?? ""} ${call.flag("role") ?? defaultRole} of ${organization}?`;
+    },
+    async handle(service, call) {
+      const { CreateUserRequest } = await import("./records.ts");
+      const { role, ...input } = call.parse(CreateUserRequest, {
+        email: call.flag("email"),
+        name: call.flag("name"),
+        role: call.flag("role"),
+      });
+      const organizationId = call.flag("organization") as Id<"organization"> | undefined;
+      if (organizationId === undefined && role !== undefined) await refuseRole();
+      return service.create(call.context, {
+        ...input,
+        password: call.password(),
+        membership:
+          organizationId === undefined ? null : { organizationId, role: role ?? defaultRole },
+      });
+    },
+    async present(user: UserView) {
+      return (await import("../members/index.ts")).presentUser(user);
+    },
+    columns: [
+      { title: "User", value: (user) => user.id },
+      { title: "E-mail", value: (user) => user.email },
+      { title: "Name", value: (user) => user.name },
+      { title: "Platform", value: (user) => user.platformRole },
+    ],
+  }),
+];
+
+const passwordCommand = commandsOf<PasswordService>();
+
+export const passwordCommands = [
+  passwordCommand({
+    name: "user reset-password",
+    summary: "Make a token by which a user sets a new password, and show it, this once",
+    arguments: [{ name: "email", description: "of the user's account" }],
+    examples: [
+      "till user reset-password bo@example.com",
+      "till user reset-password bo@example.com --yes --json",
+    ],
+    effect: "write-without-trial",
+    confirm: (call) =>
+      `Make a token for ${call.argument("email")}? Whoever has it sets a new password, once, within a day.`,
+    handle: (service, call) => service.createReset(call.context, { email: call.argument("email") }),
+    async present({ userId, email, token, expiresAt }) {
+      const { toIso } = await import("../../kernel/clock.ts");
+      return { userId, email, resetToken: token, expiresAt: toIso(expiresAt) };
+    },
+    columns: [
+      { title: "User", value: (reset) => reset.userId },
+      { title: "E-mail", value: (reset) => reset.email },
+      { title: "Token", value: (reset) => reset.resetToken },
+      { title: "Until", value: (reset) => reset.expiresAt },
+    ],
+    identify: (reset) => reset.resetToken,
+    next: () => "hand the token to its user, who sends it to POST /v1/auth/password/reset",
+  }),
+];
+
+const defaultRole: Role = "member";
+
+async function refuseRole(): Promise<never> {
+  const { invalidField } = await import("../../kernel/errors.ts");
+  throw invalidField("/role", "no_organization", "is of an organization: give --organization too");
+}

@@ -1,0 +1,60 @@
+import type { Role } from "../../api/permissions.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Passwords } from "../../platform/secrets/passwords.ts";
+import { listUsers, userView, type Members, type UserView } from "../members/index.ts";
+import { lockOrganization } from "../organizations/index.ts";
+import { requireStrong } from "./passwords.ts";
+
+/** What the operator does about accounts, whatever the registration is set to. */
+export interface UserService {
+  /** A page of all users, newest first. */
+  list(query: PageQuery): Promise<Page<UserView>>;
+  /** Makes an account and, where one is named, a member of an organization; a known e-mail is a 409. */
+  create(
+    context: WriteContext,
+    input: {
+      readonly email: string;
+      readonly name: string;
+      readonly password: string;
+      readonly membership: {
+        readonly organizationId: Id<"organization">;
+        readonly role: Role;
+      } | null;
+    },
+  ): Promise<UserView>;
+}
+
+export function makeUserService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+  readonly members: Members;
+}): UserService {
+  const { db, clock, passwords, members } = deps;
+  return {
+    async list(query) {
+      const page = parsePage(query, "users");
+      return toPage(await listUsers(db, page), page);
+    },
+
+    async create(context, { email, name, password, membership }) {
+      await requireStrong(passwords, password, email);
+      const passwordHash = await passwords.hash(password);
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const { id: userId } = await members.addUser(tx, at, { email, name, passwordHash });
+        if (membership !== null) {
+          await lockOrganization(tx, membership.organizationId);
+          await members.addMembership(tx, at, { userId, ...membership });
+        }
+        const user = await userView(tx, userId);
+        if (user === null) throw new Defect("a user is not in the transaction that made them");
+        return user;
+      });
+    },
+  };
+}

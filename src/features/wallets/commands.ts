@@ -1,0 +1,75 @@
+import { commandsOf, neededOrganization, pageFlags } from "../../api/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { WalletService } from "./service.ts";
+
+const command = commandsOf<WalletService>();
+
+export const walletCommands = [
+  command({
+    name: "wallet list",
+    summary: "List an organization's wallets, newest first; archived ones too",
+    flags: [
+      neededOrganization,
+      { flags: "--network <id>", description: "wallets on one network only" },
+      { flags: "--status <status>", description: "active or archived wallets only" },
+      ...pageFlags,
+    ],
+    examples: [
+      "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { WalletQuery } = await import("./records.ts");
+      return service.list(
+        call.flag("organization") as Id<"organization">,
+        call.parse(WalletQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          network: call.flag("network"),
+          status: call.flag("status"),
+        }),
+      );
+    },
+    async present({ data, nextCursor }) {
+      const { presentWallet } = await import("./present.ts");
+      return { data: data.map(presentWallet), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (wallet) => wallet.id },
+      { title: "LABEL", value: (wallet) => wallet.label },
+      { title: "NETWORK", value: (wallet) => wallet.network },
+      { title: "KIND", value: (wallet) => wallet.kind },
+      { title: "ADDRESS", value: (wallet) => wallet.address },
+      { title: "STATUS", value: (wallet) => wallet.status },
+      { title: "NEXT", value: (wallet) => wallet.nextIndex },
+      { title: "PAID", value: (wallet) => wallet.highestPaidIndex },
+      { title: "CREATED", value: (wallet) => wallet.createdAt },
+    ],
+  }),
+  command({
+    name: "wallet release",
+    summary: "Archive a wallet, whosever it is, so that its address can be registered again",
+    arguments: [{ name: "walletId", description: "such as wal_01h…" }],
+    examples: [
+      "till wallet release wal_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till wallet release wal_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Release ${call.argument("walletId")}? No new invoice uses it; those that do stay watched until their time is over.`,
+    handle: (service, call) =>
+      service.release(call.context, call.argument("walletId") as Id<"wallet">),
+    async present(wallet) {
+      return (await import("./present.ts")).presentWallet(wallet);
+    },
+    columns: [
+      { title: "Wallet", value: (wallet) => wallet.id },
+      { title: "Label", value: (wallet) => wallet.label },
+      { title: "Network", value: (wallet) => wallet.network },
+      { title: "Address", value: (wallet) => wallet.address },
+      { title: "Status", value: (wallet) => wallet.status },
+      { title: "Archived", value: (wallet) => wallet.archivedAt },
+    ],
+  }),
+];

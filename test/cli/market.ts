@@ -1,0 +1,51 @@
+import type { Id } from "../../src/kernel/id.ts";
+import { until } from "../support/until.ts";
+import { xpubs } from "../support/merchants.ts";
+import { context, type DeskStore } from "./desk.ts";
+
+/** The sandbox at work on a store: the platform's own organization has issued an invoice of 24.00 USD, which is paid. */
+export async function openMarket(store: DeskStore): Promise<{
+  readonly organizationId: Id<"organization">;
+  readonly invoiceId: Id<"invoice">;
+}> {
+  const organizationId = await store.platformId();
+  return store.withApp(async (app) => {
+    const { sandbox } = app;
+    if (sandbox === null) throw new Error("the sandbox is not enabled");
+    await app.start();
+    await app.wallets.create(context, organizationId, {
+      label: "Till",
+      network: "sandbox",
+      xpub: xpubs.first,
+    });
+    const invoice = await until(
+      "issuing",
+      async () => {
+        try {
+          return (await app.invoices.create(context, organizationId, order)).invoice;
+        } catch {
+          return null;
+        }
+      },
+      (made) => made !== null,
+    );
+    if (invoice === null) throw new Error("no invoice was issued");
+    const { remaining } = await sandbox.bill(invoice.id);
+    await sandbox.pay(context, invoice.id, remaining);
+    await sandbox.mine(context, 3);
+    await until(
+      "payment",
+      () => app.invoices.get(organizationId, invoice.id),
+      ({ status }) => status === "paid",
+    );
+    return { organizationId, invoiceId: invoice.id };
+  });
+}
+
+const order = {
+  amount: "24.00",
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
+  externalId: "order 7",
+};

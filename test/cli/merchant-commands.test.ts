@@ -1,0 +1,155 @@
+// What merchants have, as the operator sees it on the command line.
+import { expect } from "chai";
+import { AdminPaymentListRecord } from "../../src/features/admin/oversight-records.ts";
+import { ApiKeyListRecord } from "../../src/features/api-keys/records.ts";
+import { presentInvoice } from "../../src/features/invoices/present.ts";
+import { InvoiceListRecord, InvoiceRecord } from "../../src/features/invoices/records.ts";
+import { presentPayment } from "../../src/features/payments/present.ts";
+import { WalletListRecord, WalletRecord } from "../../src/features/wallets/records.ts";
+import { context, makeDesk, type DeskStore } from "./desk.ts";
+import { openMarket } from "./market.ts";
+
+const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+
+async function addWallet(store: DeskStore): Promise<string> {
+  const organizationId = await store.platformId();
+  const { id } = await store.withApp((app) =>
+    app.wallets.create(context, organizationId, { label: "Till", network: "sandbox", address }),
+  );
+  return id;
+}
+
+describe("till key list", () => {
+  const desk = makeDesk();
+
+  it("shows an organization's keys without their secrets, those that have ended too", async () => {
+    const store = await desk.store();
+    const organization = await store.platformId();
+    const words = ["key", "list", "--organization", organization];
+    const empty = await store.till(words);
+    expect(empty).to.include({ code: 0, stdout: "" });
+    expect(empty.stderr).to.include("There are none");
+    const secret = await store.key(organization);
+    const [key] = ApiKeyListRecord.parse(await store.json(words)).data;
+    expect(key).to.include({ name: "shop", revokedAt: null });
+    await store.till(["key", "revoke", key?.id ?? "", "--yes"]);
+    const table = await store.till(words);
+    expect(table.stdout).to.match(/ shop +till_live_\w{4} +read,write +- +- +20/);
+    expect(table.stdout).not.to.include(secret);
+    expect((await store.till([...words, "-q"])).stdout).to.equal(`${key?.id ?? ""}\n`);
+  });
+
+  it("needs an organization that is there", async () => {
+    const store = await desk.store();
+    for (const noun of ["key", "wallet", "invoice"]) {
+      const without = await store.till([noun, "list"]);
+      expect(without.code, noun).to.equal(2);
+      expect(without.stderr).to.include("--organization");
+      const unknown = await store.till([noun, "list", "--organization", "org_nothing"]);
+      expect(unknown.code, noun).to.equal(5);
+    }
+  });
+});
+
+describe("till wallet", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("lists, and releases an address for whoever owns it", async () => {
+    const store = await desk.store();
+    const id = await addWallet(store);
+    const list = async (...words: string[]) =>
+      WalletListRecord.parse(
+        await store.json(["wallet", "list", "--organization", await store.platformId(), ...words]),
+      ).data;
+    expect(await list("--network", "tron")).to.deep.equal([]);
+    const [wallet] = await list("--status", "active");
+    expect(wallet).to.include({ id, address, status: "active" });
+
+    const release = ["wallet", "release", id];
+    expect((await store.till(release)).stderr).to.include("--yes");
+    expect(await store.json([...release, "--dry-run"])).to.include({ status: "archived" });
+    expect(await list()).to.deep.equal([wallet]);
+    const released = WalletRecord.parse(await store.json([...release, "--yes"]));
+    expect(await list("--status", "archived")).to.deep.equal([released]);
+    const [entry] = await store.audited("wallet.released");
+    expect(entry).to.include({ actor_type: "operator", target_id: id });
+    // It can be registered again.
+    expect(await addWallet(store)).not.to.equal(id);
+  });
+
+  it("refuses an unknown wallet and a wrong status", async () => {
+    const store = await desk.store();
+    expect((await store.till(["wallet", "release", "wal_nothing", "--yes"])).code).to.equal(5);
+    const words = ["wallet", "list", "--organization", await store.platformId()];
+    const wrong = await store.till([...words, "--status", "lost"]);
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).to.include("--status");
+  });
+});
+
+describe("till invoice and till payments", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("show invoices and what was paid of them, as the API answers it", async () => {
+    const store = await desk.store();
+    const { organizationId, invoiceId } = await openMarket(store);
+    const shown = InvoiceRecord.parse(await store.json(["invoice", "show", invoiceId]));
+    const api = await store.withApp(async (app) => ({
+      invoice: presentInvoice(await app.invoices.get(organizationId, invoiceId)),
+      payments: await app.payments.list(organizationId, {}),
+    }));
+    expect(shown).to.deep.equal(api.invoice);
+    expect(shown).to.include({ status: "paid", paidAmount: "24.00", externalId: "order 7" });
+    const people = await store.till(["invoice", "show", invoiceId]);
+    expect(people.stdout).to.match(/^Paid +24\.00 USD$/m);
+
+    const invoices = async (...words: string[]) =>
+      InvoiceListRecord.parse(
+        await store.json(["invoice", "list", "--organization", organizationId, ...words]),
+      ).data;
+    expect(await invoices()).to.deep.equal([shown]);
+    expect(await invoices("--status", "open")).to.deep.equal([]);
+    expect(await invoices("--external-id", "order 7")).to.have.length(1);
+    expect(await invoices("--created-to", shown.createdAt)).to.deep.equal([]);
+    expect(await invoices("--created-from", shown.createdAt)).to.have.length(1);
+
+    const payments = async (...words: string[]) =>
+      AdminPaymentListRecord.parse(await store.json(["payments", "list", ...words])).data;
+    const all = await payments();
+    expect(all).to.deep.equal(
+      api.payments.data.map((view) => ({
+        ...presentPayment(view),
+        organizationId,
+        organizationName: "Shop",
+      })),
+    );
+    expect(await payments("--organization", organizationId, "--status", "confirmed")).to.deep.equal(
+      all,
+    );
+    expect(await payments("--status", "reverted")).to.deep.equal([]);
+    expect(await payments("--network", "tron")).to.deep.equal([]);
+    const table = await store.till(["payments", "list"]);
+    expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
+  });
+
+  it("refuse an unknown id, and a filter that is none", async () => {
+    const store = await desk.store();
+    const unknown = await store.till(["invoice", "show", "inv_nothing"]);
+    expect(unknown.code).to.equal(5);
+    expect(unknown.stdout).to.equal("");
+    expect((await store.till(["payments", "list", "--organization", "org_no"])).code).to.equal(5);
+    const organization = ["--organization", await store.platformId()];
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [["invoice", "list", ...organization, "--status", "lost"], "--status"],
+      [["invoice", "list", ...organization, "--created-from", "today"], "--created-from"],
+      [["invoice", "list", ...organization, "--customer-id", "Bo"], "--customer-id"],
+      [["payments", "list", "--status", "lost"], "--status"],
+      [["payments", "list", "--limit", "101"], "--limit"],
+    ];
+    for (const [words, flag] of wrong) {
+      const { code, stderr } = await store.till(words);
+      expect(code, words.join(" ")).to.equal(2);
+      expect(stderr).to.include(flag);
+    }
+  });
+});
