@@ -9,6 +9,7 @@ import {
   type Tx,
   type WriteContext,
 } from "../database/index.ts";
+import { listed } from "../database/json-rows.ts";
 import type { Logger } from "../logger/index.ts";
 import type { Worker } from "./background.ts";
 import { jobs } from "./table.ts";
@@ -51,7 +52,7 @@ type JobRow = RowOf<typeof jobs>;
 const batchMax = 32;
 /** Jobs of a queue that run at once in a process. */
 const concurrencyMax = 8;
-/** How long a claim lasts; a job has half of it, so that a late one is ended before another begins. */
+/** How long a claim lasts: a job begins in the first half of it and has the other, so that it ends before another's begins. */
 const leaseMs = 60 * second;
 const attemptsMax = 12;
 const backoffBaseMs = 5 * second;
@@ -113,11 +114,6 @@ const skipTaken: Readonly<Record<Dialect, string>> = {
   postgres: "FOR UPDATE SKIP LOCKED",
 };
 
-const listed: Readonly<Record<Dialect, string>> = {
-  sqlite: "SELECT value FROM json_each($2)",
-  postgres: "SELECT value FROM json_array_elements_text(CAST($2 AS json))",
-};
-
 /**
  * Works a queue off: claims due jobs under a lease, runs them outside any transaction, and records what became of them
  * in one. A process that dies leaves its jobs to whoever looks when the lease has ended; one that comes back late finds
@@ -162,6 +158,17 @@ export function createQueueWorker(deps: {
     }
   }
 
+  /** Jobs that were claimed and not begun are as they were before. */
+  async function handBack(token: string, unbegun: readonly JobRow[]): Promise<void> {
+    await db.write(context, (tx) =>
+      tx.run(
+        `UPDATE jobs SET attempts = attempts - 1, run_at = $3, lease_token = NULL, lease_until = NULL
+         WHERE lease_token = $1 AND id IN ${listed(tx.dialect, 2)}`,
+        [token, JSON.stringify(unbegun.map(({ id }) => id)), clock.now()],
+      ),
+    );
+  }
+
   async function record(
     token: string,
     outcomes: readonly { readonly job: JobRow; readonly fault: string | null }[],
@@ -171,7 +178,7 @@ export function createQueueWorker(deps: {
     await db.write(context, async (tx) => {
       const now = clock.now();
       if (done.length > 0) {
-        await tx.run(`DELETE FROM jobs WHERE lease_token = $1 AND id IN (${listed[tx.dialect]})`, [
+        await tx.run(`DELETE FROM jobs WHERE lease_token = $1 AND id IN ${listed(tx.dialect, 2)}`, [
           token,
           JSON.stringify(done),
         ]);
@@ -206,16 +213,20 @@ export function createQueueWorker(deps: {
       );
       if (due === undefined) return false;
       const token = ids.unguessable("jlt");
+      const beginUntil = clock.now() + leaseMs / 2;
       const claimed = await db.write(context, (tx) => claim(tx, clock.now(), token));
       const waiting = [...claimed];
       const outcomes: { job: JobRow; fault: string | null }[] = [];
       async function work(): Promise<void> {
-        for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+        while (!stopping.aborted && clock.now() < beginUntil) {
+          const job = waiting.shift();
+          if (job === undefined) return;
           outcomes.push({ job, fault: await attempt(job, stopping) });
         }
       }
       await Promise.all(Array.from({ length: concurrencyMax }, work));
       if (outcomes.length > 0) await record(token, outcomes);
+      if (waiting.length > 0) await handBack(token, waiting);
       return claimed.length === batchMax;
     },
   };

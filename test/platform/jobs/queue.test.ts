@@ -114,6 +114,40 @@ eachStore("a queue", (store) => {
     expect((await rows())[0]?.attempts).to.equal(12);
   });
 
+  it("hands back what it did not begin while a job still ended within the lease", async () => {
+    for (let count = 0; count < 20; count += 1) await enqueue();
+    let runs = 0;
+    const slow = worker(() => {
+      runs += 1;
+      clock.advance(30 * second);
+      return Promise.resolve();
+    });
+    await slow.run(neverStopped);
+    const left = await rows();
+    expect(runs).to.be.within(1, 8);
+    expect(left).to.have.lengthOf(20 - runs);
+    for (const job of left) {
+      expect(job).to.include({ state: "ready", attempts: 0, leaseToken: null, leaseUntil: null });
+      expect(job.runAt).to.be.at.most(clock.now());
+    }
+  });
+
+  it("begins no job once the program stops, and leaves it as it was", async () => {
+    for (let count = 0; count < 12; count += 1) await enqueue();
+    const stopping = new AbortController();
+    let runs = 0;
+    const stopped = worker(() => {
+      runs += 1;
+      stopping.abort();
+      return Promise.resolve();
+    });
+    await stopped.run(stopping.signal);
+    expect(runs).to.be.within(1, 8);
+    expect((await rows()).map(({ attempts }) => attempts)).to.deep.equal(
+      Array.from({ length: 12 - runs }, () => 0),
+    );
+  });
+
   it("parks a job that nobody knows, and goes on with the others", async () => {
     let runs = 0;
     await enqueue({ name: "unheard of" });
