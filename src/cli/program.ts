@@ -2,6 +2,7 @@ import { Command as Program, Option } from "commander";
 import type { Command, CommandFlag } from "../api/command.ts";
 import type { App } from "../compose/index.ts";
 import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
+import { analyticsCommands } from "../features/analytics/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
@@ -72,6 +73,7 @@ export function makeProgram(
   addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
   addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);

@@ -13,7 +13,10 @@ describe("the command line", () => {
     const { code, stdout, stderr } = await till(["--help"]);
     expect(code).to.equal(0);
     expect(stderr).to.equal("");
-    for (const word of ["init", "serve", "demo", "org", "key", "sandbox", "db", "config"]) {
+    for (const word of [
+      ...["init", "serve", "demo", "org", "user", "key", "wallet", "invoice", "payments"],
+      ...["analytics", "audit", "sandbox", "db", "config"],
+    ]) {
       expect(stdout).to.match(new RegExp(`^  ${word}\\b`, "m"));
     }
     expect(stdout).to.include("Examples:");

@@ -18,6 +18,10 @@ export const figuresQuery = {
 export const chartsQuery = { ...figuresQuery, interval: z.enum(intervals).optional() };
 export const topQuery = { ...figuresQuery, limit: z.string().optional() };
 
+export const SummaryQuery = z.strictObject(figuresQuery);
+export const ChartsQuery = z.strictObject(chartsQuery);
+export const TopQuery = z.strictObject(topQuery);
+
 export interface FiguresQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;

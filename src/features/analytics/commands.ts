@@ -1,0 +1,262 @@
+import {
+  commandsOf,
+  organizationFlag,
+  section,
+  type CommandCall,
+  type CommandFlag,
+  type Section,
+} from "../../api/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type * as presentation from "./present.ts";
+import type { AnalyticsService } from "./service.ts";
+
+type Presenters = typeof presentation;
+type Shown<Name extends keyof Presenters> = ReturnType<Presenters[Name]>;
+
+// The figures of one organization and those of all are records of their own: what a command reads comes with its way
+// of being presented.
+type SummaryRecord = Shown<"presentMerchantSummary"> | Shown<"presentPlatformSummary">;
+type ChartsRecord = Shown<"presentMerchantCharts"> | Shown<"presentPlatformCharts">;
+type TopRecord =
+  Shown<"presentTopCustomers"> | Shown<"presentTopWallets"> | Shown<"presentTopOrganizations">;
+type TopItem = TopRecord["data"][number];
+
+const command = commandsOf<AnalyticsService>();
+const rankings = ["customers", "wallets", "organizations"] as const;
+
+const scope: CommandFlag = {
+  ...organizationFlag,
+  description: "figures of one organization; without it those of all together",
+};
+const periodFlags: readonly CommandFlag[] = [
+  { flags: "--from <time>", description: "from then on (30 days before the end)" },
+  { flags: "--to <time>", description: "before then, such as 2031-01-31T00:00:00.000Z (now)" },
+  { flags: "--currency <code>", description: "figures of one settlement currency (USD)" },
+];
+
+export const analyticsCommands = [
+  command({
+    name: "analytics summary",
+    summary: "Show the figures of a period",
+    flags: [scope, ...periodFlags],
+    examples: [
+      "till analytics summary",
+      "till analytics summary --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --currency EUR --json",
+    ],
+    effect: "read",
+    async handle(service, call): Promise<() => Promise<SummaryRecord>> {
+      const { SummaryQuery } = await import("./query.ts");
+      const query = call.parse(SummaryQuery, period(call));
+      const organizationId = organizationOf(call);
+      if (organizationId === undefined) {
+        const summary = await service.platformSummary(query);
+        return async () => (await presenters()).presentPlatformSummary(summary);
+      }
+      const summary = await service.summary(organizationId, query);
+      return async () => (await presenters()).presentMerchantSummary(summary);
+    },
+    present: (shown) => shown(),
+    columns: [
+      { title: "From", value: (one) => one.from },
+      { title: "To", value: (one) => one.to },
+      { title: "Volume", value: (one) => `${one.processedVolume} ${one.currency}` },
+      { title: "Payments", value: (one) => one.paymentCount },
+      { title: "Invoices", value: (one) => one.invoiceCount },
+      { title: "Paid", value: (one) => one.paidInvoiceCount },
+      { title: "Paid of issued", value: (one) => one.conversionRate },
+      { title: "Average invoice", value: (one) => `${one.averageInvoiceAmount} ${one.currency}` },
+    ],
+    sections: (one) => [stateSection(one)],
+  }),
+  command({
+    name: "analytics charts",
+    summary: "Draw the figures of a period, day by day",
+    flags: [
+      scope,
+      ...periodFlags,
+      { flags: "--interval <length>", description: "day, week or month (day)" },
+    ],
+    examples: [
+      "till analytics charts --interval week",
+      "till analytics charts --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    async handle(service, call): Promise<() => Promise<ChartsRecord>> {
+      const { ChartsQuery } = await import("./query.ts");
+      const interval = call.flag("interval");
+      const query = call.parse(ChartsQuery, { ...period(call), interval });
+      const organizationId = organizationOf(call);
+      if (organizationId === undefined) {
+        const charts = await service.platformCharts(query);
+        return async () => (await presenters()).presentPlatformCharts(charts);
+      }
+      const charts = await service.charts(organizationId, query);
+      return async () => (await presenters()).presentMerchantCharts(charts);
+    },
+    present: (shown) => shown(),
+    columns: [
+      { title: "From", value: (one) => one.from },
+      { title: "To", value: (one) => one.to },
+      { title: "Currency", value: (one) => one.currency },
+      { title: "By", value: (one) => one.interval },
+    ],
+    sections: (one) => [
+      volumeSection("Volume", one.volumeSeries),
+      ...("invoiceStatusBreakdown" in one ? merchantSections(one) : platformSections(one)),
+    ],
+  }),
+  command({
+    name: "analytics top",
+    summary: "Rank customers, wallets or organizations by what was paid",
+    arguments: [{ name: "of", description: rankings.join(", ") }],
+    flags: [
+      { ...organizationFlag, description: "whose customers or wallets" },
+      ...periodFlags,
+      { flags: "--limit <number>", description: "how many to show, 1 to 100 (20)" },
+    ],
+    examples: [
+      "till analytics top organizations --limit 10",
+      "till analytics top customers --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    async handle(service, call): Promise<() => Promise<TopRecord>> {
+      const { TopQuery } = await import("./query.ts");
+      const query = call.parse(TopQuery, { ...period(call), limit: call.flag("limit") });
+      const organizationId = organizationOf(call);
+      const ranking = await rankingOf(call, organizationId);
+      if (ranking === "organizations" || organizationId === undefined) {
+        const top = await service.topOrganizations(query);
+        return async () => (await presenters()).presentTopOrganizations(top);
+      }
+      if (ranking === "customers") {
+        const top = await service.topCustomers(organizationId, query);
+        return async () => (await presenters()).presentTopCustomers(top);
+      }
+      const top = await service.topWallets(organizationId, query);
+      return async () => (await presenters()).presentTopWallets(top);
+    },
+    present: async (shown): Promise<{ data: TopItem[]; nextCursor: string | null }> => shown(),
+    columns: [
+      { title: "ID", value: idOf },
+      { title: "NAME", value: (one) => ("label" in one ? one.label : one.name) },
+      { title: "PAYMENTS", value: (one) => one.paymentCount },
+      { title: "VOLUME", value: (one) => one.volume },
+      { title: "", value: (one) => one.volume, isBar: true },
+    ],
+    identify: idOf,
+  }),
+];
+
+function presenters(): Promise<Presenters> {
+  return import("./present.ts");
+}
+
+function organizationOf(call: CommandCall): Id<"organization"> | undefined {
+  return call.flag("organization") as Id<"organization"> | undefined;
+}
+
+function period(call: CommandCall) {
+  return { from: call.flag("from"), to: call.flag("to"), currency: call.flag("currency") };
+}
+
+/** What is ranked; customers and wallets are an organization's, which has to be named. */
+async function rankingOf(
+  call: CommandCall,
+  organizationId: string | undefined,
+): Promise<(typeof rankings)[number]> {
+  const { InvalidRequest, invalidField } = await import("../../kernel/errors.ts");
+  const ranking = rankings.find((known) => known === call.argument("of"));
+  if (ranking === undefined) {
+    throw new InvalidRequest(`Name what to rank: ${rankings.join(", ")}.`);
+  }
+  if (ranking !== "organizations" && organizationId === undefined) {
+    throw invalidField("/organization", "required", `is needed for the ranking of ${ranking}`);
+  }
+  if (ranking === "organizations" && organizationId !== undefined) {
+    throw invalidField("/organization", "not_allowed", "is not for the ranking of organizations");
+  }
+  return ranking;
+}
+
+function idOf(one: TopItem): string {
+  if ("customerId" in one) return one.customerId;
+  return "walletId" in one ? one.walletId : one.organizationId;
+}
+
+/** What holds now, whatever the period. */
+function stateSection(one: SummaryRecord): Section {
+  if ("customerCount" in one) {
+    return section({
+      title: "Now",
+      items: [one],
+      columns: [
+        { title: "OUTSTANDING", value: (now) => `${now.outstandingAmount} ${now.currency}` },
+        { title: "CUSTOMERS", value: (now) => now.customerCount },
+      ],
+    });
+  }
+  return section({
+    title: "Now",
+    items: [one],
+    columns: [
+      { title: "ORGANIZATIONS", value: (now) => now.organizationCount },
+      { title: "IN REVIEW", value: (now) => now.pendingReviewCount },
+      { title: "SUBSCRIPTIONS", value: (now) => now.activeSubscriptionCount },
+      {
+        title: "MONTHLY REVENUE",
+        value: (now) => `${now.monthlyRecurringRevenue} ${now.currency}`,
+      },
+    ],
+  });
+}
+
+function volumeSection(title: string, series: ChartsRecord["volumeSeries"]): Section {
+  return section({
+    title,
+    trend: series.map(({ volume }) => volume),
+    items: series,
+    columns: [
+      { title: "FROM", value: (point) => dayOf(point.periodStart) },
+      { title: "PAYMENTS", value: (point) => point.paymentCount },
+      { title: "VOLUME", value: (point) => point.volume },
+      { title: "", value: (point) => point.volume, isBar: true },
+    ],
+  });
+}
+
+function merchantSections(charts: Shown<"presentMerchantCharts">): Section[] {
+  return [
+    section({
+      title: "Invoices",
+      items: charts.invoiceStatusBreakdown,
+      columns: [
+        { title: "STATUS", value: (one) => one.status },
+        { title: "COUNT", value: (one) => one.count },
+        { title: "AMOUNT", value: (one) => one.amount },
+        { title: "", value: (one) => one.count, isBar: true },
+      ],
+    }),
+  ];
+}
+
+function platformSections(charts: Shown<"presentPlatformCharts">): Section[] {
+  return [
+    volumeSection("Revenue", charts.revenueSeries),
+    section({
+      title: "Organizations",
+      trend: charts.organizationSeries.map(({ created }) => String(created)),
+      items: charts.organizationSeries,
+      columns: [
+        { title: "FROM", value: (point) => dayOf(point.periodStart) },
+        { title: "APPROVED", value: (point) => point.approved },
+        { title: "CREATED", value: (point) => point.created },
+        { title: "", value: (point) => point.created, isBar: true },
+      ],
+    }),
+  ];
+}
+
+/** Every bucket begins with a day. */
+function dayOf(periodStart: string): string {
+  return periodStart.slice(0, "2031-01-31".length);
+}
