@@ -42,6 +42,24 @@ describeOnPostgres("the command line on postgres", () => {
     );
   });
 
+  it("lists users, never suspends the platform, and proves the audit log", async () => {
+    const env = await settings();
+    await init([], { env });
+    const made = ["user", "create", "--email", "bo@example.com", "--name", "Bo"];
+    const stdin = "another long password 9";
+    expect((await till([...made, "--password-stdin"], { env, stdin })).code).to.equal(0);
+    const users = await till(["user", "list", "--json"], { env });
+    const { data } = JSON.parse(users.stdout) as { data: { platformRole: string }[] };
+    expect(data.map(({ platformRole }) => platformRole)).to.deep.equal(["none", "admin"]);
+    const own = (await till(["org", "list", "-q"], { env })).stdout.trim();
+    expect((await till(["org", "suspend", own, "--yes"], { env })).code).to.equal(6);
+    const head = await till(["audit", "verify", "-q"], { env });
+    expect(head.code, head.stderr).to.equal(0);
+    const kept = ["audit", "verify", "--head", head.stdout.trim()];
+    expect((await till(kept, { env })).code).to.equal(0);
+    expect((await till(["analytics", "summary", "--json"], { env })).code).to.equal(0);
+  });
+
   it("refuses the secret of another store", async () => {
     const env = await settings();
     expect((await init([], { env })).code).to.equal(0);
