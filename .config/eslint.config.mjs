@@ -15,6 +15,13 @@ const clockOnly = [
     message: "Time is passed in: take a Clock (src/kernel/clock.ts).",
   },
 ];
+const urlOnly = [
+  {
+    selector: "MemberExpression[object.name='URL'][property.name='canParse']",
+    message:
+      "On Node 20 it is wrong about Latin-1 once compiled: use parseUrl (src/kernel/url.ts).",
+  },
+];
 const randomOnly = [
   {
     selector: "CallExpression[callee.object.name='Math'][callee.property.name='random']",
@@ -63,6 +70,7 @@ export default tseslint.config(
         ...randomOnly,
         ...environmentOnly,
         ...moneyOnly,
+        ...urlOnly,
       ],
     },
   },

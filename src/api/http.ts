@@ -12,6 +12,7 @@ import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./problems.ts";
 import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./rate-limits.ts";
+import { parseUrl } from "../kernel/url.ts";
 
 type Handler = Middleware<RequestState>;
 
@@ -44,9 +45,9 @@ export function readTarget(): Handler {
   return async (ctx, next) => {
     const target = ctx.req.url ?? "";
     if (!target.startsWith("/") && target !== "*") {
-      if (!URL.canParse(target)) throw new InvalidRequest("The address of the request is none.");
-      const { pathname, search } = new URL(target);
-      ctx.req.url = pathname + search;
+      const url = parseUrl(target);
+      if (url === null) throw new InvalidRequest("The address of the request is none.");
+      ctx.req.url = url.pathname + url.search;
     }
     await next();
   };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Defect } from "../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../kernel/id.ts";
+import { parseUrl } from "../kernel/url.ts";
 
 /**
  * The named records of the wire. Each is declared once, by the feature that owns it; the OpenAPI document's components,
@@ -116,8 +117,8 @@ export const webAddress = () =>
 
 function isWebAddress(value: string): boolean {
   // WHATWG parsing forgives back-slashes, tabs and line breaks; a link that needs forgiving is refused.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return false;
-  const url = new URL(value);
+  const url = /^https?:\/\/[^\s\\]+$/i.test(value) ? parseUrl(value) : null;
+  if (url === null) return false;
   return (
     url.username === "" &&
     url.password === "" &&

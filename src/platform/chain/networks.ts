@@ -5,6 +5,7 @@ import { MoneyTextError, parseMoney } from "../../kernel/money.ts";
 import { addressForms, formatAddress, parseAddress, type AddressForm } from "./address.ts";
 import type { Address } from "./client.ts";
 import { formatTransactionHash } from "./transaction-hash.ts";
+import { parseUrl } from "../../kernel/url.ts";
 
 /** A token by its contract on one network. */
 export interface NetworkToken {
@@ -236,8 +237,8 @@ function reportSharedChainIds(networks: readonly Network[], report: Report): voi
 }
 
 function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return false;
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 

@@ -1,3 +1,5 @@
+import { parseUrl } from "../../kernel/url.ts";
+
 const mask = "********";
 
 /** Segments of a path that are as long as this may be keys. */
@@ -10,8 +12,8 @@ export function maskSecret(_secret: string): string {
 
 /** A URL without its password, its query's values, and the parts of its path that look like keys. */
 export function maskUrl(text: string): string {
-  if (!URL.canParse(text)) return mask;
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return mask;
   const user =
     url.username === "" ? "" : `${url.username}${url.password === "" ? "" : `:${mask}`}@`;
   const path = url.pathname

@@ -3,6 +3,7 @@ import { maskSecret, maskUrl } from "./mask.ts";
 import { isMapping } from "./sources.ts";
 import type { ValueType } from "./value-type.ts";
 import { InvalidValue, list, providerUrl, wholeNumber } from "./value-type.ts";
+import { parseUrl } from "../../kernel/url.ts";
 
 /** A node that a network is read from. */
 export interface Provider {
@@ -40,7 +41,7 @@ const providerHeaders: ValueType<ProviderHeaders> = {
   },
   show({ all, byProvider }) {
     const shown = Object.entries(byProvider).map(([provider, headers]) => {
-      return [URL.canParse(provider) ? maskUrl(provider) : provider, names(headers)];
+      return [parseUrl(provider) === null ? provider : maskUrl(provider), names(headers)];
     });
     return JSON.stringify({ ...names(all), ...(Object.fromEntries(shown) as object) });
   },

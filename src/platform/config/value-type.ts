@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { maskSecret, maskUrl } from "./mask.ts";
+import { parseUrl } from "../../kernel/url.ts";
 
 /** Thrown where a setting's value is not one; the message continues the setting's name and holds no secret. */
 export class InvalidValue extends Error {
@@ -111,8 +112,9 @@ export const baseUrl: ValueType<string> = textual(
   "a URL such as https://pay.example.com, with no more than a path behind the host",
   "url",
   (text) => {
-    if (!URL.canParse(text)) return null;
-    const { protocol, username, password, host, pathname, search, hash, origin } = new URL(text);
+    const url = parseUrl(text);
+    if (url === null) return null;
+    const { protocol, username, password, host, pathname, search, hash, origin } = url;
     const extras = username + password + search + hash;
     if (!/^https?:$/.test(protocol) || host === "" || extras !== "") return null;
     return origin + pathname.replace(/\/+$/, "");
@@ -185,7 +187,7 @@ export function secretText(takes: string, isValid: (text: string) => boolean): V
 /** A PostgreSQL store; shown without its password. */
 export const databaseUrl: ValueType<string> = {
   ...secretText("a URL such as postgres://user:password@host:5432/till", (text) => {
-    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol);
+    return /^postgres(ql)?:$/.test(parseUrl(text)?.protocol ?? "");
   }),
   placeholder: "url",
   show: maskUrl,
@@ -196,8 +198,9 @@ export const providerUrl: ValueType<string> = {
   ...secretText(
     "an http: or https: URL without a user name and password, which belong into the headers",
     (text) => {
-      if (!URL.canParse(text)) return false;
-      const { protocol, username, password } = new URL(text);
+      const url = parseUrl(text);
+      if (url === null) return false;
+      const { protocol, username, password } = url;
       return /^https?:$/.test(protocol) && username + password === "";
     },
   ),

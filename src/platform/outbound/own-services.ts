@@ -1,6 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { judgeAddress, parseRange, sameAddress } from "./address.ts";
 import type { Resolve } from "./resolve.ts";
+import { parseUrl } from "../../kernel/url.ts";
 
 export interface OwnServices {
   /** Whether one of the services answers at this address and port. */
@@ -29,8 +30,8 @@ export function createOwnServices(urls: () => readonly string[], resolve: Resolv
   return {
     async include(address, port) {
       for (const service of urls()
-        .filter((text) => URL.canParse(text))
-        .map((text) => new URL(text))) {
+        .map(parseUrl)
+        .filter((url) => url !== null)) {
         if (portOf(service) === port && (await isService(service, address))) return true;
       }
       return false;

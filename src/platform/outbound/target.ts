@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { parseUrl } from "../../kernel/url.ts";
 
 /** Why a URL was refused, for programs. */
 export type RefusalCode =
@@ -61,7 +62,7 @@ export function parseTarget(text: string): Target | Refused {
     return refuse("url_scheme_not_allowed", "Use a URL that begins with https://.");
   }
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
-  if (authority === undefined || !URL.canParse(text)) return malformed;
+  if (authority === undefined || parseUrl(text) === null) return malformed;
   if (authority.includes("@")) {
     return refuse(
       "url_credentials_not_allowed",
