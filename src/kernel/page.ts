@@ -79,7 +79,10 @@ export function toPageBy<T>(
 }
 
 /** The page with each row as it is presented. */
-export function mapPage<T, U>(page: Page<T>, present: (row: T) => U): Page<U> {
+export function mapPage<T, U>(
+  page: Page<T>,
+  present: (row: T) => U,
+): { data: U[]; nextCursor: string | null } {
   return { data: page.data.map((row) => present(row)), nextCursor: page.nextCursor };
 }
 

@@ -17,34 +17,31 @@ import type {
 export function presentPlatformPayments(
   page: Page<Owned<PaymentView>>,
 ): z.input<typeof AdminPaymentListRecord> {
-  const { data, nextCursor } = mapPage(page, ({ of, ...owner }) => ({
+  return mapPage(page, ({ of, ...owner }) => ({
     ...presentPayment(of),
     ...owner,
   }));
-  return { data: [...data], nextCursor };
 }
 
 export function presentPlatformDeliveries(
   page: Page<Owned<PlatformDelivery>>,
 ): z.input<typeof AdminWebhookDeliveryListRecord> {
-  const { data, nextCursor } = mapPage(page, ({ of, ...owner }) => ({
+  return mapPage(page, ({ of, ...owner }) => ({
     ...presentDelivery(of),
     ...owner,
     url: of.url,
   }));
-  return { data: [...data], nextCursor };
 }
 
 export function presentFailedJobs(
   page: Page<FailedJob>,
 ): z.input<typeof AdminFailedQueueJobListRecord> {
-  const { data, nextCursor } = mapPage(page, (job) => ({
+  return mapPage(page, (job) => ({
     ...job,
     organizationId: job.organizationId as Id<"organization"> | null,
     createdAt: toIso(job.createdAt),
     failedAt: toIso(job.failedAt),
   }));
-  return { data: [...data], nextCursor };
 }
 
 export function presentOperationsStatus(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import { datetime, id, listRecord, record, responseRecord } from "../../api/record.ts";
 import { PaymentRecord, paymentStatuses } from "../payments/index.ts";
 import { deliveryStatuses, WebhookDeliveryRecord } from "../webhooks/index.ts";
@@ -68,17 +69,16 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
   }),
 });
 
-const page = { limit: z.string().optional(), cursor: z.string().optional() };
-export const failedJobQuery = page;
+export const failedJobQuery = pageParameters;
 export const platformPaymentQuery = {
-  ...page,
+  ...pageParameters,
   organizationId: id("organization").optional(),
   status: z.enum(paymentStatuses).optional(),
   network: z.string().min(1).max(networkLengthMax).optional(),
 };
 export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
 export const platformDeliveryQuery = {
-  ...page,
+  ...pageParameters,
   organizationId: id("organization").optional(),
   status: z.enum(deliveryStatuses).optional(),
 };

@@ -15,13 +15,12 @@ import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
 export function presentOrganizations(
   page: Page<OrganizationEntry>,
 ): z.input<typeof AdminOrganizationListRecord> {
-  const { data, nextCursor } = mapPage(page, ({ organization, crew }) => ({
+  return mapPage(page, ({ organization, crew }) => ({
     ...presentOrganization(organization),
     ...crew,
     plan: null,
     subscriptionStatus: null,
   }));
-  return { data: [...data], nextCursor };
 }
 
 export function presentOrganizationDetail(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import {
   datetime,
   email,
@@ -57,8 +58,7 @@ export const AdminOrganizationListRecord = listRecord(
 
 /** What narrows the list of organizations. */
 export const organizationQuery = {
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   verificationStatus: z.enum(verificationStatuses).optional(),
   search: z.string().min(1).max(searchLengthMax).optional(),
 };

@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { presentApiKey, presentCreatedApiKey } from "./present.ts";
 import {
@@ -23,14 +23,11 @@ export const apiKeyOperations = [
     path: "/organizations/{organizationId}/api-keys",
     summary: "List API keys, revoked ones too",
     access: organization("organization:read"),
-    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    request: { query: pageParameters },
     response: { status: 200, record: ApiKeyListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: (page: Page<ApiKeyRow>) => ({
-      data: page.data.map(presentApiKey),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<ApiKeyRow>) => mapPage(page, presentApiKey),
   }),
   operation({
     id: "createApiKey",

@@ -6,8 +6,7 @@ import type { AuditVerification } from "../../platform/audit/verify.ts";
 import type { AuditLogListRecord, AuditLogRecord } from "./records.ts";
 
 export function presentAuditLogs(page: Page<AuditRow>): z.input<typeof AuditLogListRecord> {
-  const { data, nextCursor } = mapPage(page, presentAuditLog);
-  return { data: [...data], nextCursor };
+  return mapPage(page, presentAuditLog);
 }
 
 /** What `till audit verify` prints. */

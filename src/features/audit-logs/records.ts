@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import { datetime, id, listRecord, responseRecord } from "../../api/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
@@ -27,8 +28,7 @@ export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
 
 /** What narrows a list of entries. */
 export const auditLogQuery = {
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   action: z.string().max(100).optional(),
   actorId: z.string().max(100).optional(),
   from: datetime().optional(),

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";
 import {
@@ -26,8 +27,7 @@ export const customerOperations = [
     access: organization("organization:read"),
     request: {
       query: {
-        limit: z.string().optional(),
-        cursor: z.string().optional(),
+        ...pageParameters,
         email: z.string().max(254).optional(),
         externalId: z.string().max(200).optional(),
       },
@@ -35,10 +35,7 @@ export const customerOperations = [
     response: { status: 200, record: CustomerListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: (page: Page<CustomerRow>) => ({
-      data: page.data.map(presentCustomer),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<CustomerRow>) => mapPage(page, presentCustomer),
   }),
   operation({
     id: "createCustomer",

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { settlementAsset, tokenAsset } from "../../kernel/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import type { InvoiceListRecord, InvoiceRecord } from "./records.ts";
 import { confirmationsShown, settlementOf } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
@@ -66,9 +66,6 @@ export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceReco
   };
 }
 
-export function presentInvoices({
-  data,
-  nextCursor,
-}: Page<InvoiceView>): z.input<typeof InvoiceListRecord> {
-  return { data: data.map(presentInvoice), nextCursor };
+export function presentInvoices(page: Page<InvoiceView>): z.input<typeof InvoiceListRecord> {
+  return mapPage(page, presentInvoice);
 }

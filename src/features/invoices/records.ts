@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import {
   datetime,
   id,
@@ -79,8 +80,7 @@ export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
 
 /** What narrows the list of invoices. */
 export const invoiceQuery = {
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   status: InvoiceStatusRecord.optional(),
   customerId: id("customer").optional(),
   externalId: z.string().max(externalIdLengthMax).optional(),

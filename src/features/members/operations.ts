@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { authenticated, organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { OrganizationSuspended } from "../../api/problems.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   AlreadyMember,
   InvalidInvitation,
@@ -36,14 +36,11 @@ export const memberOperations = [
     path: "/organizations/{organizationId}/members",
     summary: "List the members of an organization",
     access: organization("organization:read"),
-    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    request: { query: pageParameters },
     response: { status: 200, record: MembershipListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: (page: Page<MembershipView>) => ({
-      data: page.data.map(presentMembership),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<MembershipView>) => mapPage(page, presentMembership),
   }),
   memberOperation({
     id: "updateMember",
@@ -92,14 +89,11 @@ export const invitationOperations = [
     path: "/organizations/{organizationId}/invitations",
     summary: "List invitations",
     access: organization("organization:read"),
-    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    request: { query: pageParameters },
     response: { status: 200, record: InvitationListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: (page: Page<InvitationView>) => ({
-      data: page.data.map(presentInvitation),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<InvitationView>) => mapPage(page, presentInvitation),
   }),
   invitationOperation({
     id: "createInvitation",

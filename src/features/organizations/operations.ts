@@ -1,7 +1,7 @@
-import { z } from "zod";
 import { authenticated, organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
 import { presentOrganization } from "./present.ts";
 import {
@@ -24,14 +24,11 @@ export const organizationOperations = [
     summary: "List one's organizations",
     description: "A user sees those that they are a member of, an API key its own.",
     access: authenticated,
-    request: { query: { limit: z.string().optional(), cursor: z.string().optional() } },
+    request: { query: pageParameters },
     response: { status: 200, record: OrganizationListRecord },
     errors: [],
     handle: (service, call) => service.list(call.actor, call.query),
-    present: (page: Page<OrganizationRow>) => ({
-      data: page.data.map(presentOrganization),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<OrganizationRow>) => mapPage(page, presentOrganization),
   }),
   operation({
     id: "createOrganization",

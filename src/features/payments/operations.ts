@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { id } from "../../api/record.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import type { PaymentDecisions } from "./decisions.ts";
 import { PaymentNotInReview, TransferAllocated } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present.ts";
@@ -24,8 +25,7 @@ export const paymentOperations = [
     access: organization("organization:read"),
     request: {
       query: {
-        limit: z.string().optional(),
-        cursor: z.string().optional(),
+        ...pageParameters,
         invoiceId: id("invoice").optional(),
         status: z.enum(paymentStatuses).optional(),
       },
@@ -33,10 +33,7 @@ export const paymentOperations = [
     response: { status: 200, record: PaymentListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: ({ data, nextCursor }: Page<PaymentView>) => ({
-      data: data.map(presentPayment),
-      nextCursor,
-    }),
+    present: (page: Page<PaymentView>) => mapPage(page, presentPayment),
   }),
 ];
 

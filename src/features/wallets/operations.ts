@@ -1,6 +1,6 @@
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
-import type { Page } from "../../kernel/page.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import { NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable } from "./errors.ts";
 import { presentWallet } from "./present.ts";
 import { CreateWalletRequest, WalletListRecord, WalletRecord, walletQuery } from "./records.ts";
@@ -21,10 +21,7 @@ export const walletOperations = [
     response: { status: 200, record: WalletListRecord },
     errors: [],
     handle: (service, call) => service.list(call.organizationId, call.query),
-    present: (page: Page<WalletView>) => ({
-      data: page.data.map(presentWallet),
-      nextCursor: page.nextCursor,
-    }),
+    present: (page: Page<WalletView>) => mapPage(page, presentWallet),
   }),
   operation({
     id: "createWallet",
@@ -39,6 +36,18 @@ export const walletOperations = [
     response: { status: 201, record: WalletRecord },
     errors: [NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable],
     handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    present: presentWallet,
+  }),
+  operation({
+    id: "getWallet",
+    group: "Wallets",
+    method: "GET",
+    path: "/organizations/{organizationId}/wallets/{walletId}",
+    summary: "Get a receiving wallet",
+    access: organization("organization:read"),
+    response: { status: 200, record: WalletRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.walletId),
     present: presentWallet,
   }),
   operation({

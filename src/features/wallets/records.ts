@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import { datetime, id, line, listRecord, requestRecord, responseRecord } from "../../api/record.ts";
 
 const labelLengthMax = 120;
@@ -33,8 +34,7 @@ export const WalletListRecord = listRecord("WalletList", WalletRecord);
 
 /** What narrows the list of wallets. */
 export const walletQuery = {
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   network: z.string().max(40).optional(),
   status: z.enum(walletStatuses).optional(),
 };

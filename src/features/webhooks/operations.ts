@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { organization } from "../../api/access.ts";
+import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { id } from "../../api/record.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
@@ -25,16 +26,6 @@ import type { DeliveryView, EndpointRow } from "./store.ts";
 
 const operation = operationsOf<WebhookService>();
 
-const page = { limit: z.string().optional(), cursor: z.string().optional() };
-
-/** Lists hand their rows on as they are presented; a page's own arrays are read-only. */
-function presentPage<T, U>(present: (row: T) => U) {
-  return (rows: Page<T>) => {
-    const { data, nextCursor } = mapPage(rows, present);
-    return { data: [...data], nextCursor };
-  };
-}
-
 export const webhookOperations = [
   operation({
     id: "listWebhookEndpoints",
@@ -43,11 +34,11 @@ export const webhookOperations = [
     path: "/organizations/{organizationId}/webhook-endpoints",
     summary: "List webhook endpoints",
     access: organization("organization:read"),
-    request: { query: { ...page, status: z.enum(endpointStatuses).optional() } },
+    request: { query: { ...pageParameters, status: z.enum(endpointStatuses).optional() } },
     response: { status: 200, record: WebhookEndpointListRecord },
     errors: [],
     handle: (service, call) => service.listEndpoints(call.organizationId, call.query),
-    present: presentPage<EndpointRow, ReturnType<typeof presentEndpoint>>(presentEndpoint),
+    present: (page: Page<EndpointRow>) => mapPage(page, presentEndpoint),
   }),
   operation({
     id: "createWebhookEndpoint",
@@ -64,6 +55,19 @@ export const webhookOperations = [
     secretAnswer: true,
     handle: (service, call) => service.createEndpoint(call.context, call.organizationId, call.body),
     present: presentCreatedEndpoint,
+  }),
+  operation({
+    id: "getWebhookEndpoint",
+    group: "Webhooks",
+    method: "GET",
+    path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}",
+    summary: "Get a webhook endpoint",
+    access: organization("organization:read"),
+    response: { status: 200, record: WebhookEndpointRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.getEndpoint(call.organizationId, call.params.webhookEndpointId),
+    present: presentEndpoint,
   }),
   operation({
     id: "updateWebhookEndpoint",
@@ -109,7 +113,7 @@ export const webhookOperations = [
     access: organization("organization:read"),
     request: {
       query: {
-        ...page,
+        ...pageParameters,
         webhookEndpointId: id("webhookEndpoint").optional(),
         status: z.enum(deliveryStatuses).optional(),
         eventType: z.string().max(100).optional(),
@@ -118,7 +122,7 @@ export const webhookOperations = [
     response: { status: 200, record: WebhookDeliveryListRecord },
     errors: [],
     handle: (service, call) => service.listDeliveries(call.organizationId, call.query),
-    present: presentPage<DeliveryView, ReturnType<typeof presentDelivery>>(presentDelivery),
+    present: (page: Page<DeliveryView>) => mapPage(page, presentDelivery),
   }),
   operation({
     id: "replayWebhookDelivery",
