@@ -32,6 +32,7 @@ export interface WalletService {
     organizationId: Id<"organization">,
     query: WalletFilters & PageQuery,
   ): Promise<Page<WalletView>>;
+  get(organizationId: Id<"organization">, walletId: Id<"wallet">): Promise<WalletView>;
   /** Registers a wallet. An address or key that is active on the network, or another's in its family, is a 409. */
   create(
     context: WriteContext,
@@ -82,6 +83,12 @@ export function makeWalletService(deps: WalletDependencies): WalletService {
     async list(organizationId, { limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "wallets", { organizationId, ...filters });
       return toPage(await listWallets(db, organizationId, filters, page), page);
+    },
+
+    async get(organizationId, walletId) {
+      const wallet = await findWallet(db, organizationId, walletId);
+      if (wallet === null) throw notFound();
+      return wallet;
     },
 
     async create(context, organizationId, input) {

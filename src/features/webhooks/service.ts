@@ -20,6 +20,7 @@ import type { EndpointStatus } from "./status.ts";
 import {
   countEnabledEndpoints,
   findDelivery,
+  findEndpoint,
   isInFlight,
   listDeliveries,
   listEndpoints,
@@ -60,6 +61,10 @@ export interface WebhookService {
     organizationId: Id<"organization">,
     query: EndpointFilters & PageQuery,
   ): Promise<Page<EndpointRow>>;
+  getEndpoint(
+    organizationId: Id<"organization">,
+    endpointId: Id<"webhookEndpoint">,
+  ): Promise<EndpointRow>;
   /** Makes an endpoint for the events from now on. Its address is looked up and vetted first. */
   createEndpoint(
     context: WriteContext,
@@ -136,6 +141,12 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
         ...filters,
       });
       return toPage(await listEndpoints(db, organizationId, filters, page), page);
+    },
+
+    async getEndpoint(organizationId, endpointId) {
+      const endpoint = await findEndpoint(db, organizationId, endpointId);
+      if (endpoint === null) throw notFound();
+      return endpoint;
     },
 
     async createEndpoint(context, organizationId, input) {

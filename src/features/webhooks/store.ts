@@ -44,6 +44,17 @@ export function listEndpoints(
   return reader.find(webhookEndpoints, rest, values);
 }
 
+export function findEndpoint(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  endpointId: Id<"webhookEndpoint">,
+): Promise<EndpointRow | null> {
+  return reader.findOne(webhookEndpoints, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    endpointId,
+  ]);
+}
+
 export function lockEndpoint(
   tx: Tx,
   organizationId: Id<"organization">,
