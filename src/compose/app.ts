@@ -13,6 +13,7 @@ import { createIds, type RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
 import { pendingMigrations, type WriteContext } from "../platform/database/index.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
+import { endJobLeases } from "../platform/jobs/claims.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { parseRange } from "../platform/outbound/address.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
@@ -145,6 +146,7 @@ export async function createApp(
         // A SQLite store has one server: what a dead one held is free at once.
         await services.leases.endAll();
         await services.deliverer.reclaim();
+        await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
       }
       await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
       background.start();

@@ -3,7 +3,8 @@ import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createCron, type CronTask } from "../platform/jobs/cron.ts";
-import { createQueueWorker } from "../platform/jobs/queue.ts";
+import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
+import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
 import { makeAddingUp } from "../features/usage/index.ts";
@@ -44,6 +45,9 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
     createQueueWorker({
       ...{ db, clock, ids: parts.ids, logger: parts.logger, queue: "maintenance" },
       context: systemContext("maintenance"),
+      nudge: () => {
+        parts.nudges.nudge(queueWorkerName("maintenance"));
+      },
       handlers: [
         {
           name: pruneAnswers,

@@ -14,6 +14,8 @@ export interface Worker {
    * end early.
    */
   run(signal: AbortSignal): Promise<boolean>;
+  /** Resolves when what runs have begun and not waited for has ended: after the signal, when the program stops. */
+  drained?(): Promise<void>;
 }
 
 export interface Background {
@@ -103,6 +105,7 @@ export function createBackground(deps: {
       stopping.abort();
       await task?.destroy();
       for (const slot of slots.values()) await slot.running;
+      for (const { worker } of slots.values()) await worker.drained?.();
     },
     lastTickAt: () => lastTick,
   };

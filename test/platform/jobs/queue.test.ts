@@ -6,15 +6,16 @@ import { createCron } from "../../../src/platform/jobs/cron.ts";
 import {
   backoffMs,
   createJobs,
-  createQueueWorker,
   type JobHandler,
   type NewJob,
 } from "../../../src/platform/jobs/queue.ts";
+import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
 import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { movingClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
 
 const neverStopped = new AbortController().signal;
 const ids = createIds(systemRandom);
@@ -38,9 +39,26 @@ eachStore("a queue", (store) => {
     nudged.length = 0;
   });
 
+  function begun(run: JobHandler["run"], name = "greet", leaseMs = minute) {
+    const common = { db, clock, ids, logger: silentLogger, context: testContext, leaseMs };
+    const handlers = [{ name, run }];
+    return createQueueWorker({
+      ...common,
+      queue: "maintenance",
+      handlers,
+      nudge: () => undefined,
+    });
+  }
+
   function worker(run: JobHandler["run"], name = "greet") {
-    const common = { db, clock, ids, logger: silentLogger, context: testContext };
-    return createQueueWorker({ ...common, queue: "maintenance", handlers: [{ name, run }] });
+    const made = begun(run, name);
+    return {
+      /** A run, and all that it has begun. */
+      async run(signal: AbortSignal) {
+        await made.run(signal);
+        await made.drained();
+      },
+    };
   }
 
   function enqueue(job: Partial<NewJob> = {}): Promise<boolean> {
@@ -114,22 +132,77 @@ eachStore("a queue", (store) => {
     expect((await rows())[0]?.attempts).to.equal(12);
   });
 
-  it("hands back what it did not begin while a job still ended within the lease", async () => {
-    for (let count = 0; count < 20; count += 1) await enqueue();
-    let runs = 0;
-    const slow = worker(() => {
-      runs += 1;
-      clock.advance(30 * second);
-      return Promise.resolve();
-    });
-    await slow.run(neverStopped);
-    const left = await rows();
-    expect(runs).to.be.within(1, 8);
-    expect(left).to.have.lengthOf(20 - runs);
-    for (const job of left) {
-      expect(job).to.include({ state: "ready", attempts: 0, leaseToken: null, leaseUntil: null });
-      expect(job.runAt).to.be.at.most(clock.now());
+  it("keeps what it does for as long as it lives, and one slow job holds up no other", async () => {
+    let release = (): void => undefined;
+    const slow = new Promise<void>((resolve) => (release = resolve));
+    const leaseMs = 300;
+    const first = begun(
+      ({ payload }) => (payload === 0 ? slow : Promise.resolve()),
+      "greet",
+      leaseMs,
+    );
+    for (let n = 0; n < 20; n += 1) await enqueue({ payload: n });
+    await first.run(neverStopped);
+    await until("the others", rows, (left) => left.length === 1);
+    let taken = 0;
+    const other = worker(() => Promise.resolve(void (taken += 1)));
+    const beganAt = Date.now();
+    while (Date.now() - beganAt < 3 * leaseMs) {
+      await other.run(neverStopped);
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    expect(taken).to.equal(0);
+    release();
+    await first.drained();
+    expect(await rows()).to.deep.equal([]);
+  });
+
+  it("asks a job to end whose lease was lost, and throws away what it did", async () => {
+    const leaseMs = 300;
+    const reasons: string[] = [];
+    const first = begun(
+      ({ signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            reasons.push((signal.reason as Error).name);
+            resolve();
+          });
+        }),
+      "greet",
+      leaseMs,
+    );
+    await enqueue();
+    await first.run(neverStopped);
+    // This process stands still while another takes over.
+    clock.advance(leaseMs);
+    const second = worker(() => Promise.reject(new Error("again")));
+    await second.run(neverStopped);
+    await first.drained();
+    expect(reasons).to.deep.equal(["JobLost"]);
+    const [job] = await rows();
+    expect(job).to.include({ attempts: 2, failedReason: "again", leaseToken: null });
+  });
+
+  it("fails a job whose last attempt ended with its process", async () => {
+    await enqueue();
+    await db.write(testContext, (tx) =>
+      tx.run("UPDATE jobs SET attempts = 12, lease_token = 'gone', run_at = $1, lease_until = $1", [
+        clock.now(),
+      ]),
+    );
+    let runs = 0;
+    await worker(() => Promise.resolve(void (runs += 1))).run(neverStopped);
+    const [job] = await rows();
+    expect(job).to.include({ state: "failed", failedReason: "lease_lost", attempts: 12 });
+    expect(job?.failedAt).to.be.within(clock.now() - minute, clock.now());
+    expect(runs).to.equal(0);
+  });
+
+  it("keeps reasons that every database stores", async () => {
+    await enqueue();
+    await worker(() => Promise.reject(new Error("a\0b".repeat(2_000)))).run(neverStopped);
+    const [job] = await rows();
+    expect(job?.failedReason).to.equal("ab".repeat(1_000));
   });
 
   it("begins no job once the program stops, and leaves it as it was", async () => {

@@ -1,0 +1,239 @@
+import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { IdSource } from "../../kernel/id.ts";
+import type { Database, WriteContext } from "../database/index.ts";
+import type { Logger } from "../logger/index.ts";
+import type { Worker } from "./background.ts";
+import {
+  claimJobs,
+  forgetJobs,
+  handBackJobs,
+  placeOf,
+  renewLeases,
+  settleFailures,
+  type JobRow,
+} from "./claims.ts";
+import { backoffMs, queueWorkerName, type JobHandler, type QueueName } from "./queue.ts";
+
+/** Jobs that are claimed together, and at most as many recorded together. */
+const batchMax = 64;
+/** It claims again when no more than this many are left: the next are there before the last have ended. */
+const claimBelow = 32;
+/** Jobs of a queue that run at once in a process. */
+const concurrencyMax = 8;
+/** How long a claim lasts without a sign of life. */
+const leaseMsDefault = 60 * second;
+/** Signs of life within a lease: two may be lost. */
+const renewalsPerLease = 3;
+/** How long one job may run: then it is asked to end, and tried again. */
+const jobTimeMax = 15 * minute;
+const reasonLengthMax = 2_000;
+/** How often a queue is looked at without a nudge. */
+const everyMs = 5 * second;
+
+/** A claimed job in this process. */
+interface Held {
+  readonly job: JobRow;
+  /** Aborted when the lease is lost. */
+  readonly lost: AbortController;
+  leaseUntil: Instant;
+  /** Null: it waits for its place. */
+  begunAt: Instant | null;
+}
+
+type Outcome = "done" | "unfinished" | { readonly fault: string };
+
+/** Where a job's lease was lost: somebody else does it, and what this process made of it is thrown away. */
+class JobLost extends Error {
+  override readonly name = "JobLost";
+}
+
+/**
+ * Works a queue off: claims due jobs under a lease, runs them outside any transaction, and records together what became
+ * of them. A run waits for no job: a slow one holds one place. While jobs are held their leases are renewed; a process
+ * that dies leaves its jobs to whoever looks when the lease has ended, and one that comes back late finds its token
+ * gone: its jobs are asked to end, and what they record changes nothing.
+ */
+export function createQueueWorker(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly context: WriteContext;
+  readonly queue: QueueName;
+  readonly handlers: readonly JobHandler[];
+  /** Wakes this worker: there is room again. */
+  readonly nudge: () => void;
+  /** How long a claim lasts without a sign of life: longer than this machine may stand still. */
+  readonly leaseMs?: number;
+}): Required<Worker> {
+  const { db, clock, ids, logger, context, queue, leaseMs = leaseMsDefault } = deps;
+  const handlers = new Map(deps.handlers.map((handler) => [handler.name, handler]));
+  const held = new Map<string, Held>();
+  let waiting: Held[] = [];
+  let ended: { readonly held: Held; readonly outcome: Outcome }[] = [];
+  let running = 0;
+  let recording: Promise<void> | null = null;
+  let heartbeat: NodeJS.Timeout | undefined;
+  let idle: (() => void)[] = [];
+
+  async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<Outcome> {
+    const handler = handlers.get(job.name);
+    if (handler === undefined) return { fault: `no handler is named ${job.name}` };
+    const limit = AbortSignal.timeout(jobTimeMax);
+    const signal = AbortSignal.any([stopping, lost.signal, limit]);
+    try {
+      await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+      return "done";
+    } catch (error) {
+      // What a stop interrupts has not failed.
+      if (stopping.aborted) return "unfinished";
+      logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
+      return { fault: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** Begins what there is room for. */
+  function pump(stopping: AbortSignal): void {
+    if (stopping.aborted) {
+      for (const each of waiting) end(each, "unfinished");
+      waiting = [];
+    }
+    while (running < concurrencyMax) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      // While this process stood still, or could not renew, somebody else may have taken it.
+      if (next.lost.signal.aborted || next.leaseUntil <= clock.now()) {
+        end(next, "unfinished");
+        continue;
+      }
+      running += 1;
+      next.begunAt = clock.now();
+      void attempt(next, stopping).then((outcome) => {
+        running -= 1;
+        end(next, outcome);
+        pump(stopping);
+      });
+    }
+  }
+
+  function end(each: Held, outcome: Outcome): void {
+    ended.push({ held: each, outcome });
+    recording ??= recordEnded();
+  }
+
+  /** Records what has ended, and what ends meanwhile: one transaction for all that wait. */
+  async function recordEnded(): Promise<void> {
+    // What ends in the same turn is recorded together.
+    await new Promise(setImmediate);
+    while (ended.length > 0) {
+      const batch = ended.slice(0, batchMax);
+      ended = ended.slice(batchMax);
+      try {
+        await record(batch);
+      } catch (error) {
+        // Nothing is lost: the leases end, and the jobs are done again.
+        logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
+      }
+      for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
+      if (held.size <= claimBelow) deps.nudge();
+    }
+    recording = null;
+    if (held.size > 0) return;
+    clearTimeout(heartbeat);
+    heartbeat = undefined;
+    for (const wake of idle) wake();
+    idle = [];
+  }
+
+  async function record(batch: readonly { held: Held; outcome: Outcome }[]): Promise<void> {
+    const now = clock.now();
+    const of = (outcome: Outcome) =>
+      batch.filter((each) => each.outcome === outcome).map((each) => each.held.job);
+    const [done, unfinished] = [of("done"), of("unfinished")];
+    const failures = batch.flatMap(({ held: { job }, outcome }) =>
+      typeof outcome === "object" ? [failureOf(job, outcome.fault, now)] : [],
+    );
+    const counted = await db.write(context, async (tx) => {
+      const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
+      const settled = failures.length === 0 ? 0 : await settleFailures(tx, failures, now);
+      if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
+      return forgotten + settled;
+    });
+    const lost = done.length + failures.length - counted;
+    if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
+  }
+
+  /** Renews what is held, for as long as anything is. */
+  function beat(): void {
+    heartbeat ??= setTimeout(() => {
+      heartbeat = undefined;
+      void renew().then(() => {
+        if (held.size > 0) beat();
+      });
+    }, leaseMs / renewalsPerLease);
+  }
+
+  async function renew(): Promise<void> {
+    const now = clock.now();
+    // What does not end when it is asked to is somebody else's to try, once its lease is over.
+    const mine = [...held.values()].filter(
+      ({ begunAt }) => begunAt === null || now - begunAt < jobTimeMax,
+    );
+    const leaseUntil = now + leaseMs;
+    let renewed: ReadonlySet<string> | null = null;
+    try {
+      const rows = mine.map(({ job }) => job);
+      renewed = await db.write(context, (tx) => renewLeases(tx, rows, leaseUntil));
+    } catch (error) {
+      logger.warn({ queue, err: error }, "leases of jobs were not renewed");
+    }
+    for (const each of mine) {
+      const place = placeOf(each.job.id, each.job.leaseToken);
+      if (renewed?.has(place) === true) each.leaseUntil = leaseUntil;
+      // What has ended meanwhile is in nobody's way.
+      else if (held.has(place) && (renewed !== null || each.leaseUntil <= clock.now())) {
+        each.lost.abort(new JobLost(`the lease of the job ${each.job.id} was lost`));
+      }
+    }
+  }
+
+  return {
+    name: queueWorkerName(queue),
+    everyMs,
+    async run(stopping) {
+      if (held.size > claimBelow || stopping.aborted) return false;
+      const [due] = await db.all(
+        "SELECT 1 AS found FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 LIMIT 1",
+        [queue, clock.now()],
+      );
+      if (due === undefined) return false;
+      const now = clock.now();
+      const leaseUntil = now + leaseMs;
+      const token = ids.unguessable("jlt");
+      const claimed = await db.write(context, (tx) =>
+        claimJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
+      );
+      for (const job of claimed) {
+        const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };
+        held.set(placeOf(job.id, job.leaseToken), each);
+        waiting.push(each);
+      }
+      if (held.size > 0) beat();
+      pump(stopping);
+      return claimed.length === batchMax;
+    },
+    async drained() {
+      while (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
+    },
+  };
+}
+
+function failureOf(job: JobRow, fault: string, now: Instant) {
+  const isLast = job.attempts >= job.maxAttempts;
+  return {
+    job,
+    // PostgreSQL stores no NUL.
+    reason: fault.replaceAll("\0", "").slice(0, reasonLengthMax),
+    runAt: isLast ? null : now + backoffMs(job.attempts),
+  };
+}
