@@ -79,7 +79,11 @@ export function makeMoney(
     hasCustomer: async (reader: Reader, organizationId, customerId) =>
       (await findCustomer(reader, organizationId, customerId)) !== null,
   });
-  const settlement = makeSettlement({ ...withMoney, networks: known });
+  const settlement = makeSettlement({
+    ...withMoney,
+    networks: known,
+    managedSettled: () => Promise.resolve(),
+  });
   const payments = makePaymentService({ db, networks: known });
   const ledger = {
     ...common,

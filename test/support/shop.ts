@@ -1,5 +1,10 @@
 import { networkState } from "../../src/platform/chain/state.ts";
-import { makeInvoiceService, makeSettlement } from "../../src/features/invoices/index.ts";
+import {
+  makeInvoiceService,
+  makeManagedInvoices,
+  makeSettlement,
+  type InvoiceRow,
+} from "../../src/features/invoices/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
@@ -35,7 +40,16 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     hasCustomer: (_reader, _organizationId, customerId) =>
       Promise.resolve(customers.has(customerId)),
   });
-  const settlement = makeSettlement({ ...common, baseUrl });
+  const settledManaged: (readonly InvoiceRow[])[] = [];
+  const settlement = makeSettlement({
+    ...common,
+    baseUrl,
+    managedSettled: (_tx, rows) => {
+      settledManaged.push(rows);
+      return Promise.resolve();
+    },
+  });
+  const managed = makeManagedInvoices({ ...common, baseUrl, recentState: networkState });
   const organizationId = await addOrganization(db, ids, now);
 
   /** What the watcher saw of a network: the tip's height, at the present moment unless told. */
@@ -63,6 +77,9 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
 
   return {
     ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
+    managed,
+    /** What settling told of managed invoices, call by call. */
+    settledManaged,
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
     setGate: (changed: typeof gate) => (gate = changed),

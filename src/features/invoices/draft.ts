@@ -68,6 +68,7 @@ export function draftRow(
     description: input.description ?? null,
     redirectUrl: input.redirectUrl ?? null,
     expiresInSeconds: input.expiresInSeconds ?? defaultExpiresInSeconds,
+    managedBy: null,
     metadata: input.metadata ?? {},
     seenAmount: noPayments.seen,
     confirmedAmount: noPayments.confirmed,

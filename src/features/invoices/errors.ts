@@ -45,6 +45,11 @@ export const InvoiceNotCancelable = defineProblem({
   status: 409,
   title: "The invoice cannot be canceled",
 });
+export const ManagedByBilling = defineProblem({
+  code: "managed_by_billing",
+  status: 409,
+  title: "The platform's billing manages the invoice",
+});
 export const NetworkNotReady = defineProblem({
   code: "network_not_ready",
   status: 503,

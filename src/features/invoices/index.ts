@@ -1,5 +1,13 @@
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, watchedAddresses, watchedAmong, type HoldMatch } from "./hold-matching.ts";
+export {
+  makeManagedInvoices,
+  receivedBy,
+  type ManagedInput,
+  type ManagedInvoices,
+  type Received,
+} from "./managed.ts";
+export { ManagedByBilling } from "./errors.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";
 export type { PayerInvoice } from "./payer.ts";

@@ -8,6 +8,7 @@ import {
   ExternalIdConflict,
   InvoiceNotCancelable,
   InvoiceNotEditable,
+  ManagedByBilling,
   NetworkNotReady,
   NoWallet,
   RateUnavailable,
@@ -95,7 +96,7 @@ export const invoiceOperations = [
     access: organization("invoices:write"),
     request: { body: UpdateInvoiceRequest },
     response: { status: 200, record: InvoiceRecord },
-    errors: [InvoiceNotEditable, ...termErrors],
+    errors: [InvoiceNotEditable, ManagedByBilling, ...termErrors],
     handle: (service, call) =>
       service.update(
         call.context,
@@ -116,7 +117,7 @@ export const invoiceOperations = [
       "A draft, an open or an expired invoice without money on it. Money that comes later waits for a decision.",
     access: organization("invoices:write"),
     response: { status: 200, record: InvoiceRecord },
-    errors: [InvoiceNotCancelable],
+    errors: [InvoiceNotCancelable, ManagedByBilling],
     handle: (service, call) =>
       service.cancel(call.context, call.organizationId, call.params.invoiceId),
     present: presentInvoice,

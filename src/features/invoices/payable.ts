@@ -25,6 +25,8 @@ export interface PayableTerms {
   readonly issuedAt: Instant;
   readonly expiresAt: Instant;
   readonly isCanceled: boolean;
+  /** Money for a managed invoice always counts: who manages it decides what becomes of it. */
+  readonly managedBy: "billing" | null;
   /** What becomes of money that comes after `expiresAt`. */
   readonly latePolicy: "accept" | "review";
 }
@@ -48,6 +50,7 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     issuedAt,
     expiresAt,
     isCanceled: row.canceledAt !== null,
+    managedBy: row.managedBy,
     latePolicy: "accept",
   };
 }

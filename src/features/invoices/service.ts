@@ -20,6 +20,7 @@ import {
   type InvoiceChanges,
 } from "./draft.ts";
 import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
+import { requireUnmanaged } from "./managed.ts";
 import { endHolds } from "./hold-matching.ts";
 import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
 import { payerInvoice, type PayerInvoice } from "./payer.ts";
@@ -234,6 +235,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
           const at = clock.now();
           const current = await lockView(tx, organizationId, invoiceId);
           expect(current);
+          requireUnmanaged(current);
           if (current.status !== "draft") {
             throw new InvoiceNotEditable(
               "Only drafts can be changed. Cancel the invoice and create another.",
@@ -263,6 +265,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
       return db.write(context, async (tx) => {
         const at = clock.now();
         const current = await lockView(tx, organizationId, invoiceId);
+        requireUnmanaged(current);
         const { status, seenAmount } = current;
         const isCancelable = status === "draft" || status === "open" || status === "expired";
         if (!isCancelable || seenAmount > 0n) {

@@ -22,6 +22,11 @@ const sweepContext = systemContext("deadlines");
 export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
   /** Where payers find this instance, without a slash at the end. */
   readonly baseUrl: () => string;
+  /**
+   * Told inside the transaction that changed them of the invoices that somebody manages, as they are now. Filled by
+   * compose, since who manages invoices stands behind them.
+   */
+  readonly managedSettled: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 }
 
 /** What payments ask of invoices, inside their own transactions. */
@@ -68,6 +73,8 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     }
     await saveStandings(tx, saved);
     await raisePaidIndexes(tx, rows, saved);
+    const managed = saved.filter(({ managedBy }) => managedBy !== null);
+    if (managed.length > 0) await deps.managedSettled(tx, managed, at);
   }
 
   return {

@@ -40,6 +40,8 @@ export const invoices = table(
     description: text().nullable(),
     redirectUrl: text().nullable(),
     expiresInSeconds: integer(),
+    /** Whose invoice it is to change, and whose figures it is in; null for a merchant's own. */
+    managedBy: text<"billing">().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The totals of the payments' ledger, as it last told them. */
     seenAmount: amount(),

@@ -47,8 +47,12 @@ export function openPayment(given: {
   };
 }
 
-/** Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. */
+/**
+ * Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. Whoever
+ * manages an invoice for them takes all of it.
+ */
 function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
+  if (terms.managedBy !== null) return "confirming";
   if (terms.isCanceled) return "review";
   return blockTime > terms.expiresAt && terms.latePolicy === "review" ? "review" : "confirming";
 }

@@ -7,6 +7,8 @@ import { figureChanges, figureDecimals, type Measure } from "./table.ts";
 /** What the figures know of an invoice. */
 export interface MeteredInvoice {
   readonly organizationId: Id<"organization">;
+  /** An invoice that somebody else manages is in their figures: it is no business of its organization. */
+  readonly managedBy: string | null;
   readonly status: string;
   readonly issuedAt: Instant | null;
   readonly amount: bigint;
@@ -28,6 +30,8 @@ export interface MeteredPayment {
 export interface PaymentSubjects {
   readonly walletId: Id<"wallet"> | null;
   readonly customerId: Id<"customer"> | null;
+  /** As of the payment's invoice. */
+  readonly managedBy: string | null;
 }
 
 /** One item as it stands in the figures. */
@@ -74,7 +78,7 @@ export function meterPayment(
 }
 
 function countedInvoice(invoice: MeteredInvoice): Counted[] {
-  if (invoice.issuedAt === null) return [];
+  if (invoice.issuedAt === null || invoice.managedBy !== null) return [];
   return [
     {
       organizationId: invoice.organizationId,
@@ -88,7 +92,7 @@ function countedInvoice(invoice: MeteredInvoice): Counted[] {
 }
 
 function countedPayment(payment: MeteredPayment, subjects: PaymentSubjects): Counted[] {
-  if (payment.status !== "confirmed") return [];
+  if (payment.status !== "confirmed" || subjects.managedBy !== null) return [];
   const measures: [Measure, string | null][] = [
     ["volume", ""],
     ["wallet", subjects.walletId],

@@ -126,6 +126,7 @@ function invoiceRow(id: Id<"invoice">, given: WrittenInvoice): InvoiceRow {
     description: null,
     redirectUrl: null,
     expiresInSeconds: 3_600,
+    managedBy: null,
     metadata: {},
     seenAmount: 0n,
     confirmedAmount: 0n,

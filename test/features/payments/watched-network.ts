@@ -81,6 +81,7 @@ function askingInvoices(ids: IdSource): AskingInvoices {
           requiredConfirmations: 3,
           expiresAt: startAt + 1_000_000 * blockMs,
           isCanceled: false,
+          managedBy: null,
           latePolicy: "accept",
           ...terms,
         },

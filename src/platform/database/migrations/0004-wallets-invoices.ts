@@ -62,6 +62,7 @@ export const migration: Migration = {
       description ${types.text},
       redirect_url ${types.text},
       expires_in_seconds ${types.integer} NOT NULL,
+      managed_by ${types.text} CHECK (managed_by IN ('billing')),
       metadata ${types.json} NOT NULL,
       seen_amount ${types.amount("seen_amount")} NOT NULL,
       confirmed_amount ${types.amount("confirmed_amount")} NOT NULL,

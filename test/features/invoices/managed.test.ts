@@ -1,0 +1,171 @@
+import { expect } from "chai";
+import { figureChanges } from "../../../src/features/usage/table.ts";
+import {
+  noPayments,
+  presentInvoice,
+  receivedBy,
+  type InvoiceRow,
+  type PaymentTotals,
+} from "../../../src/features/invoices/index.ts";
+import { holds, invoices } from "../../../src/features/invoices/table.ts";
+import { day, hour } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { openShop, refusal, type Shop } from "../../support/shop.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
+
+eachStore("a managed invoice", (store) => {
+  let shop: Shop;
+  let walletId: Id<"wallet">;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "tron", "ethereum");
+    await shop.scan("tron");
+    walletId = (await shop.addWallet("tron", { address })).id;
+  });
+
+  const issue = (more: { amount?: string; walletId?: Id<"wallet"> } = {}) =>
+    shop.db.write(testContext, (tx) =>
+      shop.managed.issue(tx, shop.now(), shop.organizationId, {
+        amount: "49.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "tron",
+        description: "TILL-000001",
+        metadata: { platformInvoice: "TILL-000001" },
+        walletId,
+        expiresAt: shop.now() + 60 * day,
+        ...more,
+      }),
+    );
+  const row = async (id: Id<"invoice">): Promise<InvoiceRow> => {
+    const found = await shop.db.findOne(invoices, "WHERE id = $1", [id]);
+    if (found === null) throw new Error(`${id} is not there`);
+    return found;
+  };
+  const settle = async (id: Id<"invoice">, some: Partial<PaymentTotals>, tipHeight = 1_000) => {
+    const state = await shop.scan("tron", tipHeight);
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(
+        tx,
+        "tron",
+        new Map([[id, { ...noPayments, ...some }]]),
+        state,
+        shop.now(),
+      ),
+    );
+  };
+  const withdraw = (id: Id<"invoice">) =>
+    shop.db.write(testContext, async (tx) => {
+      const [locked] = await shop.managed.lock(tx, [id]);
+      if (locked === undefined) throw new Error(`${id} is not there`);
+      return shop.managed.withdraw(tx, shop.now(), locked);
+    });
+
+  it("is issued past the gates, with a hold, for longer than a merchant may ask", async () => {
+    shop.setGate(() => Promise.reject(new Error("the gate was asked")));
+    const issued = await issue();
+    expect(presentInvoice(issued)).to.include({
+      status: "open",
+      amount: "49.00",
+      payableAmount: "49.00",
+      walletAddress: address,
+    });
+    expect(issued).to.include({ managedBy: "billing", expiresAt: shop.now() + 60 * day });
+    const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [issued.id]);
+    expect(hold).to.include({ amount: tokens(49), endsAt: shop.now() + 67 * day });
+  });
+
+  it("is in nobody's figures", async () => {
+    await issue();
+    await shop.create();
+    const measured = await shop.db.find(figureChanges, "");
+    expect(measured.map(({ measure, amount }) => [measure, amount])).to.have.lengthOf(1);
+  });
+
+  it("refuses what has no room, and leaves nothing", async () => {
+    const foreign = await shop.addOrganization();
+    const problem = await refusal(
+      shop.db.write(testContext, (tx) =>
+        shop.managed.issue(tx, shop.now(), foreign, {
+          amount: "49.00",
+          settlementCurrency: "USD",
+          tokenSymbol: "USDT",
+          network: "tron",
+          description: null,
+          metadata: {},
+          walletId,
+          expiresAt: shop.now() + day,
+        }),
+      ),
+    );
+    expect(problem.status).to.equal(404);
+    expect(await shop.db.find(invoices, "")).to.have.lengthOf(0);
+    expect(await shop.db.find(holds, "")).to.have.lengthOf(0);
+  });
+
+  it("cannot be changed or canceled by its organization", async () => {
+    const issued = await issue();
+    const context = testContext;
+    const canceling = await refusal(shop.invoices.cancel(context, shop.organizationId, issued.id));
+    expect(canceling).to.include({ status: 409, code: "managed_by_billing" });
+    const editing = await refusal(
+      shop.invoices.update(context, shop.organizationId, issued.id, {}, () => undefined),
+    );
+    expect(editing).to.include({ status: 409, code: "managed_by_billing" });
+    expect(await row(issued.id)).to.include({ status: "open", version: 1 });
+  });
+
+  it("tells who manages it of each change of its standing, in the same transaction", async () => {
+    const issued = await issue();
+    const plain = await shop.create();
+    await settle(issued.id, { seen: tokens(49), latestBlock: 999 });
+    await settle(plain.id, { seen: tokens(25), latestBlock: 999 });
+    expect(shop.settledManaged.flat().map(({ id, status }) => [id, status])).to.deep.equal([
+      [issued.id, "confirming"],
+    ]);
+    await settle(issued.id, {
+      seen: tokens(49),
+      confirmed: tokens(49),
+      latestBlock: 999,
+      completedAt: shop.now(),
+    });
+    expect(receivedBy(await row(issued.id))).to.deep.equal({ seen: 4_900n, confirmed: 4_900n });
+    expect(shop.settledManaged.flat()).to.have.lengthOf(2);
+  });
+
+  it("that is withdrawn asks for nothing, holds its place for the late window, and still takes money", async () => {
+    const issued = await issue();
+    shop.advance(hour);
+    expect(await withdraw(issued.id)).to.equal(true);
+    expect(await withdraw(issued.id)).to.equal(false);
+    expect(await row(issued.id)).to.include({
+      status: "canceled",
+      remainingAmount: 0n,
+      version: 2,
+      canceledAt: shop.now(),
+    });
+    const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [issued.id]);
+    expect(hold).to.include({ endsAt: shop.now() + 7 * day, releasedAt: null });
+    const terms = await shop.db.write(testContext, (tx) =>
+      shop.settlement.lockTerms(tx, [issued.id]),
+    );
+    expect(terms.get(issued.id)).to.include({ managedBy: "billing", isCanceled: true });
+    await settle(issued.id, {
+      seen: tokens(49),
+      confirmed: tokens(49),
+      latestBlock: 999,
+      isLate: true,
+      completedAt: shop.now(),
+    });
+    expect(await row(issued.id)).to.include({ status: "paid", exception: "late" });
+  });
+
+  it("that is paid is not taken back", async () => {
+    const issued = await issue();
+    await settle(issued.id, { seen: tokens(49), confirmed: tokens(49), completedAt: shop.now() });
+    expect(await withdraw(issued.id)).to.equal(false);
+    expect(await row(issued.id)).to.include({ status: "paid", canceledAt: null });
+  });
+});
