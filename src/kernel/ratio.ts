@@ -4,8 +4,11 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
-/** What becomes of a remainder: towards zero, away from zero, or to the nearest, a tie to the even neighbour. */
-export type Rounding = "down" | "up" | "half_even";
+/**
+ * What becomes of a remainder: towards zero, away from zero, or to the nearest, where a tie goes to the even neighbour or
+ * away from zero.
+ */
+export type Rounding = "down" | "up" | "half_even" | "half_away";
 
 /** The quotient of two whole numbers; a negative one rounds as its opposite does. */
 export function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint {
@@ -24,6 +27,8 @@ function roundsAway(whole: bigint, rest: bigint, divisor: bigint, rounding: Roun
       return false;
     case "up":
       return true;
+    case "half_away":
+      return rest * 2n >= divisor;
     case "half_even":
       return rest * 2n > divisor || (rest * 2n === divisor && whole % 2n === 1n);
   }

@@ -4,4 +4,5 @@ export type { LoadOptions } from "./load.ts";
 export { loadConfig } from "./load.ts";
 export { allOptions, commonOptions, type SettingOption } from "./options.ts";
 export { settingsReference } from "./reference.ts";
+export type { BillingPolicy, Plan, PlanCatalog } from "./plans.ts";
 export type { Mode } from "./setting.ts";

@@ -17,6 +17,7 @@ export {
   json,
   table,
   text,
+  signedAmount,
   time,
   type Column,
   type RowOf,

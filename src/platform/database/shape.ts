@@ -40,6 +40,8 @@ function shapeOf(table: Table): Shape {
   return shape;
 }
 
+const decodedKinds: ReadonlySet<string> = new Set(["amount", "signedAmount", "flag", "json"]);
+
 function makeShape(table: Table): Shape {
   const columns = Object.entries(table.columns).map(([property, declared]) => ({
     property,
@@ -49,7 +51,7 @@ function makeShape(table: Table): Shape {
   const insert = insertOf(table, columns, 1);
   return {
     columns,
-    decoded: columns.filter(({ declared }) => ["amount", "flag", "json"].includes(declared.kind)),
+    decoded: columns.filter(({ declared }) => decodedKinds.has(declared.kind)),
     select: `SELECT ${selectList(columns, "")} FROM ${table.name}`,
     insert,
     insertIfAbsent: `${insert} ON CONFLICT DO NOTHING`,

@@ -3,7 +3,7 @@ import { Defect } from "../../kernel/errors.ts";
 /** A value as it is bound to a statement. */
 export type SqlValue = string | number | null;
 
-type Kind = "text" | "amount" | "integer" | "time" | "flag" | "json";
+type Kind = "text" | "amount" | "signedAmount" | "integer" | "time" | "flag" | "json";
 
 export interface Column<T> {
   readonly kind: Kind;
@@ -22,6 +22,11 @@ function column<T>(kind: Kind, isNullable = false): Column<T> {
 export const text = <T extends string = string>(): Column<T> => column("text");
 /** A non-negative amount in an asset's smallest unit: 78 zero-padded digits outside the program, bigint inside. */
 export const amount = (): Column<bigint> => column("amount");
+/**
+ * An amount that may be below zero: a `-` or a `0` before the 78 digits. Unlike amounts, those below zero do not sort by
+ * size in the database.
+ */
+export const signedAmount = (): Column<bigint> => column("signedAmount");
 /** A whole number below 2^53: counters, heights. */
 export const integer = (): Column<number> => column("integer");
 /** Milliseconds since the epoch. */
@@ -107,6 +112,18 @@ export function decodeAmount(stored: string): bigint {
   return BigInt(stored);
 }
 
+/** The stored form of an amount that may be below zero. */
+export function encodeSignedAmount(value: bigint): string {
+  return value < 0n ? `-${encodeAmount(-value)}` : `0${encodeAmount(value)}`;
+}
+
+export function decodeSignedAmount(stored: string): bigint {
+  const size = decodeAmount(stored.slice(1));
+  if (stored.startsWith("0")) return size;
+  if (stored.startsWith("-") && size > 0n) return -size;
+  throw new Defect(`'${stored}' is not a stored amount with a sign`);
+}
+
 /** A property's value as it is bound to a statement. */
 export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue {
   if (value === null || value === undefined) {
@@ -116,6 +133,8 @@ export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue
   switch (declared.kind) {
     case "amount":
       return encodeAmount(value as bigint);
+    case "signedAmount":
+      return encodeSignedAmount(value as bigint);
     case "flag":
       return value === true ? 1 : 0;
     case "json":
@@ -137,6 +156,8 @@ export function decodeValue(declared: Column<unknown>, stored: unknown): unknown
   switch (declared.kind) {
     case "amount":
       return decodeAmount(stored as string);
+    case "signedAmount":
+      return decodeSignedAmount(stored as string);
     case "flag":
       return stored === 1;
     case "json":

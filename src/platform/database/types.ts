@@ -11,6 +11,10 @@ export interface ColumnTypes {
   readonly json: string;
   /** The type of an amount with its check, which needs the column's name: `` `total ${types.amount("total")} NOT NULL` ``. */
   readonly amount: (column: string) => string;
+  /** The same for an amount that may be below zero. */
+  readonly signedAmount: (column: string) => string;
+  /** Statements after which a table's rows can be inserted and never changed or deleted. */
+  readonly appendOnly: (table: string) => readonly string[];
 }
 
 export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
@@ -21,6 +25,14 @@ export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
     flag: "INTEGER",
     json: "TEXT",
     amount: (column) => `TEXT CHECK (length(${column}) = 78 AND ${column} NOT GLOB '*[^0-9]*')`,
+    signedAmount: (column) =>
+      `TEXT CHECK (length(${column}) = 79 AND substr(${column}, 1, 1) IN ('-', '0') AND substr(${column}, 2) NOT GLOB '*[^0-9]*')`,
+    appendOnly: (table) =>
+      ["UPDATE", "DELETE"].map(
+        (change) =>
+          `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
+           BEGIN SELECT RAISE(ABORT, 'rows of ${table} are never changed'); END`,
+      ),
   },
   postgres: {
     text: 'TEXT COLLATE "C"',
@@ -29,5 +41,12 @@ export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
     flag: "SMALLINT",
     json: 'TEXT COLLATE "C"',
     amount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[0-9]{78}$')`,
+    signedAmount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[-0][0-9]{78}$')`,
+    appendOnly: (table) => [
+      `CREATE FUNCTION ${table}_refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN RAISE EXCEPTION ''rows of ${table} are never changed''; END'`,
+      `CREATE TRIGGER ${table}_no_change BEFORE UPDATE OR DELETE ON ${table}
+       FOR EACH ROW EXECUTE FUNCTION ${table}_refuse_change()`,
+    ],
   },
 };

@@ -47,6 +47,7 @@ const storedTypes: Readonly<Record<Dialect, Record<Column<unknown>["kind"], stri
     text: "TEXT",
     json: "TEXT",
     amount: "TEXT checked",
+    signedAmount: "TEXT checked with sign",
     integer: "INTEGER",
     time: "INTEGER",
     flag: "INTEGER",
@@ -55,6 +56,7 @@ const storedTypes: Readonly<Record<Dialect, Record<Column<unknown>["kind"], stri
     text: "text C",
     json: "text C",
     amount: "text C checked",
+    signedAmount: "text C checked with sign",
     integer: "bigint",
     time: "bigint",
     flag: "smallint",
@@ -113,14 +115,18 @@ async function storedInSqlite(table: string, db: Database): Promise<Described> {
       FROM pragma_index_list($1) AS list WHERE list.origin = 'c'`,
     [table],
   );
-  const isChecked = (name: string) =>
-    definition?.sql.includes(`${name} ${columnTypes.sqlite.amount(name)}`) ?? false;
+  const isDefined = (column: string) => definition?.sql.includes(column) ?? false;
+  const typeOf = ({ name, type }: { name: string; type: string }) => {
+    if (isDefined(`${name} ${columnTypes.sqlite.amount(name)}`)) return `${type} checked`;
+    const isSigned = isDefined(`${name} ${columnTypes.sqlite.signedAmount(name)}`);
+    return isSigned ? `${type} checked with sign` : type;
+  };
   return {
     columns: Object.fromEntries(
       columns.map(({ name, type, notnull, pk }) => [
         name,
         {
-          type: isChecked(name) ? `${type} checked` : type,
+          type: typeOf({ name, type }),
           // SQLite lets a primary key be NULL unless it is told otherwise; no row of ours can be.
           isNullable: notnull === 0 && pk === 0,
         },
@@ -176,7 +182,12 @@ async function storedInPostgres(table: string, db: Database): Promise<Described>
     [table],
   );
   const typeOf = ({ type, collation, checks }: (typeof columns)[number]) =>
-    [type, collation ?? "", checks?.includes("{78}") === true ? "checked" : ""]
+    [
+      type,
+      collation ?? "",
+      checks?.includes("{78}") === true ? "checked" : "",
+      checks?.includes("[-0]") === true ? "with sign" : "",
+    ]
       .filter((part) => part !== "")
       .join(" ");
   return {

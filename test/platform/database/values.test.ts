@@ -5,9 +5,11 @@ import {
   decodeRows,
   decodeSum,
   encodeAmount,
+  StatementFailed,
   sumOfAmounts,
   type Database,
 } from "../../../src/platform/database/index.ts";
+import { decodeSignedAmount } from "../../../src/platform/database/table.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { account, accounts, createAccounts, entries, onlyAccount } from "./accounts.ts";
 
@@ -42,6 +44,7 @@ eachStore("values", (store) => {
       owner: "Ökonom 🧾 '\"\\ $1 ?",
       label: null,
       balance: largest,
+      change: -largest,
       version: Number.MAX_SAFE_INTEGER,
       isOpen: false,
       tags: { emoji: "💸", list: [1, null, { deep: "\u0000 '" }] },
@@ -80,6 +83,29 @@ eachStore("values", (store) => {
         condition,
       ).to.deep.equal(["b"]);
     }
+  });
+
+  it("of an amount with its sign are exact, and those below zero come before all others", async () => {
+    const changes = [-largest, -1n, 0n, 1n, 25n, largest];
+    await insert(changes.map((change, index) => [`signed ${String(index)}`, { change }]));
+    const rows = await db.find(accounts, "ORDER BY id");
+    expect(rows.map(({ change }) => change)).to.deep.equal(changes);
+    const sorted = await db.find(accounts, "ORDER BY change DESC");
+    expect(sorted.slice(0, 4).map(({ change }) => change)).to.deep.equal([largest, 25n, 1n, 0n]);
+  });
+
+  it("of an amount with its sign have one form, which the database insists on", async () => {
+    await insert([["a", { change: -5n }]]);
+    for (const wrong of ["-5", encodeAmount(5n), `+${encodeAmount(5n)}`, `-${"x".repeat(78)}`]) {
+      const written = db.write(testContext, (tx) =>
+        tx.run("UPDATE test_accounts SET change = $1", [wrong]),
+      );
+      expect(await written.catch((error: unknown) => error), wrong).to.be.instanceOf(
+        StatementFailed,
+      );
+    }
+    expect(() => decodeSignedAmount(`-${encodeAmount(0n)}`)).to.throw("with a sign");
+    expect((await onlyAccount(db)).change).to.equal(-5n);
   });
 
   it("of text sort by their bytes, amounts by their size", async () => {

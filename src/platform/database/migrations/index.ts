@@ -7,6 +7,7 @@ import { migration as chainPayments } from "./0005-chain-payments.ts";
 import { migration as webhooks } from "./0006-webhooks.ts";
 import { migration as customers } from "./0007-customers.ts";
 import { migration as figures } from "./0008-figures.ts";
+import { migration as billing } from "./0009-billing.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   customers,
   figures,
+  billing,
 ];

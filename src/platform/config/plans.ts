@@ -1,0 +1,164 @@
+import { LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import { findCurrency, type Asset } from "../../kernel/asset.ts";
+import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money.ts";
+
+/** When the platform asks, waits and ends, and what is too little to ask for. */
+export interface BillingPolicy {
+  /** Days from issue until a platform invoice is due. */
+  readonly dueDays: number;
+  /** Days after that until the subscription is suspended. */
+  readonly graceDays: number;
+  /** Days after that until it is canceled. */
+  readonly cancelAfterSuspendedDays: number;
+  /** Hours for which a payment that was seen and is not confirmed yet holds all of this back. */
+  readonly paymentInFlightHours: number;
+  /** Days from the due day on which a reminder is sent, ascending; below zero before it. */
+  readonly reminderDays: readonly number[];
+  /** In whole units of the invoice's currency, as decimal text; a smaller total is carried into the next invoice. */
+  readonly minCollectable: string;
+}
+
+/** What organizations can subscribe to. Money is canonical decimal text. */
+export interface Plan {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly price: string;
+  /** An ISO 4217 code. */
+  readonly currency: string;
+  readonly interval: "month" | "year";
+  readonly trialDays: number;
+  /** Invoices in a period that the price includes; null: any number. */
+  readonly includedInvoices: number | null;
+  /** What each further one costs; null: there are no further ones. */
+  readonly overagePrice: string | null;
+  readonly features: readonly string[];
+  /** What holds for all plans, with what this one changes. */
+  readonly policy: BillingPolicy;
+}
+
+export interface PlanCatalog {
+  /** What holds where a subscription's plan is not in the catalog any more. */
+  readonly policy: BillingPolicy;
+  /** In the order of the file, in which they are shown. */
+  readonly plans: readonly Plan[];
+}
+
+/** One thing that is wrong with the file: where, as `plans.growth.price`, and what to do. */
+export interface PlanProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type ParsedPlans =
+  | { readonly ok: true; readonly catalog: PlanCatalog }
+  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+
+const daysMax = 366;
+const hoursMax = 24 * 14;
+const invoicesMax = 1_000_000_000;
+const remindersMax = 10;
+
+const amountText = z.string({ error: 'must be an amount as text: write it in quotes, "49.00"' });
+const days = z.int().min(0).max(daysMax);
+
+const policyFields = {
+  dueDays: days.min(1),
+  graceDays: days,
+  cancelAfterSuspendedDays: days.min(1),
+  paymentInFlightHours: z.int().min(0).max(hoursMax),
+  reminderDays: z
+    .array(z.int().min(-daysMax).max(daysMax))
+    .max(remindersMax)
+    .refine((list) => list.every((day, place) => day > (list[place - 1] ?? -Infinity)), {
+      error: "must be days in ascending order, each once",
+    }),
+  minCollectable: amountText.regex(/^(0|[1-9]\d{0,8})(\.\d{1,2})?$/, {
+    error: 'must be an amount such as "1.00"',
+  }),
+};
+
+const planSchema = z.strictObject({
+  name: z.string().trim().min(1).max(60),
+  description: z.string().trim().min(1).max(500),
+  price: amountText,
+  currency: z.string().refine((code) => findCurrency(code) !== null, {
+    error: "must be a currency's ISO 4217 code such as USD",
+  }),
+  interval: z.enum(["month", "year"]),
+  trialDays: days,
+  includedInvoices: z.int().min(0).max(invoicesMax).nullable(),
+  overagePrice: amountText.nullable(),
+  features: z.array(z.string().trim().min(1).max(200)).max(50),
+  billing: z.strictObject(policyFields).partial().default({}),
+});
+
+const fileSchema = z.strictObject({
+  billing: z.strictObject(policyFields),
+  plans: z.record(
+    z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, {
+      error: "a plan's id starts with a lower-case letter; letters, digits, - and _ follow",
+    }),
+    planSchema,
+  ),
+});
+
+type PlanEntry = z.infer<typeof planSchema>;
+type Report = (path: string, message: string) => void;
+
+/** Reads the catalog of plans; every wrong entry is reported at once. */
+export function parsePlans(yamlText: string): ParsedPlans {
+  const lines = new LineCounter();
+  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
+      message: error.message,
+    }));
+    return { ok: false, problems };
+  }
+  const parsed = fileSchema.safeParse(document.toJS());
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => ({
+      path: issue.path.length === 0 ? "the file" : issue.path.map(String).join("."),
+      message: issue.message,
+    }));
+    return { ok: false, problems };
+  }
+  const problems: PlanProblem[] = [];
+  const report: Report = (path, message) => problems.push({ path, message });
+  const { billing: policy, plans: entries } = parsed.data;
+  const plans = Object.entries(entries).map(([id, entry]) => readPlan(id, entry, policy, report));
+  if (plans.length === 0) report("plans", "must hold a plan");
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, catalog: { policy, plans } };
+}
+
+function readPlan(id: string, entry: PlanEntry, policy: BillingPolicy, report: Report): Plan {
+  const { billing, ...terms } = entry;
+  const path = `plans.${id}`;
+  const asset = findCurrency(entry.currency);
+  const read = (field: string, text: string) =>
+    asset === null ? text : readAmount(`${path}.${field}`, text, asset, report);
+  if (entry.includedInvoices === null && entry.overagePrice !== null) {
+    report(`${path}.overagePrice`, "must be null where includedInvoices is: nothing is beyond it");
+  }
+  const changes = Object.entries(billing).filter(([, value]) => value !== undefined);
+  return {
+    id,
+    ...terms,
+    price: read("price", entry.price),
+    overagePrice: entry.overagePrice === null ? null : read("overagePrice", entry.overagePrice),
+    policy: { ...policy, ...(Object.fromEntries(changes) as Partial<BillingPolicy>) },
+  };
+}
+
+function readAmount(path: string, text: string, asset: Asset, report: Report): string {
+  try {
+    return formatMoney(parseMoney(text, asset));
+  } catch (error) {
+    if (!(error instanceof MoneyTextError)) throw error;
+    report(path, error.message);
+    return text;
+  }
+}
