@@ -46,7 +46,7 @@ export function makeWebhooks(
   };
   const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, nudge };
   return {
-    webhooks: makeWebhookService({ ...common, auditor, guard }),
+    webhooks: makeWebhookService({ ...common, auditor, outbox, guard }),
     fanOut: makeFanOut({ clock, ids, nudge }),
     deliverer: createDeliverer({
       ...common,

@@ -9,6 +9,7 @@ import {
   type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";
@@ -143,7 +144,7 @@ function externalIdTaken(): InstanceType<typeof ExternalIdTaken> {
   );
 }
 
-function announce(outbox: Outbox, tx: Tx, at: Instant, type: string, row: CustomerRow): void {
+function announce(outbox: Outbox, tx: Tx, at: Instant, type: EventType, row: CustomerRow): void {
   outbox.emit(tx, at, {
     type,
     organizationId: row.organizationId,

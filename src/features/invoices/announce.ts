@@ -1,6 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { presentInvoice, type InvoiceView } from "./present.ts";
 import type { InvoiceStatus } from "./rules.ts";
@@ -17,7 +18,7 @@ export function announce(
   at: Instant,
   change: {
     /** At least one. */
-    readonly types: readonly string[];
+    readonly types: readonly EventType[];
     /** Null for an invoice that is new. */
     readonly previousStatus: InvoiceStatus | null;
     readonly changes: Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@ import {
   type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
 import { meterInvoice } from "../usage/index.ts";
 import { announce, changedFields, createdFields, type AnnouncerDependencies } from "./announce.ts";
 import {
@@ -160,7 +161,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   async function save(
     tx: Tx,
     at: Instant,
-    type: string,
+    type: EventType,
     before: InvoiceView,
     after: InvoiceRow,
   ): Promise<InvoiceView> {

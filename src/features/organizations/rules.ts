@@ -21,11 +21,11 @@ export const verification = transitions<VerificationStatus>({
   approved: ["unverified"],
 });
 
-export const statusAfter: Readonly<Record<Decision, VerificationStatus>> = {
+export const statusAfter = {
   approve: "approved",
   reject: "rejected",
   request_changes: "changes_requested",
-};
+} as const satisfies Readonly<Record<Decision, VerificationStatus>>;
 
 /** What the review is about: changing one of these undoes an approval. */
 export const legalFields = [

@@ -5,6 +5,7 @@ import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Members } from "../members/index.ts";
 import {
@@ -371,7 +372,7 @@ function announce(
   outbox: Outbox,
   tx: Tx,
   at: Instant,
-  type: string,
+  type: EventType,
   row: OrganizationRow,
   previousStatus: VerificationStatus | OrganizationRow["status"],
   listenerId = row.id,

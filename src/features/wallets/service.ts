@@ -5,6 +5,7 @@ import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { claim, releaseIfUnused, unavailable } from "./claims.ts";
 import { NetworkNotEnabled } from "./errors.ts";
@@ -161,7 +162,7 @@ function announce(
   outbox: Outbox,
   tx: Tx,
   at: Instant,
-  type: string,
+  type: EventType,
   wallet: WalletView,
   objectVersion: number,
 ): void {

@@ -1,7 +1,7 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { OutboundResult, Sender } from "../../platform/outbound/sender.ts";
 import { sign } from "../../platform/outbound/standard-webhooks.ts";
-import { openSecret } from "./secret.ts";
+import { openSecrets } from "./secret.ts";
 import type { DeliveryRow, Lane } from "./store.ts";
 
 /** An attempt that has ended. */
@@ -27,7 +27,7 @@ export async function sendAttempt(parts: {
     id: delivery.eventId,
     timestampSeconds: Math.floor(startedAt / second),
     body,
-    secrets: [openSecret(parts.secretKey, lane)],
+    secrets: openSecrets(parts.secretKey, lane, startedAt),
   });
   const result = await sender.send({
     url: lane.url,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import type { RelayedEvent, Subscriber } from "../../platform/events/relay.ts";
-import { renderMessage, wants } from "./message.ts";
+import type { Subscriber } from "../../platform/events/relay.ts";
+import { newDelivery, wants } from "./message.ts";
 import {
   addDeliveries,
   lockEnabledEndpoints,
@@ -58,27 +58,4 @@ function byOrganization(
     else group.push(endpoint);
   }
   return grouped;
-}
-
-function newDelivery(
-  event: RelayedEvent,
-  endpoint: EndpointRow,
-  sequence: number,
-): Omit<DeliveryRow, "id" | "dueAt" | "createdAt"> {
-  return {
-    organizationId: endpoint.organizationId,
-    endpointId: endpoint.id,
-    eventId: event.id as Id<"event">,
-    eventType: event.type,
-    status: "pending",
-    sequence,
-    attempts: 0,
-    lastAttemptAt: null,
-    leaseToken: null,
-    responseStatus: null,
-    lastError: null,
-    replayOf: null,
-    completedAt: null,
-    body: renderMessage(event, endpoint, sequence),
-  };
 }

@@ -10,10 +10,17 @@ import {
   WebhookEndpointLimit,
   WebhookUrlRefused,
 } from "./errors.ts";
-import { presentCreatedEndpoint, presentDelivery, presentEndpoint } from "./present.ts";
+import {
+  presentCreatedEndpoint,
+  presentDelivery,
+  presentEndpoint,
+  presentRotatedEndpoint,
+} from "./present.ts";
 import {
   CreatedWebhookEndpointRecord,
   CreateWebhookEndpointRequest,
+  RotatedWebhookEndpointRecord,
+  RotateWebhookSecretRequest,
   UpdateWebhookEndpointRequest,
   WebhookDeliveryListRecord,
   WebhookDeliveryRecord,
@@ -103,6 +110,43 @@ export const webhookOperations = [
     handle: (service, call) =>
       service.disableEndpoint(call.context, call.organizationId, call.params.webhookEndpointId),
     present: presentEndpoint,
+  }),
+  operation({
+    id: "rotateWebhookSecret",
+    group: "Webhooks",
+    method: "POST",
+    path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/rotate-secret",
+    summary: "Give a webhook endpoint a new secret and return it once",
+    description:
+      "While the old secret is still good, each delivery carries a signature of both, the new one's first, so that a receiver changes over at leisure. At most two are good: rotating again during an overlap ends the older one.",
+    access: organization("webhooks:write"),
+    request: { body: RotateWebhookSecretRequest },
+    response: { status: 200, record: RotatedWebhookEndpointRecord },
+    errors: [],
+    secretAnswer: true,
+    handle: (service, call) =>
+      service.rotateSecret(
+        call.context,
+        call.organizationId,
+        call.params.webhookEndpointId,
+        call.body,
+      ),
+    present: presentRotatedEndpoint,
+  }),
+  operation({
+    id: "testWebhookEndpoint",
+    group: "Webhooks",
+    method: "POST",
+    path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/test",
+    summary: "Send a webhook endpoint a test",
+    description:
+      "A `webhook.ping` to this endpoint alone, whichever types it asks for, with the next of its sequence numbers. The delivery tells what became of it.",
+    access: organization("webhooks:write"),
+    response: { status: 202, record: WebhookDeliveryRecord },
+    errors: [EndpointDisabled],
+    handle: (service, call) =>
+      service.sendTest(call.context, call.organizationId, call.params.webhookEndpointId),
+    present: presentDelivery,
   }),
   operation({
     id: "listWebhookDeliveries",

@@ -2,9 +2,11 @@ import type { z } from "zod";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import type {
   CreatedWebhookEndpointRecord,
+  RotatedWebhookEndpointRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from "./records.ts";
+import type { RotatedEndpoint } from "./rotation.ts";
 import type { DeliveryView, EndpointRow } from "./store.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
@@ -25,6 +27,15 @@ export function presentCreatedEndpoint(created: {
   readonly secret: string;
 }): z.input<typeof CreatedWebhookEndpointRecord> {
   return { ...presentEndpoint(created.endpoint), secret: created.secret };
+}
+
+export function presentRotatedEndpoint(
+  rotated: RotatedEndpoint,
+): z.input<typeof RotatedWebhookEndpointRecord> {
+  return {
+    ...presentCreatedEndpoint(rotated),
+    previousSecretExpiresAt: toIsoOrNull(rotated.previousSecretExpiresAt),
+  };
 }
 
 export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {

@@ -8,7 +8,9 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/record.ts";
+import { second } from "../../kernel/clock.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
+import { overlapDefault, overlapMax } from "./rotation.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
 const descriptionLengthMax = 500;
@@ -30,6 +32,15 @@ export const CreatedWebhookEndpointRecord = record(
   WebhookEndpointRecord.extend({
     secret: z.string().meta({
       description: "What deliveries are signed with, in the form of Standard Webhooks. Shown once.",
+    }),
+  }),
+);
+
+export const RotatedWebhookEndpointRecord = record(
+  "RotatedWebhookEndpoint",
+  CreatedWebhookEndpointRecord.extend({
+    previousSecretExpiresAt: datetime().nullable().meta({
+      description: "Until then deliveries are signed with the old secret too; null: no longer.",
     }),
   }),
 );
@@ -59,6 +70,17 @@ export const UpdateWebhookEndpointRequest = requestRecord("UpdateWebhookEndpoint
   description: paragraph(descriptionLengthMax).nullish(),
   eventTypes: chosenEventTypes().optional(),
   status: z.enum(endpointStatuses).optional(),
+});
+
+export const RotateWebhookSecretRequest = requestRecord("RotateWebhookSecretRequest", {
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(overlapMax / second)
+    .optional()
+    .meta({
+      description: `How long the old secret signs beside the new one; 0 ends it now. Without it: ${String(overlapDefault / second)}.`,
+    }),
 });
 
 export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {

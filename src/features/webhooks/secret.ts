@@ -1,3 +1,4 @@
+import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { open, seal } from "../../platform/secrets/encryption.ts";
 
@@ -10,12 +11,25 @@ export function sealSecret(
   return seal(key, secret, placeOf(endpointId));
 }
 
-/** @throws SealBroken */
-export function openSecret(
+/**
+ * What signs for an endpoint at a time: its secret, and beside it the one before while that is still good, the newest
+ * first.
+ * @throws SealBroken
+ */
+export function openSecrets(
   key: Uint8Array,
-  sealed: { readonly endpointId: Id<"webhookEndpoint">; readonly secret: string },
-): string {
-  return open(key, sealed.secret, placeOf(sealed.endpointId));
+  sealed: {
+    readonly endpointId: Id<"webhookEndpoint">;
+    readonly secret: string;
+    readonly previousSecret: string | null;
+    readonly previousSecretUntil: Instant | null;
+  },
+  at: Instant,
+): readonly string[] {
+  const { secret, previousSecret, previousSecretUntil } = sealed;
+  const isOverlap = previousSecret !== null && at < (previousSecretUntil ?? at);
+  const live = isOverlap ? [secret, previousSecret] : [secret];
+  return live.map((each) => open(key, each, placeOf(sealed.endpointId)));
 }
 
 function placeOf(endpointId: Id<"webhookEndpoint">): string {

@@ -4,7 +4,7 @@ import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
-import { eventApiVersion } from "../../platform/events/index.ts";
+import { eventApiVersion, type Outbox } from "../../platform/events/index.ts";
 import type { Guard } from "../../platform/outbound/guard.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
 import { lockOrganization } from "../organizations/index.ts";
@@ -15,6 +15,8 @@ import {
   WebhookEndpointLimit,
   WebhookUrlRefused,
 } from "./errors.ts";
+import { makePinging, type Pinging } from "./ping.ts";
+import { makeSecretRotation, type SecretRotation } from "./rotation.ts";
 import { sealSecret } from "./secret.ts";
 import type { EndpointStatus } from "./status.ts";
 import {
@@ -56,7 +58,7 @@ export interface CreatedEndpoint {
   readonly secret: string;
 }
 
-export interface WebhookService {
+export interface WebhookService extends SecretRotation, Pinging {
   listEndpoints(
     organizationId: Id<"organization">,
     query: EndpointFilters & PageQuery,
@@ -102,6 +104,7 @@ export interface WebhookDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly auditor: Auditor;
+  readonly outbox: Outbox;
   readonly guard: Guard;
   readonly endpointWriter: EndpointWriter;
   /** The key that webhook secrets are sealed with. */
@@ -135,6 +138,9 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
   }
 
   return {
+    ...makeSecretRotation(deps),
+    ...makePinging(deps),
+
     async listEndpoints(organizationId, { limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "webhook-endpoints", {
         organizationId,
@@ -166,6 +172,8 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
           status: "enabled",
           disabledReason: null,
           secret: sealSecret(deps.secretKey, id, secret),
+          previousSecret: null,
+          previousSecretUntil: null,
           apiVersion: eventApiVersion,
           lastSequence: 0,
           version: 1,

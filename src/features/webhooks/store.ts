@@ -166,7 +166,10 @@ export async function addDeliveries(
 // --- the queue ----------------------------------------------------------------------------------------------------
 
 /** An endpoint with deliveries that are not over, and what sending to it takes. */
-export interface Lane extends Pick<EndpointRow, "url" | "secret" | "status"> {
+export interface Lane extends Pick<
+  EndpointRow,
+  "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status"
+> {
   readonly endpointId: Id<"webhookEndpoint">;
   /** When the first of them is due. */
   readonly dueAt: Instant;
@@ -186,7 +189,8 @@ export function findLanes(reader: Reader): Promise<Lane[]> {
          WHERE d.due_at IS NOT NULL AND d.endpoint_id > lanes.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
        FROM lanes WHERE lanes.endpoint_id IS NOT NULL
      )
-     SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.status AS "status", (SELECT d.due_at FROM webhook_deliveries d
+     SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
+       e.previous_secret_until AS "previousSecretUntil", e.status AS "status", (SELECT d.due_at FROM webhook_deliveries d
          WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at LIMIT 1) AS "dueAt"
      FROM lanes JOIN webhook_endpoints e ON e.id = lanes.endpoint_id`,
   );

@@ -18,6 +18,9 @@ export const webhookEndpoints = table(
     disabledReason: text().nullable(),
     /** Sealed with the key for webhook secrets; it opens for this endpoint alone. */
     secret: text(),
+    /** The secret before the last rotation, sealed alike; it signs beside the new one until its time is over. */
+    previousSecret: text().nullable(),
+    previousSecretUntil: time().nullable(),
     /** The version of the bodies, as it was when the endpoint was made. */
     apiVersion: text(),
     /** The number of the last delivery that was made for it, without gaps. */

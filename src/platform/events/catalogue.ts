@@ -64,6 +64,7 @@ export const eventCatalogue = {
   },
   webhooks: {
     "webhook_endpoint.disabled": "Another endpoint of the organization was disabled.",
+    "webhook.ping": "A test that was asked for: sent to the one endpoint that it tests.",
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -71,6 +72,6 @@ type Groups = typeof eventCatalogue;
 export type EventType = { [Group in keyof Groups]: keyof Groups[Group] & string }[keyof Groups];
 
 /** Every type, in the order of the catalogue. */
-export const eventTypes = Object.values(eventCatalogue).flatMap((group) =>
+export const eventTypes: readonly EventType[] = Object.values(eventCatalogue).flatMap((group) =>
   Object.keys(group),
-) as readonly EventType[];
+) as EventType[];

@@ -1,14 +1,15 @@
-import type { Instant } from "../../kernel/clock.ts";
+import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Tx } from "../database/index.ts";
+import type { RowOf, Tx } from "../database/index.ts";
+import type { EventType } from "./catalogue.ts";
 import { events } from "./table.ts";
 
 /** The version of the events' bodies; an endpoint is pinned to the one that it was made under. */
 export const eventApiVersion = "v1";
 
 export interface NewEvent {
-  /** Dotted, such as `invoice.paid`. */
-  readonly type: string;
+  /** One of the catalogue's, such as `invoice.paid`. */
+  readonly type: EventType;
   readonly organizationId: string;
   readonly objectType: string;
   readonly objectId: string;
@@ -18,15 +19,28 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+export type EventRow = RowOf<typeof events>;
+
 export interface Outbox {
   /** Adds an event in the transaction of the change; a relay passes it on after the commit. */
-  emit(tx: Tx, at: Instant, event: NewEvent): void;
+  emit(tx: Tx, at: Instant, event: NewEvent): EventRow;
+}
+
+/** What everybody is told of an event, in this order, whichever way it reaches them. */
+export function eventBody(event: Omit<EventRow, "position">) {
+  return {
+    type: event.type,
+    timestamp: toIso(event.occurredAt),
+    data: { ...event.payload, objectVersion: event.objectVersion },
+    apiVersion: event.apiVersion,
+    organizationId: event.organizationId,
+  };
 }
 
 export function createOutbox(deps: { ids: IdSource; nudge: () => void }): Outbox {
   return {
     emit(tx, at, event) {
-      tx.append(events, {
+      const row: EventRow = {
         id: deps.ids.next("event", at),
         organizationId: event.organizationId,
         type: event.type,
@@ -37,8 +51,10 @@ export function createOutbox(deps: { ids: IdSource; nudge: () => void }): Outbox
         payload: event.data,
         occurredAt: at,
         position: null,
-      });
+      };
+      tx.append(events, row);
       tx.afterCommit(deps.nudge);
+      return row;
     },
   };
 }

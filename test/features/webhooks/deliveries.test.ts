@@ -115,7 +115,7 @@ eachStore("webhook deliveries", (store) => {
     await begin();
     const target = await receiver();
     for (let count = 0; count < 3; count += 1) await here.endpoint(target.port);
-    const many = Array.from({ length: 300 }, () => "invoice.paid");
+    const many = Array.from({ length: 300 }, () => "invoice.paid" as const);
     await here.emit("invoice.paid");
     expect(await here.fanOutStatements()).to.equal(3);
     await here.emit(...many.slice(1));
@@ -276,7 +276,7 @@ eachStore("webhook deliveries", (store) => {
     const other = await receiver();
     const hung = await here.endpoint(silent.port);
     const { id } = await here.endpoint(other.port);
-    const many = Array.from({ length: 40 }, () => "invoice.paid");
+    const many = Array.from({ length: 40 }, () => "invoice.paid" as const);
     await here.emit(...many);
     await here.relay();
     const deliverer = here.deliverer();
@@ -304,7 +304,7 @@ eachStore("webhook deliveries", (store) => {
     await begin();
     const target = await receiver(answering(500));
     await here.endpoint(target.port);
-    await here.emit(...Array.from({ length: 30 }, () => "invoice.paid"));
+    await here.emit(...Array.from({ length: 30 }, () => "invoice.paid" as const));
     await here.deliver();
     const early = target.requests.length;
     expect(early).to.be.within(10, 14);
@@ -324,7 +324,7 @@ eachStore("webhook deliveries", (store) => {
     await begin();
     const target = await receiver();
     for (let count = 0; count < 8; count += 1) await here.endpoint(target.port);
-    await here.emit(...Array.from({ length: 50 }, () => "invoice.paid"));
+    await here.emit(...Array.from({ length: 50 }, () => "invoice.paid" as const));
     await here.relay();
     const signal = new AbortController().signal;
     await Promise.all(

@@ -60,7 +60,7 @@ eachStore("webhook deliveries under kill -9", (store) => {
     let ahead = 0;
     for (let round = 0; round < rounds; round += 1) {
       const before = receiver.requests.length;
-      await here.emit(...Array.from({ length: eventsPerRound }, () => "invoice.paid"));
+      await here.emit(...Array.from({ length: eventsPerRound }, () => "invoice.paid" as const));
       // Somewhere in the middle: later in each round.
       const enough = before + 20 + round * 37;
       await deliverUntil(place, ahead, () => Promise.resolve(receiver.requests.length >= enough));

@@ -15,6 +15,7 @@ import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { createAuditor } from "../../../src/platform/audit/index.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import type { EventType } from "../../../src/platform/events/catalogue.ts";
 import { createOutbox, type Outbox } from "../../../src/platform/events/index.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";
@@ -52,7 +53,7 @@ export interface Installation {
   /** Another deliverer on the same store, as another process would have. */
   deliverer(): Deliverer;
   /** Emits events of one object, one transaction each. */
-  emit(...types: readonly string[]): Promise<void>;
+  emit(...types: readonly EventType[]): Promise<void>;
   /** Gives events their positions and makes their deliveries. */
   relay(): Promise<void>;
   /** The same; gives how many statements the deliveries took. */
@@ -112,6 +113,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     ids,
     randomBytes: systemRandom,
     auditor,
+    outbox,
     guard,
     endpointWriter,
     secretKey,

@@ -14,6 +14,8 @@ export const migration: Migration = {
       status ${types.text} NOT NULL CHECK (status IN ('enabled', 'disabled')),
       disabled_reason ${types.text},
       secret ${types.text} NOT NULL,
+      previous_secret ${types.text},
+      previous_secret_until ${types.time},
       api_version ${types.text} NOT NULL,
       last_sequence ${types.integer} NOT NULL,
       version ${types.integer} NOT NULL,
