@@ -1,6 +1,7 @@
 import type { Network } from "../chain/networks.ts";
 import type { Provider } from "./network-settings.ts";
 import type { Mode } from "./setting.ts";
+import type { PlanCatalog } from "./plans.ts";
 import type { SettingValues } from "./settings.ts";
 import type { Origin } from "./sources.ts";
 
@@ -25,6 +26,11 @@ export interface Config extends Omit<
   readonly networksFile: string;
   readonly plansFile: string;
 }
+  /** What the file of plans says. */
+  readonly plans: PlanCatalog;
+  readonly ratesFile: string;
+  /** What the file of rates says. */
+  readonly rates: RatesPlan;
 
 /** A setting as `config show` prints it. */
 export interface ReportedSetting {

@@ -5,6 +5,7 @@ import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
 import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files.ts";
 import { configureNetworks, loadNetworks } from "./load-networks.ts";
+import { loadPlans } from "./load-plans.ts";
 import type { Reading } from "./reading.ts";
 import { makeReading } from "./reading.ts";
 import type { Mode, Setting } from "./setting.ts";
@@ -44,9 +45,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const networks = await configureNetworks(values, table, sources, reading);
   reading.problems.push(...findUnknown(sources, table));
   const secret = await loadSecret(values, sources, reading);
-  if (values.plansFile !== null) {
-    await reading.attempt(nameOf(settings.plansFile, sources), () => readText(plansFile));
-  }
+  const plansName = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
+  const plans = await loadPlans(plansFile, plansName, reading);
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
@@ -57,12 +57,15 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     }
   }
 
-  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  if (plans === null || reading.problems.length > 0) {
+    throw new ConfigError(reading.problems, reading.settings);
+  }
   const configFile = sources.file?.path ?? null;
   const knownNetworks = table ?? [];
   const config: Config = {
     ...values,
     ...{ mode, configFile, secret, networks, knownNetworks, networksFile, plansFile },
+    plans,
   };
   return { config, settings: reading.settings };
 }

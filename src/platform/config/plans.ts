@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { findCurrency, type Asset } from "../../kernel/asset.ts";
-import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money.ts";
+import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money.ts";
 
 /** When the platform asks, waits and ends, and what is too little to ask for. */
 export interface BillingPolicy {
@@ -60,7 +60,9 @@ const hoursMax = 24 * 14;
 const invoicesMax = 1_000_000_000;
 const remindersMax = 10;
 
-const amountText = z.string({ error: 'must be an amount as text: write it in quotes, "49.00"' });
+const amountText = z
+  .string({ error: 'must be an amount as text: write it in quotes, "49.00"' })
+  .regex(moneyPattern, { error: 'must be an amount such as "49.00"' });
 const days = z.int().min(0).max(daysMax);
 
 const policyFields = {
@@ -122,7 +124,7 @@ export function parsePlans(yamlText: string): ParsedPlans {
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => ({
       path: issue.path.length === 0 ? "the file" : issue.path.map(String).join("."),
-      message: issue.message,
+      message: issue.code === "invalid_key" ? (issue.issues[0]?.message ?? "") : issue.message,
     }));
     return { ok: false, problems };
   }

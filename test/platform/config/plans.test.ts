@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { ConfigError, loadConfig, type PlanCatalog } from "../../../src/platform/config/index.ts";
+import { parsePlans } from "../../../src/platform/config/plans.ts";
+
+const shipped = readFileSync(new URL("../../../config/plans.yaml", import.meta.url), "utf8");
+
+function catalog(text: string): PlanCatalog {
+  const parsed = parsePlans(text);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.catalog;
+}
+
+function problems(text: string): string[] {
+  const parsed = parsePlans(text);
+  if (parsed.ok) throw new Error("nothing was found wrong");
+  return parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+const billing = `billing:
+  dueDays: 7
+  graceDays: 7
+  cancelAfterSuspendedDays: 30
+  paymentInFlightHours: 24
+  reminderDays: [-3, 0, 3]
+  minCollectable: "1.00"
+`;
+
+const plan = (changes: Readonly<Record<string, string>> = {}) => {
+  const fields = {
+    name: "Growth",
+    description: "For a business",
+    price: '"49.00"',
+    currency: "USD",
+    interval: "month",
+    trialDays: "14",
+    includedInvoices: "200",
+    overagePrice: '"0.35"',
+    features: "[Webhooks]",
+    ...changes,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `    ${name}: ${value}`);
+  return `${billing}plans:\n  growth:\n${lines.join("\n")}\n`;
+};
+
+describe("the catalog of plans", () => {
+  it("comes with a free plan and paid ones, and the deadlines of all of them", () => {
+    const { plans, policy } = catalog(shipped);
+    expect(plans.map(({ id }) => id)).to.deep.equal(["starter", "growth", "scale"]);
+    expect(plans[0]).to.include({ price: "0.00", overagePrice: null, trialDays: 0 });
+    expect(plans[1]).to.deep.include({
+      name: "Growth",
+      price: "49.00",
+      currency: "USD",
+      interval: "month",
+      trialDays: 14,
+      includedInvoices: 200,
+      overagePrice: "0.35",
+      policy,
+    });
+    expect(policy).to.deep.equal({
+      dueDays: 7,
+      graceDays: 7,
+      cancelAfterSuspendedDays: 30,
+      paymentInFlightHours: 24,
+      reminderDays: [-3, 0, 3],
+      minCollectable: "1.00",
+    });
+  });
+
+  it("keeps amounts in their canonical form, with the decimals of the currency", () => {
+    const [euro] = catalog(plan({ price: '"49"', overagePrice: '"0.5"', currency: "EUR" })).plans;
+    expect(euro).to.include({ price: "49.00", overagePrice: "0.50" });
+    const [yen] = catalog(plan({ price: '"4900"', overagePrice: '"35"', currency: "JPY" })).plans;
+    expect(yen).to.include({ price: "4900", overagePrice: "35" });
+  });
+
+  it("lets a plan change parts of what holds for all", () => {
+    const { plans, policy } = catalog(plan({ billing: "{ dueDays: 30, reminderDays: [] }" }));
+    expect(plans[0]?.policy).to.deep.equal({ ...policy, dueDays: 30, reminderDays: [] });
+  });
+
+  it("tells of everything that is wrong at once", () => {
+    const told = problems(
+      plan({
+        price: "49.00",
+        currency: "usd",
+        interval: "week",
+        trialDays: "-1",
+        includedInvoices: "1.5",
+        colour: "red",
+        billing: "{ reminderDays: [3, 0], dueDays: 0 }",
+      }),
+    );
+    const places = told.map((text) => text.slice(0, text.indexOf(":")));
+    expect(places.sort()).to.deep.equal([
+      "plans.growth",
+      "plans.growth.billing.dueDays",
+      "plans.growth.billing.reminderDays",
+      "plans.growth.currency",
+      "plans.growth.includedInvoices",
+      "plans.growth.interval",
+      "plans.growth.price",
+      "plans.growth.trialDays",
+    ]);
+    expect(told.find((text) => text.startsWith("plans.growth.price"))).to.contain("in quotes");
+  });
+
+  const alone: readonly (readonly [string, string, RegExp])[] = [
+    [
+      "a price with too many decimals",
+      plan({ price: '"49.001"' }),
+      /growth.price: USD has at most 2/,
+    ],
+    ["a price below zero", plan({ price: '"-1"' }), /growth.price: must be an amount/],
+    ["a price without a limit", plan({ includedInvoices: "null" }), /growth.overagePrice: must be/],
+    ["an id of capitals", plan().replace("growth:", "Growth:"), /a plan's id starts with/],
+    ["no plan", `${billing}plans: {}\n`, /plans: must hold a plan/],
+    ["no deadlines", plan().replace(billing, ""), /billing: /],
+    ["an empty file", "", /the file: /],
+    ["text that is no YAML", "plans: [", /line 1: /],
+    ["a plan twice", `${plan()}  growth: {}\n`, /line 19: /],
+  ];
+  for (const [title, text, expected] of alone) {
+    it(`refuses ${title}`, () => {
+      expect(problems(text).join("\n")).to.match(expected);
+    });
+  }
+
+  describe("as a setting", () => {
+    const folder = mkdtempSync(join(tmpdir(), "till plans "));
+    after(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const load = (env: Readonly<Record<string, string>>) =>
+      loadConfig({ mode: "serve", env: { TILL_DATA_DIR: folder, ...env }, cwd: folder });
+
+    it("is the one that comes with the program, or the operator's own", async () => {
+      expect((await load({})).config.plans).to.deep.equal(catalog(shipped));
+      const path = join(folder, "own.yaml");
+      writeFileSync(path, plan({ name: "Own" }));
+      const { config } = await load({ TILL_PLANS_FILE: path });
+      expect(config.plans.plans.map(({ name }) => name)).to.deep.equal(["Own"]);
+    });
+
+    it("stops the start where it is wrong, with every other problem", async () => {
+      const path = join(folder, "wrong.yaml");
+      writeFileSync(path, plan({ price: '"x"', trialDays: "many" }));
+      const refused = await load({ TILL_PLANS_FILE: path, TILL_PORT: "x" }).catch(
+        (error: unknown) => error,
+      );
+      if (!(refused instanceof ConfigError)) throw new Error("it was not refused");
+      expect(refused.exitCode).to.equal(78);
+      expect(refused.problems.map(({ name }) => name)).to.deep.equal([
+        "TILL_PORT",
+        `plans.growth.price in ${path}`,
+        `plans.growth.trialDays in ${path}`,
+      ]);
+      const missing = await load({ TILL_PLANS_FILE: "none.yaml" }).catch((error: unknown) => error);
+      expect((missing as ConfigError).problems.map(({ name }) => name)).to.deep.equal([
+        "TILL_PLANS_FILE",
+      ]);
+    });
+  });
+});
