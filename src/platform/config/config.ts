@@ -28,9 +28,6 @@ export interface Config extends Omit<
 }
   /** What the file of plans says. */
   readonly plans: PlanCatalog;
-  readonly ratesFile: string;
-  /** What the file of rates says. */
-  readonly rates: RatesPlan;
 
 /** A setting as `config show` prints it. */
 export interface ReportedSetting {
