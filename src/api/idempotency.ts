@@ -178,9 +178,9 @@ export async function pruneKeptAnswers(
   context: WriteContext,
 ): Promise<boolean> {
   const before = now - keptFor;
-  const due = await db.find(
-    idempotencyKeys,
-    `WHERE created_at < $1 ORDER BY created_at LIMIT ${String(pruneBatch)}`,
+  const due = await db.all<{ createdAt: Instant }>(
+    `SELECT created_at AS "createdAt" FROM idempotency_keys
+     WHERE created_at < $1 ORDER BY created_at LIMIT ${String(pruneBatch)}`,
     [before],
   );
   const last = due.at(-1);

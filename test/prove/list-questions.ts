@@ -9,7 +9,7 @@ import {
 import { day, toIso } from "../../src/kernel/clock.ts";
 import { platformKey } from "../support/platform.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
-import { addUpSeeded, seed, type Seed } from "./seed.ts";
+import { addUpSeeded, auditActors, frequentCustomer, seed, settleDown, type Seed } from "./seed.ts";
 
 /** A question that is asked again and again, and how long the slowest of a hundred answers may take. */
 export interface Question {
@@ -36,11 +36,10 @@ const deepRows = 10_000;
 
 /** The whole program with so many invoices of one merchant, and what is asked of it. */
 export async function openLibrary(place: StoreOptions, invoices: number): Promise<Library> {
+  const clock = movingClock();
   const app = await startApp({
-    place,
-    background: false,
-    clock: movingClock(),
-    outside: { strictAnswers: false },
+    ...{ place, background: false, clock, outside: { strictAnswers: false } },
+    settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" },
   });
   const platform = await platformKey(app);
   const merchant = await register(app);
@@ -53,8 +52,18 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
     }),
     201,
   );
-  const to = app.clock.now();
+  const endpoints: string[] = [];
+  for (const port of [9, 10]) {
+    const body = { url: `http://127.0.0.1:${String(port)}/` };
+    const answer = await expectStatus(
+      app.request("POST", `${path}/webhook-endpoints`, { token: merchant.token, body }),
+      201,
+    );
+    endpoints.push(answer.body["id"] as string);
+  }
+  const to = clock.now();
   const given: Seed = {
+    endpointIds: [endpoints[0] ?? "", endpoints[1] ?? ""],
     organizationId: merchant.organizationId,
     walletId: wallet.body["id"] as string,
     invoices,
@@ -64,6 +73,7 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
   };
   await seed(app.app.db, given);
   const summedPerSecond = await addUpSeeded(app.app.db);
+  await settleDown(place);
   const questions = await questionsOf(app, path, merchant, platform, given);
   return { app, merchant, platform, summedPerSecond, questions };
 }
@@ -73,7 +83,7 @@ async function questionsOf(
   home: string,
   { token }: { readonly token: string },
   platform: string,
-  { from, to }: Seed,
+  { from, to, endpointIds }: Seed,
 ): Promise<Question[]> {
   const merchant = { token };
   const list = `${home}/invoices?limit=20`;
@@ -97,6 +107,15 @@ async function questionsOf(
     ...{ name, path: `/v1/admin/analytics/${what}`, key: { key: platform } },
     targetMs: figuresTarget,
   });
+  const watch = (name: string, what: string, targetMs = pageTarget): Question => ({
+    ...{ name, path: `/v1/admin/${what}`, key: { key: platform }, targetMs },
+  });
+  const deepDelivery = await cursorAt(app, `${home}/webhook-deliveries?limit=100`, token);
+  const deepEntry = await cursorAt(app, `${home}/audit-logs?limit=100`, token);
+  const [taking, dead] = endpointIds;
+  const { issuing, canceling } = auditActors;
+  const canceled = "action=invoice.canceled";
+  const auditTime = `from=${toIso(Math.floor(middle - day))}&to=${toIso(Math.floor(middle))}`;
   const long = `from=${toIso(to - 395 * day)}&to=${toIso(to)}`;
   return [
     page("invoices, first page", list),
@@ -106,6 +125,10 @@ async function questionsOf(
     page("invoices by a rare status", `${list}&status=partially_paid`),
     page("invoices of a customer", `${list}&customerId=${some.customerId}`),
     page("invoices of a customer by status", `${list}&customerId=${some.customerId}&status=open`),
+    page(
+      "invoices of a frequent customer by a status that none has",
+      `${list}&customerId=${frequentCustomer}&status=draft`,
+    ),
     page("invoices of a time", `${list}&${time}`),
     page("invoices of a time by status", `${list}&${time}&status=expired`),
     page(
@@ -118,6 +141,37 @@ async function questionsOf(
     page("payments of an invoice", `${home}/payments?invoiceId=${some.id}`),
     page("customers, first page", `${home}/customers?limit=20`),
     page("a customer by e-mail", `${home}/customers?email=customer7@example.com`),
+    page("deliveries, first page", `${home}/webhook-deliveries?limit=20`),
+    page("deliveries, 10,000 deep", `${home}/webhook-deliveries?limit=20&cursor=${deepDelivery}`),
+    page("deliveries by status", `${home}/webhook-deliveries?status=dead_letter`),
+    page("deliveries of an endpoint", `${home}/webhook-deliveries?webhookEndpointId=${dead}`),
+    page(
+      "deliveries of an endpoint by a status that none has",
+      `${home}/webhook-deliveries?webhookEndpointId=${taking}&status=dead_letter`,
+    ),
+    page("deliveries by a rare type", `${home}/webhook-deliveries?eventType=invoice.canceled`),
+    page("audit, first page", `${home}/audit-logs?limit=20`),
+    page("audit, 10,000 deep", `${home}/audit-logs?limit=20&cursor=${deepEntry}`),
+    page("audit by action", `${home}/audit-logs?action=invoice.canceled`),
+    page("audit by actor", `${home}/audit-logs?actorId=${canceling}`),
+    page("audit by actor and action", `${home}/audit-logs?actorId=${canceling}&${canceled}`),
+    page(
+      "audit by an actor who never did that",
+      `${home}/audit-logs?actorId=${issuing}&${canceled}`,
+    ),
+    page("audit of a time", `${home}/audit-logs?${auditTime}`),
+    page("audit of a time by action", `${home}/audit-logs?${auditTime}&${canceled}`),
+    watch("all payments", "payments"),
+    watch("all payments by a rare status", "payments?status=review"),
+    watch("all payments of a network", "payments?network=sandbox"),
+    watch("all deliveries", "webhook-deliveries"),
+    watch("all deliveries by a rare status", "webhook-deliveries?status=failed"),
+    watch("dead letters", "queues/webhooks/failed-jobs"),
+    watch("all audit entries", "audit-logs"),
+    watch("all audit by actor and action", `audit-logs?actorId=${canceling}&${canceled}`),
+    watch("all audit by an actor who never did that", `audit-logs?actorId=${issuing}&${canceled}`),
+    watch("organizations", "organizations"),
+    watch("operations status", "operations/status", figuresTarget),
     figures("summary", `${home}/analytics/summary`),
     figures("summary of 395 days", `${home}/analytics/summary?${long}`),
     figures("charts by day", `${home}/analytics/charts`),

@@ -1,12 +1,15 @@
+import pg from "pg";
 import { addUpAll } from "../../src/features/usage/adding-up.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { encodeTime } from "../../src/kernel/id.ts";
-import type { Database, Dialect } from "../../src/platform/database/index.ts";
+import type { Database, Dialect, StoreOptions } from "../../src/platform/database/index.ts";
 import { testContext } from "../support/stores.ts";
 
 export interface Seed {
   readonly organizationId: string;
   readonly walletId: string;
+  /** Of the two endpoints, one is sent nine of ten events and takes them, the other has not taken one. */
+  readonly endpointIds: readonly [string, string];
   readonly invoices: number;
   readonly customers: number;
   /** The invoices lie evenly between these. */
@@ -43,6 +46,9 @@ const statusOf = (number: string) => `CASE
   WHEN (${number} * 37) % 100 < 91 THEN 'canceled' WHEN (${number} * 37) % 100 < 96 THEN 'open'
   WHEN (${number} * 37) % 100 < 97 THEN 'partially_paid' ELSE 'draft' END`;
 
+/** A fifth of the invoices are this customer's, and none of the drafts. */
+export const frequentCustomer = `cus_${"0".repeat(25)}1`;
+
 /** The same ids that `seed` gives customers. */
 const customerId = (number: string) => idOf("cus", "0", number);
 
@@ -72,12 +78,58 @@ export async function seed(db: Database, given: Seed): Promise<void> {
     `${idOf("inv", created, "n.i")}, '${given.organizationId}', 'pub' || n.i, 'chk' || n.i, ${status}, 'none', 1,
      ${padded(dialect, amount)}, 'USD', 2, 'USDT', 6, 'sandbox', 3, ${issued(padded(dialect, `${amount} * 10000`))},
      ${issued(padded(dialect, `${amount} * 10000`))}, '1', '0', '${given.walletId}', '0x00',
-     CASE WHEN n.i % 5 < 3 THEN ${customerId(`(n.i * 7919) % ${String(given.customers)}`)} END, 'order ' || n.i,
+     CASE WHEN n.i % 5 < 3 THEN ${customerId(`(n.i * 7919) % ${String(given.customers)}`)}
+       WHEN n.i % 5 = 3 THEN ${customerId("1")} END, 'order ' || n.i,
      3600, '{}', ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
      ${created}, ${created}, ${issued(created)}`,
   );
   await pay(db, given);
-  await analyze(db, "invoices, payments, transfers, customers");
+  await note(db, given, created);
+  await deliver(db, given, created);
+}
+
+/** Who did what, as `note` says it. */
+export const auditActors = { issuing: idOf26("key", "1"), canceling: idOf26("usr", "2") } as const;
+
+function idOf26(prefix: string, digit: string): string {
+  return `${prefix}_${digit.repeat(26)}`;
+}
+
+/** An audit entry for each invoice: six of a hundred are cancellations, all by one user, who did nothing else. */
+async function note(db: Database, given: Seed, created: string): Promise<void> {
+  const kind = (issued: string, paid: string, canceled: string, rare: string) =>
+    `CASE WHEN (n.i * 37) % 100 < 60 THEN ${issued} WHEN (n.i * 37) % 100 < 90 THEN ${paid}
+       WHEN (n.i * 37) % 100 < 96 THEN ${canceled} ELSE ${rare} END`;
+  const { issuing, canceling } = auditActors;
+  await fill(
+    db,
+    given.invoices,
+    `INSERT INTO audit_logs (id, organization_id, actor_type, actor_id, actor_label, action, target_type, target_id,
+       changes, position, hash, created_at)`,
+    `${idOf("aud", created, "n.i")}, '${given.organizationId}', 'api_key',
+     ${kind(`'${issuing}'`, "NULL", `'${canceling}'`, `'${issuing}'`)}, 'shop',
+     ${kind("'invoice.created'", "'payment.confirmed'", "'invoice.canceled'", "'customer.created'")},
+     'invoice', ${idOf("inv", created, "n.i")}, '{}', 1000000000 + n.i, 'sealed', ${created}`,
+  );
+}
+
+/** A delivery for each invoice. */
+async function deliver(db: Database, given: Seed, created: string): Promise<void> {
+  const [taking, dead] = given.endpointIds;
+  const kind = (succeeded: string, failed: string, deadLetter: string) =>
+    `CASE WHEN n.i % 10 = 9 THEN ${deadLetter} WHEN n.i % 1000 = 5 THEN ${failed} ELSE ${succeeded} END`;
+  await fill(
+    db,
+    given.invoices,
+    `INSERT INTO webhook_deliveries (id, organization_id, endpoint_id, event_id, event_type, status, sequence, attempts,
+       due_at, created_at, completed_at, body)`,
+    `${idOf("whd", created, "n.i")}, '${given.organizationId}',
+     CASE WHEN n.i % 10 = 9 THEN '${dead}' ELSE '${taking}' END, ${idOf("evt", created, "n.i")},
+     CASE WHEN n.i % 1000 = 7 THEN 'invoice.canceled' WHEN n.i % 2 = 0 THEN 'invoice.paid' ELSE 'payment.confirmed' END,
+     ${kind("'succeeded'", "'failed'", "'dead_letter'")}, n.i, 1,
+     ${kind("NULL", String(given.to + 3_600_000), "NULL")}, ${created}, ${kind(created, "NULL", created)},
+     '{"type":"invoice.paid"}'`,
+  );
 }
 
 export function stepOf({ from, to, invoices }: Seed): number {
@@ -157,13 +209,14 @@ export async function addUpSeeded(db: Database): Promise<number> {
   const startedAt = performance.now();
   await addUpAll(db, testContext);
   const seconds = (performance.now() - startedAt) / 1_000;
-  await analyze(db, "figures, figure_changes");
   return (waiting?.items ?? 0) / seconds;
 }
 
-/** What PostgreSQL does by itself after a while. SQLite plans without knowing the tables, here as in use. */
-async function analyze(db: Database, tables: string): Promise<void> {
-  if (db.dialect === "postgres") {
-    await db.write(testContext, (tx) => tx.run(`ANALYZE ${tables}`));
-  }
+/** What PostgreSQL does by itself after a while. SQLite plans without knowing its tables, here as in use. */
+export async function settleDown(place: StoreOptions): Promise<void> {
+  if (!("url" in place)) return;
+  const client = new pg.Client({ connectionString: place.url });
+  await client.connect();
+  await client.query("VACUUM (ANALYZE)");
+  await client.end();
 }

@@ -68,6 +68,25 @@ export const invoices = table(
         where: "customer_id IS NOT NULL",
       },
       {
+        name: "invoices_customer_status",
+        columns: ["organizationId", "customerId", "status", "id"],
+        where: "customer_id IS NOT NULL",
+      },
+      // What analytics add up of these as they stand, without a look at the invoices themselves.
+      {
+        name: "invoices_drafts",
+        columns: ["organizationId", "id", "settlementCurrency", "settlementDecimals", "amount"],
+        where: "status = 'draft'",
+      },
+      {
+        name: "invoices_partly_paid",
+        columns: [
+          ...["organizationId", "settlementCurrency", "settlementDecimals"],
+          ...["amount", "payableAmount", "seenAmount"],
+        ],
+        where: "status = 'partially_paid'",
+      },
+      {
         name: "invoices_issued",
         columns: ["organizationId", "issuedAt"],
         where: "issued_at IS NOT NULL",

@@ -68,6 +68,10 @@ export const webhookDeliveries = table(
     indexes: [
       { name: "webhook_deliveries_organization", columns: ["organizationId", "id"] },
       { name: "webhook_deliveries_endpoint", columns: ["organizationId", "endpointId", "id"] },
+      {
+        name: "webhook_deliveries_endpoint_status",
+        columns: ["organizationId", "endpointId", "status", "id"],
+      },
       { name: "webhook_deliveries_status", columns: ["organizationId", "status", "id"] },
       { name: "webhook_deliveries_event_type", columns: ["organizationId", "eventType", "id"] },
       {

@@ -29,8 +29,18 @@ export const auditLogs = table(
       { name: "audit_logs_organization", columns: ["organizationId", "id"] },
       { name: "audit_logs_action", columns: ["organizationId", "action", "id"] },
       { name: "audit_logs_actor", columns: ["organizationId", "actorId", "id"] },
+      {
+        name: "audit_logs_actor_action",
+        columns: ["organizationId", "actorId", "action", "id"],
+        where: "actor_id IS NOT NULL",
+      },
       { name: "audit_logs_platform_action", columns: ["action", "id"] },
       { name: "audit_logs_platform_actor", columns: ["actorId", "id"] },
+      {
+        name: "audit_logs_platform_actor_action",
+        columns: ["actorId", "action", "id"],
+        where: "actor_id IS NOT NULL",
+      },
       { name: "audit_logs_unsealed", columns: ["id"], where: "position IS NULL" },
       {
         name: "audit_logs_position",

@@ -73,8 +73,10 @@ export const migration: Migration = {
     `CREATE INDEX audit_logs_organization ON audit_logs (organization_id, id)`,
     `CREATE INDEX audit_logs_action ON audit_logs (organization_id, action, id)`,
     `CREATE INDEX audit_logs_actor ON audit_logs (organization_id, actor_id, id)`,
+    `CREATE INDEX audit_logs_actor_action ON audit_logs (organization_id, actor_id, action, id) WHERE actor_id IS NOT NULL`,
     `CREATE INDEX audit_logs_platform_action ON audit_logs (action, id)`,
     `CREATE INDEX audit_logs_platform_actor ON audit_logs (actor_id, id)`,
+    `CREATE INDEX audit_logs_platform_actor_action ON audit_logs (actor_id, action, id) WHERE actor_id IS NOT NULL`,
     `CREATE INDEX audit_logs_unsealed ON audit_logs (id) WHERE position IS NULL`,
     `CREATE UNIQUE INDEX audit_logs_position ON audit_logs (position) WHERE position IS NOT NULL`,
     `CREATE TABLE idempotency_keys (

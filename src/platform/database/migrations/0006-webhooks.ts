@@ -45,6 +45,7 @@ export const migration: Migration = {
     )`,
     `CREATE INDEX webhook_deliveries_organization ON webhook_deliveries (organization_id, id)`,
     `CREATE INDEX webhook_deliveries_endpoint ON webhook_deliveries (organization_id, endpoint_id, id)`,
+    `CREATE INDEX webhook_deliveries_endpoint_status ON webhook_deliveries (organization_id, endpoint_id, status, id)`,
     `CREATE INDEX webhook_deliveries_status ON webhook_deliveries (organization_id, status, id)`,
     `CREATE INDEX webhook_deliveries_event_type ON webhook_deliveries (organization_id, event_type, id)`,
     `CREATE INDEX webhook_deliveries_unusual ON webhook_deliveries (status, id, due_at) WHERE status <> 'succeeded'`,

@@ -32,6 +32,9 @@ const writerPragmas = [
   "busy_timeout = 0",
 ];
 
+// No ANALYZE and no `PRAGMA optimize`: connections stay open for months and learn of new figures only when they are
+// opened, so that a table which was small then would be read whole for as long. Without figures SQLite takes the index
+// that most of a condition fits, and every list has one that fits all of it.
 const readerPragmas = [`busy_timeout = ${String(busyTimeoutMilliseconds)}`, "query_only = ON"];
 
 /** The part of Sequelize's connection manager that hands out raw connections. */
