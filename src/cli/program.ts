@@ -7,6 +7,7 @@ import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
+import { chainCommands } from "../features/payments/chain-commands.ts";
 import { sandboxCommands } from "../features/payments/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
@@ -30,6 +31,7 @@ const nouns: Readonly<Record<string, string>> = {
   payments: "what came in on the chains",
   analytics: "figures of a period",
   audit: "who did what, and the proof that nothing of it was altered",
+  chain: "how the networks are read, and the proof that no block was left out",
   sandbox: "the test network, where nothing is worth anything",
   db: "the store",
   config: "settings",
@@ -75,6 +77,7 @@ export function makeProgram(
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
+  addFeature(program, openTerminal, chainCommands, (app) => app.chains);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);
   return program;

@@ -1,5 +1,12 @@
-import type { ChainClient } from "../platform/chain/client.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAlarms, type ChainAlarms } from "../platform/chain/alarms.ts";
 import { createJsonRpcClient } from "../platform/chain/json-rpc.ts";
+import { makeBudget } from "../platform/chain/provider-budget.ts";
+import {
+  makeProviderPool,
+  type PooledProvider,
+  type ProviderPool,
+} from "../platform/chain/provider-pool.ts";
 import { makeSandbox, type Sandbox } from "../platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../platform/chain/sandbox/client.ts";
 import type { ConfiguredNetwork } from "../platform/config/index.ts";
@@ -8,18 +15,47 @@ import type { Parts } from "./parts.ts";
 /** The id of the chain of Till's own. */
 export const sandboxNetwork = "sandbox";
 
+/** A network's providers, and where what is wrong with them is told. */
+export interface NetworkAccess {
+  readonly pool: ProviderPool;
+  readonly alarms: ChainAlarms;
+}
+
+/** Null: the network has no provider. */
+export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAccess | null {
+  const { clock, logger, randomBytes } = parts;
+  const members = providersOf(network, parts);
+  if (members.length === 0) return null;
+  const alarms = createAlarms({ clock, logger: logger.child({ network: network.id }) });
+  const random = () => (randomBytes(1)[0] ?? 0) / 256;
+  return { alarms, pool: makeProviderPool({ network, members, clock, random, alarms }) };
+}
+
 /** The providers of a network, in order of preference. */
-export function providersOf(network: ConfiguredNetwork, parts: Parts): ChainClient[] {
+function providersOf(network: ConfiguredNetwork, parts: Parts): PooledProvider[] {
   if (network.id === sandboxNetwork) {
     const { db: reader, clock } = parts;
-    return [
-      createSandboxClient({ reader, network, clock, provider: "sandbox" }),
-      createSandboxClient({ reader, network, clock, provider: "sandbox-witness" }),
-    ];
+    return (["sandbox", "sandbox-witness"] as const).map((provider) => ({
+      client: createSandboxClient({ reader, network, clock, provider }),
+      budget: null,
+    }));
   }
-  return network.endpoints.map(({ url, headers, batchMax }) =>
-    createJsonRpcClient({ network, url, headers, batchMax, signal: parts.stopping }),
-  );
+  return network.endpoints.map(({ url, headers, batchMax, ...limits }) => {
+    const budget = makeBudget({
+      limits,
+      clock: parts.clock,
+      provider: new URL(url).origin,
+      delay: (milliseconds) =>
+        // The program ends, and with it the wait: the request itself is refused then.
+        sleep(milliseconds, undefined, { signal: parts.stopping }).catch(() => undefined),
+    });
+    const client = createJsonRpcClient({
+      ...{ network, url, headers, batchMax },
+      signal: parts.stopping,
+      beforeRequest: () => budget.take(),
+    });
+    return { client, budget };
+  });
 }
 
 /** The commands of the sandbox chain; null where it is not enabled. */

@@ -16,14 +16,20 @@ import {
 } from "../features/invoices/index.ts";
 import { requireVerified } from "../features/organizations/index.ts";
 import {
+  makeChainService,
   makeClaimExaminer,
   makeHashClaims,
+  makeMonitor,
   makePaymentDecisions,
   makePaymentService,
   makeSandboxDesk,
+  makeScanner,
   makeWatcher,
+  makeWitness,
   watchWorkerName,
+  type ChainService,
   type ClaimExaminer,
+  type Monitor,
   type PaymentDecisions,
   type PaymentService,
   type SandboxDesk,
@@ -36,7 +42,7 @@ import type { Auditor } from "../platform/audit/index.ts";
 import { createRecentStates } from "../platform/chain/state.ts";
 import type { Reader } from "../platform/database/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
-import { providersOf, sandboxNetwork, sandboxOf } from "./chains.ts";
+import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
 import type { Parts } from "./parts.ts";
 
@@ -50,6 +56,8 @@ export interface Money {
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
   readonly examiners: readonly ClaimExaminer[];
+  readonly monitors: ReadonlyMap<string, Monitor>;
+  readonly chains: ChainService;
   readonly analytics: AnalyticsService;
   readonly usage: UsageService;
   /** Null: the sandbox is not enabled. */
@@ -90,15 +98,21 @@ export function makeMoney(
     invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong },
   };
   const watched = config.networks.flatMap((network) => {
-    const providers = providersOf(network, parts);
-    const [client] = providers;
-    if (client === undefined) return [];
-    const reading = { ...ledger, logger, network, client };
+    const access = accessTo(network, parts);
+    if (access === null) return [];
+    const { providers, client } = access.pool;
+    const reading = { ...ledger, ...access, logger, network, client, providers };
+    const scanner = makeScanner(reading);
     return {
-      watcher: makeWatcher({ ...reading, providers }),
+      ...access,
+      network: network.id,
+      scanner,
+      watcher: makeWatcher(reading),
       examiner: makeClaimExaminer({ ...reading, claimableTerms }),
+      monitor: makeMonitor({ ...reading, witness: makeWitness({ ...reading, scanner }) }),
     };
   });
+  const chains = makeChainService({ db, clock, networks: config.networks, access: watched });
   const nudge = (network: string) => {
     parts.nudges.nudge(watchWorkerName(network));
   };
@@ -120,6 +134,8 @@ export function makeMoney(
     ...{ wallets, invoices, settlement, payments, decisions, checkout },
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.map(({ examiner }) => examiner),
+    monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
+    chains,
     ...{ analytics, usage, sandbox },
   };
 }

@@ -32,7 +32,11 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
     deliverer,
     createSealer({ db, leases, context: systemContext("audit-sealer") }),
     makeAddingUp({ db, leases, context: systemContext("figures") }),
-    ...makeWatchWorkers({ db, clock, leases, watchers, examiners, invoices: settlement }),
+    ...makeWatchWorkers({
+      ...{ db, clock, leases, watchers, examiners },
+      monitors: services.monitors,
+      invoices: settlement,
+    }),
     {
       name: "api-key-use",
       everyMs: minute,

@@ -1,13 +1,17 @@
+export { makeChainService, type ChainService } from "./chain-service.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
 export { makeHashClaims, type HashClaims } from "./claims.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";
 export { TooManyClaims } from "./errors.ts";
 export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";
+export { makeMonitor, type Monitor } from "./monitor.ts";
 export { decisionOperations, paymentOperations } from "./operations.ts";
 export { presentPayment, type PaymentView } from "./present.ts";
 export { PaymentRecord } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export { paymentStatuses } from "./status.ts";
 export type { PlatformPaymentFilters } from "./store.ts";
+export { makeScanner, type Scanner } from "./scanner.ts";
 export { makeWatcher, type Watcher } from "./watcher.ts";
+export { makeWitness, type Witness } from "./witness.ts";
 export { makeSandboxDesk, type SandboxDesk } from "./sandbox-desk.ts";

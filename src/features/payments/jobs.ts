@@ -4,6 +4,7 @@ import type { Database } from "../../platform/database/index.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
 import type { ClaimExaminer } from "./claim-examiner.ts";
+import type { Monitor } from "./monitor.ts";
 import type { Invoices } from "./ports.ts";
 import type { Guard } from "./recorder.ts";
 import type { Watcher } from "./watcher.ts";
@@ -27,6 +28,8 @@ export function makeWatchWorkers(deps: {
   readonly watchers: readonly Watcher[];
   /** Of the same networks. */
   readonly examiners: readonly ClaimExaminer[];
+  /** By network: what is told to operators. */
+  readonly monitors?: ReadonlyMap<string, Monitor>;
   readonly invoices: Pick<Invoices, "sweepDeadlines">;
 }): Worker[] {
   const { db, clock, leases, invoices } = deps;
@@ -39,6 +42,9 @@ export function makeWatchWorkers(deps: {
 
   const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
 
+  /** The lease that a network was last read under: another one means that others may have read it meanwhile. */
+  const tokens = new Map<string, number>();
+
   return deps.watchers.map((watcher) => ({
     name: watchWorkerName(watcher.network.id),
     everyMs: watcher.network.pollMs,
@@ -46,12 +52,16 @@ export function makeWatchWorkers(deps: {
       const { id } = watcher.network;
       const lease = await leases.acquire(watchWorkerName(id), leaseMs);
       if (lease === null) return false;
+      const monitor = deps.monitors?.get(id);
+      if (tokens.get(id) !== lease.token) await monitor?.takeOver();
+      tokens.set(id, lease.token);
       const guard: Guard = (tx) => leases.guard(tx, lease);
       const isMore = await watcher.look(guard);
       if (signal.aborted) return false;
       const hasExpired = await sweep(id);
       const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
-      return isMore || hasExpired || hasClaims;
+      const hasUnseen = (await monitor?.attend(guard)) ?? false;
+      return isMore || hasExpired || hasClaims || hasUnseen;
     },
   }));
 }

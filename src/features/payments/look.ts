@@ -39,6 +39,13 @@ export interface Recipients {
 /** The answers do not belong together, because the chain or the provider went on meanwhile: look again. */
 export class AnswerDropped extends Error {
   override readonly name = "AnswerDropped";
+  /** The provider contradicts itself: its answers are not to be believed for now. */
+  readonly isUntruthful: boolean;
+
+  constructor(message: string, { isUntruthful = false } = {}) {
+    super(message);
+    this.isUntruthful = isUntruthful;
+  }
 }
 
 /** Reads what is new, and again what may have changed. */
@@ -77,7 +84,8 @@ async function findBase(request: LookRequest): Promise<Pick<Look, "base" | "isRe
   return { base: agreeing ?? cursor, isRewound: true };
 }
 
-async function blockAt(client: ChainClient, height: number): Promise<Head> {
+/** A block that must be there: AnswerDropped where it is not. */
+export async function blockAt(client: ChainClient, height: number): Promise<Head> {
   const [block] = await client.blocks([height]);
   if (block === undefined || block === null) {
     throw new AnswerDropped(`the provider does not have block ${String(height)}`);
@@ -85,9 +93,12 @@ async function blockAt(client: ChainClient, height: number): Promise<Head> {
   return block;
 }
 
+/** What logs are read with. */
+export type LogRequest = Pick<LookRequest, "client" | "contracts" | "recipients" | "rangeSize">;
+
 /** The transfers from a block to another, in as many requests as the provider needs. */
-async function readLogs(
-  request: LookRequest,
+export async function readLogs(
+  request: LogRequest,
   from: number,
   to: Head,
   latest: Head,
@@ -140,7 +151,7 @@ async function readRange(
 /** What a client leaves out is left out again: only these contracts' money, to these addresses, counts. */
 async function wanted(
   logs: readonly TransferLog[],
-  { contracts, recipients }: LookRequest,
+  { contracts, recipients }: LogRequest,
 ): Promise<TransferLog[]> {
   const money = logs.filter(({ amount, contract }) => amount > 0n && contracts.includes(contract));
   if (money.length === 0) return [];

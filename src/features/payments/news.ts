@@ -69,13 +69,15 @@ async function assertGone(client: ChainClient, orphaned: readonly TransferRow[])
   const asked = orphaned.slice(0, receiptsMax);
   const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
   if (found.includes(true)) {
-    throw new AnswerDropped(`${client.provider} left transfers out that it has receipts for`);
+    throw new AnswerDropped(`${client.provider} left transfers out that it has receipts for`, {
+      isUntruthful: true,
+    });
   }
 }
 
 /** The addresses with a hold, and those of transfers that can still be taken back though their hold has ended. */
-async function recipientsOf(
-  { db, network, invoices }: NewsRequest,
+export async function recipientsOf(
+  { db, network, invoices }: Pick<NewsRequest, "db" | "network" | "invoices">,
   revocable: readonly TransferRow[],
 ): Promise<Recipients> {
   const paid = revocable.map(({ toAddress }) => toAddress);
@@ -113,7 +115,7 @@ function placeKey(at: {
 }
 
 /** The difference with the time of every new log's block, all those that are missing read at once. */
-async function withTimes(
+export async function withTimes(
   client: ChainClient,
   stored: readonly TransferRow[],
   difference: WindowDifference,

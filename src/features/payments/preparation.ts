@@ -1,8 +1,8 @@
+import type { ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, Head } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { NetworkStateRow } from "../../platform/chain/state.ts";
-import type { Logger } from "../../platform/logger/index.ts";
 
 /** The network cannot be watched as it is configured. The server goes on; an operator has to act. */
 export class NetworkStopped extends Error {
@@ -26,16 +26,21 @@ export async function checkChainId(client: ChainClient, network: Network): Promi
 export async function findDisabledTokens(
   client: ChainClient,
   network: Network,
-  logger: Logger,
+  alarms: ChainAlarms,
 ): Promise<readonly string[]> {
   const disabled: string[] = [];
   for (const token of network.tokens) {
     const fault = await faultOf(client, token.contract, token.decimals);
-    if (fault === null) continue;
+    if (fault === null) {
+      alarms.clear("token_disabled", token.symbol);
+      continue;
+    }
     disabled.push(token.symbol);
-    logger.error(
-      { alarm: "token_disabled", network: network.id, token: token.symbol, fault },
-      "a token is switched off: its contract does not count as configured",
+    alarms.raise(
+      "token_disabled",
+      token.symbol,
+      `${token.symbol} is switched off: its contract does not count as configured (${fault})`,
+      { network: network.id, token: token.symbol, fault },
     );
   }
   return disabled.sort();

@@ -1,5 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { extendScan } from "../../platform/chain/scans.ts";
 import { keepBlocks, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
@@ -55,6 +56,8 @@ export function makeRecorder(deps: RecorderDeps) {
     before: NetworkStateRow,
     after: NetworkStateRow,
   ): Promise<void> {
+    const { base, to } = news.look;
+    await extendScan(tx, network.id, { parent: base, to }, after.scannedAt);
     const { upTo, added } = keptBlocks(news.known, news.look, after, network);
     if (news.known.length > 0 || added !== null) {
       await keepBlocks(tx, network.id, { above: after.cursorHeight, upTo }, added);

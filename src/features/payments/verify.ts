@@ -1,5 +1,6 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { minute, second } from "../../kernel/clock.ts";
+import type { ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, Receipt } from "../../platform/chain/client.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { Logger } from "../../platform/logger/index.ts";
@@ -47,8 +48,9 @@ export function makeVerifier(deps: {
   readonly providers: readonly ChainClient[];
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly alarms: ChainAlarms;
 }): Verifier {
-  const { providers, clock, logger } = deps;
+  const { providers, clock, logger, alarms } = deps;
   const notes = new Map<string, Note>();
 
   function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
@@ -58,16 +60,18 @@ export function makeVerifier(deps: {
     const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
     note(payment.id, { since: before?.since ?? now, reason, retryAt: now + waitMs, waitMs });
     if (before?.reason === reason) return;
-    logger.error(
+    const { provider: name } = provider;
+    alarms.raise(
+      "payment_held",
+      payment.id,
+      `a payment is held: a provider contradicts what was scanned (${name}: ${reason})`,
       {
-        alarm: "payment_held",
         payment: payment.id,
         network: payment.network,
         transactionHash: transfer.transactionHash,
-        provider: provider.provider,
+        provider: name,
         reason,
       },
-      "a payment is held: a provider contradicts what was scanned",
     );
   }
 
@@ -86,8 +90,9 @@ export function makeVerifier(deps: {
       note(payment.id, { since: now, reason: null, retryAt: now, waitMs: retryFirstMs });
       return false;
     }
-    // What one provider denied is never confirmed by another alone.
-    return before.reason === null && now - before.since >= patienceMs;
+    // What one provider denied is never confirmed by another alone, not after a restart either.
+    const isDenied = before.reason !== null || alarms.holds("payment_held", payment.id);
+    return !isDenied && now - before.since >= patienceMs;
   }
 
   async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
@@ -123,7 +128,10 @@ export function makeVerifier(deps: {
         const verdicts = await Promise.all(group.map((candidate) => isAgreed(candidate, round)));
         agreed.push(...group.filter((_, place) => verdicts[place] === true));
       }
-      for (const { payment } of agreed) notes.delete(payment.id);
+      for (const { payment } of agreed) {
+        notes.delete(payment.id);
+        alarms.clear("payment_held", payment.id);
+      }
       return agreed;
     },
     heldCount: () => [...notes.values()].filter(({ reason }) => reason !== null).length,

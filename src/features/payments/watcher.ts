@@ -1,7 +1,9 @@
-import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import { day, minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { createAlarms, type ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { createState, networkState, type NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
@@ -24,6 +26,10 @@ export interface WatcherDeps extends LedgerDeps {
   readonly client: ChainClient;
   /** Each of them by itself, in order of preference. */
   readonly providers: readonly ChainClient[];
+  /** What `client` is, where it passes over those that fail. */
+  readonly pool?: Pick<ProviderPool, "isReady" | "distrust">;
+  /** Where operators are told; without it the log alone is. */
+  readonly alarms?: ChainAlarms;
 }
 
 /** Reads one network, for all merchants at once. */
@@ -42,6 +48,8 @@ export interface Watcher {
 
 /** Payments whose receipts are read in one look. */
 const confirmationsMax = 500;
+/** A chain that is shorter than it was is believed when it stays so for so long: until then, providers are behind. */
+const shorterMs = 2 * minute;
 /** Looks in a row whose answers did not fit together, before that is called a problem. */
 const droppedMax = 5;
 
@@ -53,9 +61,10 @@ interface Confirmable {
 }
 
 export function makeWatcher(deps: WatcherDeps): Watcher {
-  const { db, clock, network, client } = deps;
+  const { db, clock, network, client, pool } = deps;
   const logger = deps.logger.child({ network: network.id });
-  const verifier = makeVerifier({ providers: deps.providers, clock, logger });
+  const alarms = deps.alarms ?? createAlarms({ clock, logger });
+  const verifier = makeVerifier({ providers: deps.providers, clock, logger, alarms });
   const rangeSize = makeRangeSize(network.maxLogRange);
   const record = makeRecorder(deps);
 
@@ -64,13 +73,14 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   let confirmedUpTo = firstPlace;
   let problem: string | null = null;
   let droppedInRow = 0;
+  let shorterSince: Instant | null = null;
 
   /** Asks once a day: the contracts behind proxies change. */
   async function disabledTokens(): Promise<readonly string[]> {
     const at = clock.now();
     if (tokens !== null && at - tokens.at < day) return tokens.disabled;
     await checkChainId(client, network);
-    tokens = { at, disabled: await findDisabledTokens(client, network, logger) };
+    tokens = { at, disabled: await findDisabledTokens(client, network, alarms) };
     return tokens.disabled;
   }
 
@@ -96,16 +106,36 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   async function readChain(state: NetworkStateRow): Promise<News> {
-    const heads = await client.heads();
+    const heads = await client.heads(state.tipHeight);
     await checkCursor(client, network, state, heads.finalized, !isCursorChecked);
     isCursorChecked = true;
-    if (heads.latest.height < state.cursorHeight) {
-      throw new AnswerDropped("the provider is behind what was final already");
-    }
+    assertNotBehind(state, heads.latest.height);
     const { invoices } = deps;
     const news = await findNews({ db, client, network, invoices, state, heads, rangeSize });
     report(news.difference);
     return news;
+  }
+
+  /** A provider that is behind moves nothing back. Blocks that were taken back for good do. */
+  function assertNotBehind(state: NetworkStateRow, height: number): void {
+    if (height >= state.tipHeight) {
+      shorterSince = null;
+      alarms.clear("tip_went_back", network.id);
+      return;
+    }
+    shorterSince ??= clock.now();
+    if (height < state.cursorHeight || clock.now() - shorterSince < shorterMs) {
+      const read = String(state.tipHeight);
+      throw new AnswerDropped(
+        `${client.provider} is behind: its newest block is ${String(height)}, and ${read} was read`,
+      );
+    }
+    alarms.raise(
+      "tip_went_back",
+      network.id,
+      "the chain is shorter than it was, and is read again from where it ends now",
+      { network: network.id, tipHeight: state.tipHeight, height },
+    );
   }
 
   function report({ orphaned, contradicting }: WindowDifference): void {
@@ -114,9 +144,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     }
     const [first] = contradicting;
     if (first === undefined) return;
-    logger.error(
-      { alarm: "final_transaction_moved", transactionHash: first.transactionHash },
+    const { transactionHash } = first;
+    alarms.raise(
+      "final_transaction_moved",
+      transactionHash,
       "a provider has a final transaction in a second block; its transfers there are left out",
+      { transactionHash },
     );
   }
 
@@ -162,8 +195,19 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   function setProblem(found: string | null): void {
     if (found === problem) return;
     problem = found;
-    if (found === null) logger.info("the network is being read again");
-    else logger.error({ alarm: "network_not_read", problem: found }, "the network cannot be read");
+    if (found !== null) {
+      const message = `the network cannot be read: ${found}`;
+      alarms.raise("network_not_read", network.id, message, { problem: found });
+      return;
+    }
+    logger.info("the network is being read again");
+  }
+
+  function dropped(error: AnswerDropped): void {
+    droppedInRow += 1;
+    logger.debug({ reason: error.message }, "a look was dropped");
+    if (error.isUntruthful) pool?.distrust(error.message);
+    if (droppedInRow >= droppedMax) setProblem(error.message);
   }
 
   return {
@@ -174,15 +218,18 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         const isMore = await lookOnce(guard);
         droppedInRow = 0;
         setProblem(null);
+        // One that the process before this one raised ends, too.
+        alarms.clear("network_not_read", network.id);
         return isMore;
       } catch (error) {
         if (error instanceof AnswerDropped) {
-          droppedInRow += 1;
-          logger.debug({ reason: error.message }, "a look was dropped");
-          if (droppedInRow >= droppedMax) setProblem(error.message);
-        } else if (error instanceof ProviderError || error instanceof NetworkStopped) {
-          setProblem(error.message);
-        } else throw error;
+          dropped(error);
+          return error.isUntruthful && (pool?.isReady() ?? false);
+        }
+        // Another provider is asked at once.
+        if (error instanceof ProviderError && pool?.isReady() === true) return true;
+        if (!(error instanceof ProviderError || error instanceof NetworkStopped)) throw error;
+        setProblem(error.message);
         return false;
       }
     },

@@ -67,6 +67,33 @@ export function compareWindow(
   return { fresh, moved, orphaned, contradicting };
 }
 
+/**
+ * Compares a range that was read before with what it holds when it is read again: what is on record stays, what had left
+ * the chain comes back, and what is not on record is new. Nothing is taken away: a range that is read again at the
+ * watcher's every look is the watcher's to judge.
+ */
+export function compareAgain(
+  stored: readonly TransferRow[],
+  found: readonly TransferLog[],
+): WindowDifference {
+  const rowsOf = groupBy(stored, (row) => row.transactionHash);
+  const fresh: TransferLog[] = [];
+  const moved: MovedTransfer[] = [];
+  const contradicting: TransferLog[] = [];
+  for (const [transaction, logs] of groupBy(found, (log) => log.transactionHash)) {
+    const rows = rowsOf.get(transaction) ?? [];
+    const elsewhere = rows.find((row) => row.isFinal && row.blockHash !== logs[0]?.blockHash);
+    if (elsewhere !== undefined) {
+      contradicting.push(...logs);
+      continue;
+    }
+    const pairing = pair(rows, logs);
+    fresh.push(...pairing.logs);
+    moved.push(...pairing.pairs.filter(({ transfer }) => transfer.status === "orphaned"));
+  }
+  return { fresh, moved, orphaned: [], contradicting };
+}
+
 /** True where storing it would change nothing. */
 export function isSame(difference: WindowDifference): boolean {
   const { fresh, moved, orphaned } = difference;

@@ -59,8 +59,11 @@ export interface ChainClient {
   /** What operators are shown: the provider's origin, never a path or a key. */
   readonly provider: string;
   chainId(): Promise<number>;
-  /** The tip and the last block that never changes, asked together. */
-  heads(): Promise<{ readonly latest: Head; readonly finalized: Head }>;
+  /**
+   * The tip and the last block that never changes, asked together. `known` is the height of a block that is known to be
+   * there: of several providers, one that has it is asked.
+   */
+  heads(known?: number): Promise<{ readonly latest: Head; readonly finalized: Head }>;
   /**
    * Every transfer above zero in the range, in the order of the chain, and the tip read again in the same batch: where
    * it differs from the tip the caller knows, the answers may come from two forks and are asked for again.

@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly batchMax: number;
   /** Ends every exchange that is under way. */
   readonly signal: AbortSignal | null;
+  /** Awaited before every request; throws ProviderError where none may be sent. */
+  readonly beforeRequest: (() => Promise<void>) | null;
 }
 
 export interface Call<T> {
@@ -49,6 +51,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
   let lastId = 0;
 
   async function exchange(body: string, isAboutLogs: boolean): Promise<Exchange> {
+    await endpoint.beforeRequest?.();
     const abort = new AbortController();
     const stop = () => {
       abort.abort();

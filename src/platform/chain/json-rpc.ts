@@ -29,6 +29,8 @@ export interface JsonRpcOptions {
   readonly batchMax?: number;
   /** Ends what is under way, when the program stops. */
   readonly signal?: AbortSignal;
+  /** Awaited before every request; throws ProviderError where none may be sent. */
+  readonly beforeRequest?: () => Promise<void>;
 }
 
 /** java-tron's limit; others allow as many. */
@@ -96,6 +98,7 @@ function endpointOf(options: JsonRpcOptions): Endpoint {
     responseBytesMax: options.responseBytesMax ?? responseBytesMax,
     batchMax: options.batchMax ?? batchMax,
     signal: options.signal ?? null,
+    beforeRequest: options.beforeRequest ?? null,
   };
 }
 

@@ -4,6 +4,7 @@ import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/asset.t
 import { MoneyTextError, parseMoney } from "../../kernel/money.ts";
 import { addressForms, formatAddress, parseAddress, type AddressForm } from "./address.ts";
 import type { Address } from "./client.ts";
+import { defaultRequestsPerSecond } from "./provider-budget.ts";
 import { formatTransactionHash } from "./transaction-hash.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
@@ -26,6 +27,9 @@ export interface NetworkProvider {
   readonly headers: readonly string[];
   /** How many calls one request may hold. */
   readonly batchMax: number;
+  readonly requestsPerSecond: number;
+  /** From midnight UTC on; null: as many as are needed. */
+  readonly requestsPerDay: number | null;
 }
 
 export interface Finality {
@@ -116,6 +120,8 @@ const networkSchema = z.strictObject({
       url: httpUrl,
       headers: z.array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be a header's name")).default([]),
       batchMax: z.int().min(1).max(1_000).default(100),
+      requestsPerSecond: z.int().min(1).max(10_000).default(defaultRequestsPerSecond),
+      requestsPerDay: z.int().min(1).max(1_000_000_000).nullable().default(null),
     }),
   ),
   explorer: z.strictObject({

@@ -12,7 +12,12 @@ export interface Provider {
   readonly headers: Readonly<Record<string, string>>;
   /** How many calls one request may hold. */
   readonly batchMax: number;
+  readonly requestsPerSecond: number;
+  readonly requestsPerDay: number | null;
 }
+
+/** What a provider that the table does not know is asked at most: it may be a node of one's own. */
+const ownRequestsPerSecond = 200;
 
 /** Headers as they are set: for every provider, or for one, named by its URL or host. */
 export interface ProviderHeaders {
@@ -159,7 +164,12 @@ export function joinProviders(
     const own = known.find((provider) => hostOf(provider.url) === hostOf(url));
     const shared = urls === null ? accepted(headers.all, own) : headers.all;
     const alone = { ...headers.byProvider[hostOf(url)], ...headers.byProvider[url] };
-    return { url, headers: { ...shared, ...alone }, batchMax: own?.batchMax ?? 100 };
+    const {
+      batchMax = 100,
+      requestsPerSecond = ownRequestsPerSecond,
+      requestsPerDay = null,
+    } = own ?? {};
+    return { url, headers: { ...shared, ...alone }, batchMax, requestsPerSecond, requestsPerDay };
   });
   const sent = new Set(providers.flatMap((provider) => Object.keys(provider.headers)));
   const lost = Object.keys(headers.all).find((name) => !sent.has(name));

@@ -24,6 +24,32 @@ export const migration: Migration = {
       hash ${types.text} NOT NULL,
       PRIMARY KEY (network, height)
     )`,
+    `CREATE TABLE network_scans (
+      network ${types.text} NOT NULL,
+      kind ${types.text} NOT NULL CHECK (kind IN ('watched', 'witnessed')),
+      from_height ${types.integer} NOT NULL,
+      parent_hash ${types.text},
+      to_height ${types.integer} NOT NULL,
+      to_hash ${types.text} NOT NULL,
+      read_at ${types.time} NOT NULL,
+      PRIMARY KEY (network, kind, from_height)
+    )`,
+    `CREATE TABLE network_providers (
+      network ${types.text} NOT NULL,
+      place ${types.integer} NOT NULL,
+      health ${types.json} NOT NULL,
+      written_at ${types.time} NOT NULL,
+      PRIMARY KEY (network, place)
+    )`,
+    `CREATE TABLE network_alarms (
+      network ${types.text} NOT NULL,
+      kind ${types.text} NOT NULL,
+      subject ${types.text} NOT NULL,
+      message ${types.text} NOT NULL,
+      raised_at ${types.time} NOT NULL,
+      ended_at ${types.time},
+      PRIMARY KEY (network, kind, subject)
+    )`,
     `CREATE TABLE transfers (
       id ${types.text} NOT NULL PRIMARY KEY,
       network ${types.text} NOT NULL,

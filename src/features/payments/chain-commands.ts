@@ -1,0 +1,191 @@
+import { commandsOf, section, type CommandCall, type CommandFlag } from "../../api/command.ts";
+import type { PresentedNetwork } from "./chain-present.ts";
+import type { ChainService } from "./chain-service.ts";
+
+const command = commandsOf<ChainService>();
+
+const network: CommandFlag = {
+  flags: "--network <id>",
+  description: "such as tron",
+  ask: "The network",
+};
+const block = (flag: string, description: string): CommandFlag => ({
+  flags: `--${flag} <height>`,
+  description,
+});
+
+export const chainCommands = [
+  command({
+    name: "chain status",
+    summary: "Tell how far each network is read, how its providers do, and what is wrong",
+    flags: [{ flags: "--probe", description: "ask every provider now" }],
+    examples: ["till chain status", "till chain status --probe --json"],
+    effect: "read",
+    handle: (service, call) => service.status({ isLive: call.isSet("probe") }),
+    async present(statuses) {
+      return (await import("./chain-present.ts")).presentStatus(statuses);
+    },
+    columns: [
+      { title: "NETWORK", value: (one) => one.network },
+      { title: "READ UP TO", value: (one) => one.tip?.blockNumber ?? null },
+      { title: "FINAL UP TO", value: (one) => one.finalizedBlockNumber },
+      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
+      { title: "SECONDS BEHIND", value: (one) => one.lagSeconds },
+      { title: "LAST READ", value: (one) => one.scannedAt },
+      { title: "BY A SERVER NOW", value: (one) => one.isWatched },
+      { title: "TOKENS OFF", value: (one) => one.disabledTokens.join(", ") },
+    ],
+    identify: (one) => one.network,
+    sections: ({ data }) => [providerSection(data), alarmSection(data)],
+  }),
+  command({
+    name: "chain scan",
+    summary: "Read blocks again, and enter the transfers in them that are not on record",
+    flags: [
+      network,
+      { ...block("from", "the first block"), ask: "The first block" },
+      { ...block("to", "the last block"), ask: "The last block" },
+    ],
+    examples: [
+      "till chain scan --network tron --from 67000000 --to 67001000",
+      "till chain scan --network ethereum --from 21000000 --to 21000000 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(service, call) {
+      const from = await heightOf(call, "from");
+      const to = await heightOf(call, "to");
+      return service.scan(call.context, call.flag("network") ?? "", {
+        from: from ?? 0,
+        to: to ?? 0,
+      });
+    },
+    async present(report) {
+      return (await import("./chain-present.ts")).presentScan(report);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "From block", value: (one) => one.fromBlockNumber },
+      { title: "To block", value: (one) => one.toBlockNumber },
+      { title: "Transfers found", value: (one) => one.transfersFound },
+      { title: "Not on record before", value: (one) => one.transfersNew },
+    ],
+    identify: (one) => one.network,
+    sections: ({ newTransfers }) => [
+      section({
+        title: "Entered now",
+        items: newTransfers,
+        columns: [
+          { title: "TRANSACTION", value: (one) => one.transactionHash },
+          { title: "BLOCK", value: (one) => one.blockNumber },
+          { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+          { title: "TO", value: (one) => one.toAddress },
+        ],
+      }),
+    ],
+    next: ({ network: id }) => `till chain audit --network ${id}`,
+  }),
+  command({
+    name: "chain audit",
+    summary: "Prove that no block went unread, from the ranges that were read",
+    flags: [
+      network,
+      block("from", "the first block (the first that was ever read)"),
+      block("to", "the last block (the newest that was read)"),
+    ],
+    examples: [
+      "till chain audit --network tron",
+      "till chain audit --network tron --from 67000000 --to 67010000 --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const from = await heightOf(call, "from");
+      const to = await heightOf(call, "to");
+      return service.audit(call.flag("network") ?? "", {
+        ...(from === null ? {} : { from }),
+        ...(to === null ? {} : { to }),
+      });
+    },
+    async present(report) {
+      return (await import("./chain-present.ts")).presentAudit(report);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "From block", value: (one) => one.fromBlockNumber },
+      { title: "To block", value: (one) => one.toBlockNumber },
+      { title: "Final up to", value: (one) => one.finalizedBlockNumber },
+      { title: "Compared with a second provider up to", value: (one) => one.witnessedBlockNumber },
+      { title: "Blocks unread", value: (one) => one.blocksUnread },
+      { title: "Ranges", value: (one) => one.ranges.length },
+    ],
+    identify: (one) => one.network,
+    sections: ({ gaps, seams }) => [
+      section({
+        title: "Unread",
+        items: gaps,
+        columns: [
+          { title: "FROM", value: (gap) => gap.fromBlockNumber },
+          { title: "TO", value: (gap) => gap.toBlockNumber },
+        ],
+      }),
+      section({
+        title: "Read on two chains, which part above",
+        items: seams,
+        columns: [{ title: "BLOCK", value: (seam) => seam.blockNumber }],
+      }),
+    ],
+    async fault({ isComplete, network: id, gaps, seams }) {
+      if (isComplete) return null;
+      const { BlocksUnread } = await import("./errors.ts");
+      const places = [
+        ...gaps.map((gap) => `${String(gap.fromBlockNumber)}–${String(gap.toBlockNumber)}`),
+        ...seams.map((seam) => `around ${String(seam.blockNumber)}`),
+      ];
+      return new BlocksUnread(
+        `Blocks were not read: ${places.join(", ")}. ` +
+          `Read them with till chain scan --network ${id} --from … --to ….`,
+      );
+    },
+  }),
+];
+
+function providerSection(networks: readonly PresentedNetwork[]) {
+  return section({
+    title: "Providers",
+    items: networks.flatMap(({ network: id, providers }) =>
+      providers.map((provider) => ({ id, ...provider })),
+    ),
+    columns: [
+      { title: "NETWORK", value: (one) => one.id },
+      { title: "PROVIDER", value: (one) => one.provider },
+      { title: "IN USE", value: (one) => one.isInUse },
+      { title: "CONDITION", value: (one) => one.condition },
+      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
+      { title: "MS", value: (one) => one.latencyMs },
+      { title: "ERRORS", value: (one) => `${String(one.errorPercent)} %` },
+      { title: "REQUESTS TODAY", value: (one) => one.requestsToday },
+      { title: "LAST ERROR", value: (one) => one.lastError?.message ?? null },
+    ],
+  });
+}
+
+function alarmSection(networks: readonly PresentedNetwork[]) {
+  return section({
+    title: "Alarms",
+    items: networks.flatMap(({ network: id, alarms }) => alarms.map((alarm) => ({ id, ...alarm }))),
+    columns: [
+      { title: "NETWORK", value: (one) => one.id },
+      { title: "SINCE", value: (one) => one.raisedAt },
+      { title: "ALARM", value: (one) => one.kind },
+      { title: "MESSAGE", value: (one) => one.message },
+    ],
+  });
+}
+
+/** A block's height from a flag; null where it was not given. */
+async function heightOf(call: CommandCall, flag: "from" | "to"): Promise<number | null> {
+  const text = call.flag(flag);
+  if (text === undefined) return null;
+  if (/^(0|[1-9][0-9]{0,14})$/.test(text)) return Number(text);
+  const { InvalidRequest } = await import("../../kernel/errors.ts");
+  throw new InvalidRequest(`--${flag} is a block's height: a whole number from 0 on.`);
+}

@@ -1,0 +1,126 @@
+import { second, toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { formatAddress } from "../../platform/chain/address.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
+import { formatMoney } from "../../kernel/money.ts";
+import { tokenAsset } from "../../kernel/asset.ts";
+import { findTokenByContract } from "../../platform/chain/networks.ts";
+import type { AuditReport, NetworkStatus } from "./chain-service.ts";
+import type { ScanReport } from "./scanner.ts";
+import type { TimedLog } from "./window.ts";
+
+/** How networks are read, as `till chain status --json` prints it. */
+export function presentStatus(statuses: readonly NetworkStatus[]) {
+  return { data: statuses.map(presentNetwork), nextCursor: null };
+}
+
+export type PresentedNetwork = ReturnType<typeof presentNetwork>;
+
+function presentNetwork(status: NetworkStatus) {
+  const { network, state, headHeight, lagMs } = status;
+  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  return {
+    network: network.id,
+    chainId: network.chainId,
+    isWatched: status.isWatched,
+    tip:
+      state === null
+        ? null
+        : {
+            blockNumber: state.tipHeight,
+            blockHash: hash(state.tipHash),
+            blockTime: toIso(state.tipTime),
+          },
+    finalizedBlockNumber: state?.cursorHeight ?? null,
+    headBlockNumber: headHeight,
+    lagBlocks:
+      state === null || headHeight === null ? null : Math.max(0, headHeight - state.tipHeight),
+    lagSeconds: lagMs === null ? null : Math.round(lagMs / second),
+    scannedAt: toIsoOrNull(state?.scannedAt ?? null),
+    disabledTokens: state?.disabledTokens ?? [],
+    providersCheckedAt: toIsoOrNull(status.providersAt),
+    providers: status.providers.map((one) => ({
+      provider: one.provider,
+      condition: one.condition,
+      isInUse: one.isInUse,
+      latencyMs: one.latencyMs,
+      tipBlockNumber: one.tipHeight,
+      lagBlocks: one.lagBlocks,
+      errorPercent: one.errorPercent,
+      requestsToday: one.requestsToday,
+      requestsPerDay: one.requestsPerDay,
+      answeredAt: toIsoOrNull(one.answeredAt),
+      retryAt: toIsoOrNull(one.retryAt),
+      lastError:
+        one.lastError === null
+          ? null
+          : {
+              kind: one.lastError.kind,
+              message: one.lastError.message,
+              at: toIso(one.lastError.at),
+            },
+    })),
+    alarms: status.alarms.map(({ kind, subject, message, raisedAt }) => ({
+      kind,
+      subject,
+      message,
+      raisedAt: toIso(raisedAt),
+    })),
+  };
+}
+
+export function presentScan({
+  network,
+  from,
+  to,
+  found,
+  fresh,
+}: ScanReport & { network: Network }) {
+  return {
+    network: network.id,
+    fromBlockNumber: from,
+    toBlockNumber: to,
+    transfersFound: found,
+    transfersNew: fresh.length,
+    newTransfers: fresh.map((log) => presentLog(network, log)),
+  };
+}
+
+function presentLog(network: Network, log: TimedLog) {
+  const token = findTokenByContract(network, log.contract);
+  return {
+    transactionHash: formatTransactionHash(network.addressForm, log.transactionHash),
+    logIndex: log.logIndex,
+    blockNumber: log.blockHeight,
+    toAddress: formatAddress(network.addressForm, log.to),
+    tokenSymbol: token?.symbol ?? "",
+    amount:
+      token === null
+        ? log.amount.toString()
+        : formatMoney({ units: log.amount, asset: tokenAsset(token.symbol, token.decimals) }),
+  };
+}
+
+export function presentAudit(report: AuditReport) {
+  const { network, from, to, gaps, seams, ranges } = report;
+  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  const unread = gaps.reduce((sum, gap) => sum + gap.to - gap.from + 1, 0);
+  return {
+    network: network.id,
+    fromBlockNumber: from,
+    toBlockNumber: to,
+    finalizedBlockNumber: report.cursorHeight,
+    witnessedBlockNumber: report.witnessedTo,
+    isComplete: gaps.length === 0 && seams.length === 0,
+    blocksUnread: unread,
+    gaps: gaps.map((gap) => ({ fromBlockNumber: gap.from, toBlockNumber: gap.to })),
+    seams: seams.map(({ height }) => ({ blockNumber: height })),
+    ranges: ranges.map((row) => ({
+      fromBlockNumber: row.fromHeight,
+      parentHash: row.parentHash === null ? null : hash(row.parentHash),
+      toBlockNumber: row.toHeight,
+      toBlockHash: hash(row.toHash),
+      readAt: toIso(row.readAt),
+    })),
+  };
+}

@@ -1,0 +1,77 @@
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { ChainAlarms } from "../../platform/chain/alarms.ts";
+import {
+  openAlarms,
+  storedProviders,
+  writeAlarms,
+  writeProviders,
+} from "../../platform/chain/monitor-store.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
+import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
+import type { Database } from "../../platform/database/index.ts";
+import { watcherContext, type Guard } from "./recorder.ts";
+import type { Witness } from "./witness.ts";
+
+/** Writes down how a network's providers do and what alarms hold, so that every process can tell operators. */
+export interface Monitor {
+  /** This process begins to read the network: it goes on from what the one before it wrote. */
+  takeOver(): Promise<void>;
+  /**
+   * After a look: asks the providers that are not in use how they do and what they read, when that is due, and writes
+   * down what changed. Gives true where more is waiting.
+   */
+  attend(guard: Guard): Promise<boolean>;
+}
+
+const everyMs = 15 * second;
+
+export function makeMonitor(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly pool: ProviderPool;
+  readonly alarms: ChainAlarms;
+  readonly witness: Witness;
+}): Monitor {
+  const { db, clock, network, pool, alarms, witness } = deps;
+  let writtenAt: Instant = 0;
+  let written = "";
+
+  return {
+    async takeOver() {
+      alarms.adopt(await openAlarms(db, network.id));
+      const stored = await storedProviders(db);
+      pool.resume(stored.filter((row) => row.network === network.id).map(({ health }) => health));
+      writtenAt = 0;
+    },
+
+    async attend(guard) {
+      await pool.check();
+      const isMore = await witness.compare(guard);
+      await write(guard);
+      return isMore;
+    },
+  };
+
+  async function write(guard: Guard): Promise<void> {
+    const health = pool.health();
+    const conditions = JSON.stringify(health.map(conditionOf));
+    const changes = alarms.changes();
+    const at = clock.now();
+    const isDue = at - writtenAt >= everyMs || conditions !== written;
+    if (!isDue && changes.length === 0) return;
+    await db.write(watcherContext, async (tx) => {
+      await guard(tx);
+      await writeProviders(tx, network.id, health, at);
+      await writeAlarms(tx, network.id, changes, at);
+    });
+    alarms.written(changes);
+    writtenAt = at;
+    written = conditions;
+  }
+}
+
+function conditionOf({ provider, condition, isInUse }: ProviderHealth) {
+  return [provider, condition, isInUse];
+}

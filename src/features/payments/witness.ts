@@ -1,0 +1,143 @@
+import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { ChainAlarms } from "../../platform/chain/alarms.ts";
+import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
+import { addScan, scansOf } from "../../platform/chain/scans.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import type { Database, Reader } from "../../platform/database/index.ts";
+import { AnswerDropped, blockAt, makeRangeSize, readLogs } from "./look.ts";
+import { recipientsOf } from "./news.ts";
+import type { Invoices } from "./ports.ts";
+import { watcherContext, type Guard } from "./recorder.ts";
+import type { Scanner } from "./scanner.ts";
+import { transfersOfTransactions } from "./store.ts";
+import { compareAgain, type BlockRange } from "./window.ts";
+
+/**
+ * Where a network has two providers, what the watcher read from one and took for final is read from another, too: one
+ * that leaves transfers out, by fault or on purpose, hides nothing for longer than that.
+ */
+export interface Witness {
+  /** Reads what became final since the last time, when that is due. Gives true where more is waiting. */
+  compare(guard: Guard): Promise<boolean>;
+}
+
+const everyMs = minute;
+/** Blocks in one comparison. */
+const blocksMax = 2_000;
+
+export function makeWitness(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly invoices: Invoices;
+  readonly pool: ProviderPool;
+  readonly alarms: ChainAlarms;
+  readonly scanner: Scanner;
+}): Witness {
+  const { db, clock, network, invoices, pool, alarms, scanner } = deps;
+  const contracts = network.tokens.map(({ contract }) => contract);
+  const rangeSize = makeRangeSize(network.maxLogRange);
+  let comparedAt: Instant = clock.now();
+
+  /** The final blocks that no second provider was asked about yet, the lowest first. */
+  async function nextRange(reader: Reader): Promise<(BlockRange & { isLast: boolean }) | null> {
+    const state = await networkState(reader, network.id);
+    const watched = await scansOf(reader, network.id, "watched");
+    const witnessed = await scansOf(reader, network.id, "witnessed");
+    const [first] = watched;
+    if (state === null || first === undefined) return null;
+    const from = Math.max(first.fromHeight, (witnessed.at(-1)?.toHeight ?? -1) + 1);
+    if (from > state.cursorHeight) return null;
+    const to = Math.min(state.cursorHeight, from + blocksMax - 1);
+    return { from, to, isLast: to === state.cursorHeight };
+  }
+
+  /** The transfers that a provider lists and that are not on record. */
+  async function unknownTo(client: ChainClient, { from, to }: BlockRange) {
+    const { latest } = await client.heads();
+    const [parent = null] = from === 0 ? [] : await client.blocks([from - 1]);
+    const end = await blockAt(client, to);
+    const recipients = await recipientsOf({ db, network, invoices }, []);
+    const isAsked = recipients.addresses?.length !== 0;
+    const request = { client, contracts, recipients, rangeSize };
+    const logs = isAsked ? await readLogs(request, from, end, latest) : [];
+    const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
+    const stored = await transfersOfTransactions(db, network.id, [...hashes]);
+    const { fresh, moved } = compareAgain(stored, logs);
+    return { unknown: [...fresh, ...moved.map(({ log }) => log)], end, parent };
+  }
+
+  /** What the provider in use has a receipt for, it left out of its logs. What it denies is for a person to judge. */
+  async function judge(guard: Guard, second: ChainClient, log: TransferLog): Promise<void> {
+    const { transactionHash, blockHeight } = log;
+    const details = { network: network.id, transactionHash, blockHeight };
+    const receipt = await pool.client.receipt(transactionHash);
+    if (!hasLog(receipt, log)) {
+      alarms.raise(
+        "providers_disagree",
+        transactionHash,
+        `${second.provider} has a transfer to us in block ${String(blockHeight)} that ` +
+          `${pool.client.provider} denies. Look at an explorer; till chain scan reads the block again.`,
+        details,
+      );
+      return;
+    }
+    const reason = `${pool.client.provider} left out a transfer that it has a receipt for`;
+    pool.distrust(`it left out a transfer of block ${String(blockHeight)}`);
+    alarms.raise("transfer_left_out", transactionHash, `${reason}; it is entered now`, details);
+    await scanner.scan(watcherContext, { from: blockHeight, to: blockHeight }, guard);
+    alarms.clear("transfer_left_out", transactionHash);
+  }
+
+  async function compareNext(guard: Guard, second: ChainClient): Promise<boolean> {
+    const range = await nextRange(db);
+    if (range === null) return false;
+    const { unknown, end, parent } = await unknownTo(second, range);
+    for (const log of unknown) await judge(guard, second, log);
+    await db.write(watcherContext, async (tx) => {
+      await guard(tx);
+      const before = { height: range.from - 1, hash: parent?.hash ?? null };
+      await addScan(tx, network.id, "witnessed", { parent: before, to: end }, clock.now());
+    });
+    return !range.isLast;
+  }
+
+  return {
+    async compare(guard) {
+      if (clock.now() - comparedAt < everyMs) return false;
+      const health = pool.health();
+      const place = health.findIndex(({ isInUse, condition }) => !isInUse && isAble(condition));
+      const second = health.some(({ isInUse }) => isInUse) ? pool.providers[place] : undefined;
+      if (second === undefined) return false;
+      try {
+        const isMore = await compareNext(guard, second);
+        if (!isMore) comparedAt = clock.now();
+        return isMore;
+      } catch (error) {
+        if (!(error instanceof ProviderError || error instanceof AnswerDropped)) throw error;
+        comparedAt = clock.now();
+        return false;
+      }
+    },
+  };
+}
+
+function isAble(condition: string): boolean {
+  return condition === "ok" || condition === "unknown" || condition === "behind";
+}
+
+function hasLog(receipt: Awaited<ReturnType<ChainClient["receipt"]>>, log: TransferLog): boolean {
+  return (
+    receipt?.blockHash === log.blockHash &&
+    receipt.transfers.some(
+      ({ logIndex, contract, to, amount }) =>
+        logIndex === log.logIndex &&
+        contract === log.contract &&
+        to === log.to &&
+        amount === log.amount,
+    )
+  );
+}
