@@ -52,6 +52,7 @@ export function makeWebhooks(
       ...common,
       sender: createSender({ guard, clock }),
       context: systemContext("webhooks"),
+      perSecond: config.webhookRatePerSecond,
       logger,
     }),
   };

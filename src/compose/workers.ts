@@ -1,27 +1,16 @@
-import { hour, minute } from "../kernel/clock.ts";
+import { minute } from "../kernel/clock.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
-import { createCron, type CronTask } from "../platform/jobs/cron.ts";
+import { createCron } from "../platform/jobs/cron.ts";
 import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
 import { makeAddingUp } from "../features/usage/index.ts";
-import { pruneKeptAnswers } from "../api/idempotency.ts";
+import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
-
-const pruneAnswers = "prune kept answers";
-
-/** What is due by the clock alone. */
-const schedule: readonly CronTask[] = [
-  {
-    name: pruneAnswers,
-    everyMs: hour,
-    job: { queue: "maintenance", name: pruneAnswers, payload: {} },
-  },
-];
 
 /** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
@@ -45,24 +34,20 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
         return false;
       },
     },
-    createCron({ db, clock, jobs: services.jobs, context: systemContext("cron"), tasks: schedule }),
+    createCron({
+      db,
+      clock,
+      jobs: services.jobs,
+      context: systemContext("cron"),
+      tasks: maintenanceSchedule,
+    }),
     createQueueWorker({
       ...{ db, clock, ids: parts.ids, logger: parts.logger, queue: "maintenance" },
       context: systemContext("maintenance"),
       nudge: () => {
         parts.nudges.nudge(queueWorkerName("maintenance"));
       },
-      handlers: [
-        {
-          name: pruneAnswers,
-          async run({ signal }) {
-            let isMore = true;
-            while (isMore && !signal.aborted) {
-              isMore = await pruneKeptAnswers(db, clock.now(), systemContext(pruneAnswers));
-            }
-          },
-        },
-      ],
+      handlers: makeMaintenance(parts),
     }),
   ];
 }

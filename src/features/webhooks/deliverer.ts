@@ -8,21 +8,31 @@ import { sendAttempt, type Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import {
   allot,
-  endpointConcurrencyMax,
+  claimPerEndpointMax,
   goodHealth,
   isForgettable,
   isTroubled,
   observe,
   type Health,
 } from "./health.ts";
+import { createPace } from "./pace.ts";
 import { recordAttempts } from "./recording.ts";
 import { isSuccess, isThrottled } from "./rules.ts";
-import { claimDue, endClaims, findLanes, giveUp, type DeliveryRow, type Lane } from "./store.ts";
+import {
+  claimDue,
+  endClaims,
+  findLanes,
+  giveUp,
+  givenUpMax,
+  type DeliveryRow,
+  type Lane,
+} from "./store.ts";
 
 /** Requests under way at once in this process. */
 const concurrencyMax = 64;
-/** Those of them that endpoints in trouble may take, so that fresh events of the others never wait for them. */
-const troubledMax = 48;
+/** Those of them that are kept for first attempts at endpoints that answer: they never wait for what is tried again. */
+const reservedForFirst = 16;
+const troubledMax = concurrencyMax - reservedForFirst;
 /** Deliveries that one claim takes. */
 const claimMax = 32;
 /** Outcomes that one transaction records. */
@@ -32,7 +42,9 @@ const leaseLife = 60 * second;
 /** How often it looks without a nudge: what is tried again becomes due by itself. */
 const everyMs = 1 * second;
 /** How long a stop waits for requests that are under way. */
-const drainPatience = 10 * second;
+const drainPatience = 15 * second;
+/** Endpoints whose health is remembered before what is too old is forgotten. */
+const rememberedMax = 1_000;
 
 export interface DelivererDependencies {
   readonly db: Database;
@@ -44,6 +56,8 @@ export interface DelivererDependencies {
   /** The key that webhook secrets are sealed with. */
   readonly secretKey: Uint8Array;
   readonly context: WriteContext;
+  /** Requests that each endpoint is sent in a second by this process; 0: without a limit. */
+  readonly perSecond: number;
   /** Wakes this worker: there is room again. */
   readonly nudge: () => void;
   readonly logger: Logger;
@@ -58,52 +72,70 @@ export interface Deliverer extends Worker {
   /** Resolves when nothing is under way and every outcome is recorded. */
   settled(): Promise<void>;
   /**
-   * Starts nothing more, waits for what is under way, ten seconds unless told, and gives back what was not finished.
+   * Starts nothing more, waits for what is under way, fifteen seconds unless told, and gives back what was not finished.
    */
   close(patienceMs?: number): Promise<void>;
 }
 
+/** What of an endpoint's is under way. */
+interface UnderWay {
+  readonly count: number;
+  /** Those of them that were attempted before. */
+  readonly retries: number;
+}
+
+const noneUnderWay: UnderWay = { count: 0, retries: 0 };
+
+function demandOf({ endpointId, dueAt, attempts, failingSince }: Lane) {
+  return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
+}
+
 /**
  * Sends deliveries that are due. A run claims what there is room for and starts it; it waits for no receiver, so a
- * silent one holds up nothing but its own four requests. Outcomes are recorded together as they come. Whatever is lost
+ * silent one holds up nothing but its own few requests. Outcomes are recorded together as they come. Whatever is lost
  * on the way, a process with them, is due again when its lease ends: each delivery arrives at least once.
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
   const { db, clock, ids, sender, context, nudge, logger } = deps;
   const health = new Map<Id<"webhookEndpoint">, Health>();
+  const pace = createPace<Id<"webhookEndpoint">>(deps.perSecond);
   /** Claimed and not yet recorded, by endpoint. */
-  const underWay = new Map<Id<"webhookEndpoint">, number>();
+  const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
   const ended: Attempt[] = [];
   let total = 0;
   let recording: Promise<void> | null = null;
+  let pacing: NodeJS.Timeout | undefined;
   let isClosing = false;
   let waiters: (() => void)[] = [];
 
   const healthOf = (endpointId: Id<"webhookEndpoint">): Health =>
     health.get(endpointId) ?? goodHealth;
-  const underWayOf = (endpointId: Id<"webhookEndpoint">): number => underWay.get(endpointId) ?? 0;
+  const underWayOf = (endpointId: Id<"webhookEndpoint">): UnderWay =>
+    underWay.get(endpointId) ?? noneUnderWay;
 
-  function occupy(endpointId: Id<"webhookEndpoint">, change: 1 | -1): void {
+  function occupy({ endpointId, attempts }: DeliveryRow, change: 1 | -1): void {
     total += change;
-    const count = underWayOf(endpointId) + change;
-    if (count === 0) underWay.delete(endpointId);
-    else underWay.set(endpointId, count);
+    const { count, retries } = underWayOf(endpointId);
+    const next = { count: count + change, retries: retries + (attempts > 0 ? change : 0) };
+    if (next.count === 0) underWay.delete(endpointId);
+    else underWay.set(endpointId, next);
   }
 
   function roomFor(lanes: readonly Lane[], now: Instant): Map<Id<"webhookEndpoint">, number> {
     let troubled = 0;
-    for (const [endpointId, count] of underWay) {
-      if (isTroubled(healthOf(endpointId))) troubled += count;
+    for (const [endpointId, { count, retries }] of underWay) {
+      troubled += isTroubled(healthOf(endpointId)) ? count : retries;
     }
     return allot(
-      lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now),
+      lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now).map(demandOf),
       {
         now,
         free: concurrencyMax - total,
         freeForTroubled: troubledMax - troubled,
         batchMax: claimMax,
         health: healthOf,
-        underWay: underWayOf,
+        pace: (endpointId) => pace.available(endpointId, now),
+        underWay: (endpointId) => underWayOf(endpointId).count,
       },
     );
   }
@@ -112,6 +144,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   async function startDue(lanes: readonly Lane[]): Promise<number> {
     const now = clock.now();
     const wanted = roomFor(lanes, now);
+    wakeForPace(lanes, now);
     if (wanted.size === 0) return 0;
     const token = ids.unguessable("lease");
     const claimed = await db.write(context, (tx) =>
@@ -119,7 +152,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         now,
         leaseUntil: now + leaseLife,
         token,
-        laneMax: endpointConcurrencyMax,
+        laneMax: claimPerEndpointMax,
       }),
     );
     const laneOf = new Map(lanes.map((lane) => [lane.endpointId, lane]));
@@ -130,8 +163,22 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     return claimed.length;
   }
 
+  /** An endpoint that has used up what its pace allows may have the next before the next look. */
+  function wakeForPace(lanes: readonly Lane[], now: Instant): void {
+    const isPaced = lanes.some(
+      ({ status, dueAt, endpointId }) =>
+        status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
+    );
+    if (!isPaced || pacing !== undefined) return;
+    pacing = setTimeout(() => {
+      pacing = undefined;
+      nudge();
+    }, pace.intervalMs);
+  }
+
   function start(delivery: DeliveryRow, lane: Lane): void {
-    occupy(lane.endpointId, 1);
+    occupy(delivery, 1);
+    pace.spend(delivery.endpointId, 1, clock.now());
     sendAttempt({ ...deps, delivery, lane }).then(
       (attempt) => {
         ended.push(attempt);
@@ -140,13 +187,13 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
       (error: unknown) => {
         // Its lease ends by itself, and it is tried again.
         logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
-        release(lane.endpointId);
+        release(delivery);
       },
     );
   }
 
-  function release(endpointId: Id<"webhookEndpoint">): void {
-    occupy(endpointId, -1);
+  function release(delivery: DeliveryRow): void {
+    occupy(delivery, -1);
     if (total > 0) return;
     for (const wake of waiters) wake();
     waiters = [];
@@ -166,7 +213,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
           "webhook outcomes were not recorded",
         );
       }
-      for (const { delivery } of batch) release(delivery.endpointId);
+      for (const { delivery } of batch) release(delivery);
       nudge();
     }
     recording = null;
@@ -182,13 +229,19 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         isGood: isSuccess(result),
         isThrottled: isThrottled(result),
       });
-      if (isForgettable(after, endedAt)) health.delete(delivery.endpointId);
-      else health.set(delivery.endpointId, after);
+      health.set(delivery.endpointId, after);
       if (after.openUntil !== null && after.openUntil !== before.openUntil) {
         postponed.add(delivery.endpointId);
       }
     }
+    if (health.size > rememberedMax) forgetOld(clock.now());
     return postponed;
+  }
+
+  function forgetOld(now: Instant): void {
+    for (const [endpointId, known] of health) {
+      if (isForgettable(known, now)) health.delete(endpointId);
+    }
   }
 
   /** What waits for endpoints that were disabled becomes dead letters; gives whether there is more. */
@@ -196,9 +249,10 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     const disabled = lanes.find((lane) => lane.status === "disabled");
     if (disabled === undefined) return false;
     const at = clock.now();
-    return db.write(context, (tx) =>
+    const given = await db.write(context, (tx) =>
       giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
     );
+    return given === givenUpMax;
   }
 
   const deliverer: Deliverer = {
@@ -220,6 +274,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     },
     async close(patienceMs = drainPatience) {
       isClosing = true;
+      clearTimeout(pacing);
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
       await Promise.race([deliverer.settled(), late]);

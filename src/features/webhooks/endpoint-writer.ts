@@ -1,7 +1,8 @@
-import type { Instant } from "../../kernel/clock.ts";
+import { toIso, toIsoOrNull, type Instant } from "../../kernel/clock.ts";
 import { difference, type Auditor } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
+import { failOn, notFailing, type Failures, type FailingState } from "./failing.ts";
 import { presentEndpoint } from "./present.ts";
 import type { EndpointRow } from "./store.ts";
 import { webhookEndpoints } from "./table.ts";
@@ -18,6 +19,11 @@ export interface EndpointWriter {
     current: EndpointRow,
     changes: Partial<EndpointRow>,
   ): Promise<EndpointRow>;
+  /**
+   * Notes that every attempt at an endpoint that was locked has failed of late. In time the organization's other
+   * endpoints are told, and at the end it is disabled.
+   */
+  fail(tx: Tx, current: EndpointRow, failures: Failures): Promise<void>;
 }
 
 export function makeEndpointWriter(deps: {
@@ -25,11 +31,18 @@ export function makeEndpointWriter(deps: {
   readonly outbox: Outbox;
 }): EndpointWriter {
   const { auditor, outbox } = deps;
-  return {
+  const writer: EndpointWriter = {
     async save(tx, at, current, changes) {
       const changed = difference(current, changes);
       if (Object.keys(changed).length === 0) return current;
-      const set = { ...changes, version: current.version + 1, updatedAt: at };
+      // What failed before says nothing of another receiver, nor of one that was looked after.
+      const isAnew = changed["url"] !== undefined || changed["status"] !== undefined;
+      const set = {
+        ...(isAnew ? notFailing : {}),
+        ...changes,
+        version: current.version + 1,
+        updatedAt: at,
+      };
       await tx.update(webhookEndpoints, set, "WHERE id = $1", [current.id]);
       const next = { ...current, ...set };
       auditor.record(tx, at, {
@@ -51,7 +64,42 @@ export function makeEndpointWriter(deps: {
       }
       return next;
     },
+
+    async fail(tx, current, failures) {
+      const { now } = failures;
+      const { state, isNotice, disables } = failOn(current, failures);
+      if (disables) {
+        const since = toIso(state.failingSince ?? now);
+        await writer.save(tx, now, current, {
+          status: "disabled",
+          disabledReason: `Every attempt has failed since ${since}. Mend the receiver, then enable the endpoint and replay.`,
+        });
+        return;
+      }
+      if (isSame(current, state)) return;
+      // A notice tells of the endpoint as it is now: later than what was told of it before.
+      const version = isNotice ? current.version + 1 : current.version;
+      await tx.update(webhookEndpoints, { ...state, version }, "WHERE id = $1", [current.id]);
+      if (!isNotice) return;
+      outbox.emit(tx, now, {
+        type: "webhook_endpoint.failing",
+        organizationId: current.organizationId,
+        objectType: "webhook_endpoint",
+        objectId: current.id,
+        objectVersion: version,
+        data: { ...presentEndpoint(current), failingSince: toIsoOrNull(state.failingSince) },
+      });
+    },
   };
+  return writer;
+}
+
+function isSame(one: FailingState, other: FailingState): boolean {
+  return (
+    one.failingSince === other.failingSince &&
+    one.failingNotices === other.failingNotices &&
+    one.firstGivenUpAt === other.firstGivenUpAt
+  );
 }
 
 function actionOf(before: EndpointRow, after: EndpointRow): string {

@@ -2,7 +2,7 @@ import { minute, second, type Instant } from "../../kernel/clock.ts";
 
 /** What a deliverer knows of one endpoint from its own attempts. Nothing known is good health. */
 export interface Health {
-  /** Requests at once; halved when the receiver is out of breath, one more for each success. */
+  /** Requests at once: one more for each success, half as many when the receiver is out of breath. */
   readonly concurrency: number;
   /** The latest attempts, the newest last. */
   readonly recent: readonly { readonly at: Instant; readonly isGood: boolean }[];
@@ -18,8 +18,11 @@ export interface Observation {
   readonly isThrottled: boolean;
 }
 
-/** Requests to one endpoint at once. */
-export const endpointConcurrencyMax = 4;
+/** Requests to one endpoint at once, at most and to begin with. */
+export const endpointConcurrencyMax = 8;
+const endpointConcurrencyStart = 4;
+/** Deliveries of one endpoint in one claim. */
+export const claimPerEndpointMax = 4;
 const recentMax = 20;
 const windowMs = 5 * minute;
 const observedMin = 10;
@@ -28,7 +31,7 @@ const openMin = 30 * second;
 const openMax = 30 * minute;
 
 export const goodHealth: Health = {
-  concurrency: endpointConcurrencyMax,
+  concurrency: endpointConcurrencyStart,
   recent: [],
   openUntil: null,
   openMs: 0,
@@ -73,18 +76,19 @@ export function isTroubled(health: Health): boolean {
   return health.openUntil !== null || health.recent.at(-1)?.isGood === false;
 }
 
-/** Whether forgetting what is known would change nothing, now or later. */
+/** Whether it is too long ago to go by. */
 export function isForgettable(health: Health, now: Instant): boolean {
   return (
-    health.openUntil === null &&
-    health.concurrency === endpointConcurrencyMax &&
-    health.recent.every((attempt) => attempt.isGood || now - attempt.at >= windowMs)
+    (health.openUntil === null || now - health.openUntil >= openMax) &&
+    health.recent.every((attempt) => now - attempt.at >= windowMs)
   );
 }
 
 /** An endpoint with deliveries that are due. */
 export interface Demand<EndpointId extends string> {
   readonly endpointId: EndpointId;
+  /** It is one to try again: it failed before, or everything has failed there for a while. */
+  readonly isRetry: boolean;
   /** Since when the oldest is due. */
   readonly dueAt: Instant;
 }
@@ -98,23 +102,25 @@ export interface Capacity<EndpointId extends string> {
   /** What one claim takes at most. */
   readonly batchMax: number;
   readonly health: (endpointId: EndpointId) => Health;
+  /** Requests that the endpoint's pace lets start now. */
+  readonly pace: (endpointId: EndpointId) => number;
   readonly underWay: (endpointId: EndpointId) => number;
 }
 
 /**
- * How many deliveries of which endpoint to claim: endpoints in good health first, then by the time they wait; each gets
+ * How many deliveries of which endpoint to claim: endpoints in good health with fresh events first, then by the time they wait; each gets
  * one before any gets its second.
  */
 export function allot<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],
   capacity: Capacity<EndpointId>,
 ): Map<EndpointId, number> {
-  const { now, health, underWay } = capacity;
+  const { now, health, pace, underWay } = capacity;
   const lanes = demands
-    .map(({ endpointId, dueAt }) => {
+    .map(({ endpointId, dueAt, isRetry }) => {
       const known = health(endpointId);
-      const room = Math.max(0, allowance(known, now) - underWay(endpointId));
-      return { endpointId, dueAt, room, isTroubled: isTroubled(known) };
+      const room = Math.min(allowance(known, now) - underWay(endpointId), pace(endpointId));
+      return { endpointId, dueAt, room, isTroubled: isRetry || isTroubled(known) };
     })
     .filter(({ room }) => room > 0)
     .sort(
@@ -123,7 +129,7 @@ export function allot<EndpointId extends string>(
   let free = Math.min(capacity.free, capacity.batchMax);
   let freeForTroubled = capacity.freeForTroubled;
   const allotted = new Map<EndpointId, number>();
-  for (let round = 1; round <= endpointConcurrencyMax; round += 1) {
+  for (let round = 1; round <= claimPerEndpointMax; round += 1) {
     for (const lane of lanes) {
       if (free <= 0) return allotted;
       if (lane.room < round || (lane.isTroubled && freeForTroubled <= 0)) continue;

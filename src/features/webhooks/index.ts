@@ -12,5 +12,6 @@ export {
 } from "./oversight.ts";
 export { presentDelivery } from "./present.ts";
 export { WebhookDeliveryRecord } from "./records.ts";
+export { pruneDeliveries } from "./retention.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
 export { deliveryStatuses } from "./status.ts";

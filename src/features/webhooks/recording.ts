@@ -4,8 +4,15 @@ import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import { deliveryLifeMax, judge, type Verdict } from "./rules.ts";
-import { giveUp, settleDeliveries, type SettledDelivery } from "./store.ts";
-import { webhookAttempts, webhookEndpoints } from "./table.ts";
+import {
+  forgiveEndpoints,
+  giveUp,
+  lockEndpoints,
+  settleDeliveries,
+  type EndpointRow,
+  type SettledDelivery,
+} from "./store.ts";
+import { webhookAttempts } from "./table.ts";
 
 export interface RecordingDependencies {
   readonly db: Database;
@@ -47,7 +54,7 @@ export async function recordAttempts(
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
   await deps.db.write(deps.context, async (tx) => {
     // Endpoints before deliveries, as everywhere.
-    await disableGone(tx, deps, at, judged);
+    const failed = await noteHowTheyDo(tx, deps, at, judged);
     const settled = [
       ...judged.map((each) => each.settled),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
@@ -55,8 +62,12 @@ export async function recordAttempts(
     const counted = await settleDeliveries(tx, settled);
     const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
     if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
-    for (const endpointId of [...postponed].sort()) {
-      await giveUp(tx, endpointId, { at, error: tooOld, madeBefore: at - deliveryLifeMax });
+    for (const endpoint of failed.filter(({ id }) => postponed.has(id))) {
+      const reason = { at, error: tooOld, madeBefore: at - deliveryLifeMax };
+      if ((await giveUp(tx, endpoint.id, reason)) === 0) continue;
+      const [current] = await lockEndpoints(tx, [endpoint.id]);
+      if (current?.status !== "enabled") continue;
+      await deps.endpointWriter.fail(tx, current, { now: at, firstAt: at, hasGivenUp: true });
     }
   });
 }
@@ -125,22 +136,46 @@ function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
   };
 }
 
-async function disableGone(
+/**
+ * Notes with the endpoints how they did, and disables what is gone or has failed for too long; gives those that failed.
+ * That all is well costs one statement.
+ */
+async function noteHowTheyDo(
   tx: Tx,
   { endpointWriter }: RecordingDependencies,
   at: Instant,
   judged: readonly Judged[],
-): Promise<void> {
-  const gone = judged.filter(({ disables }) => disables);
-  const endpointIds = new Set(gone.map(({ attempt }) => attempt.delivery.endpointId));
-  for (const endpointId of [...endpointIds].sort()) {
-    const endpoint = await tx.lockOne(webhookEndpoints, "WHERE id = $1", [endpointId]);
-    if (endpoint?.status !== "enabled") continue;
-    await endpointWriter.save(tx, at, endpoint, {
-      status: "disabled",
-      disabledReason: goneReason,
+): Promise<EndpointRow[]> {
+  const byEndpoint = new Map<Id<"webhookEndpoint">, Judged[]>();
+  for (const each of judged) {
+    const { endpointId } = each.attempt.delivery;
+    byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
+  }
+  const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
+  if (answering.length > 0) await forgiveEndpoints(tx, answering);
+  const silent = [...byEndpoint]
+    .filter(([, each]) => !each.some(isGood) || each.some(({ disables }) => disables))
+    .map(([id]) => id);
+  if (silent.length === 0) return [];
+  const endpoints = await lockEndpoints(tx, silent);
+  for (const endpoint of endpoints.filter(({ status }) => status === "enabled")) {
+    const mine = byEndpoint.get(endpoint.id) ?? [];
+    if (mine.some(({ disables }) => disables)) {
+      const gone = { status: "disabled", disabledReason: goneReason } as const;
+      await endpointWriter.save(tx, at, endpoint, gone);
+      continue;
+    }
+    await endpointWriter.fail(tx, endpoint, {
+      now: at,
+      firstAt: Math.min(...mine.map(({ attempt }) => attempt.startedAt)),
+      hasGivenUp: mine.some(({ settled }) => settled.status === "dead_letter"),
     });
   }
+  return endpoints;
+}
+
+function isGood({ settled }: Judged): boolean {
+  return settled.status === "succeeded";
 }
 
 const chanceBytes = 4;

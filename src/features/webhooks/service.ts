@@ -17,6 +17,7 @@ import {
 } from "./errors.ts";
 import { makePinging, type Pinging } from "./ping.ts";
 import { makeSecretRotation, type SecretRotation } from "./rotation.ts";
+import { notFailing } from "./failing.ts";
 import { sealSecret } from "./secret.ts";
 import type { EndpointStatus } from "./status.ts";
 import {
@@ -174,6 +175,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
           secret: sealSecret(deps.secretKey, id, secret),
           previousSecret: null,
           previousSecretUntil: null,
+          ...notFailing,
           apiVersion: eventApiVersion,
           lastSequence: 0,
           version: 1,

@@ -168,11 +168,13 @@ export async function addDeliveries(
 /** An endpoint with deliveries that are not over, and what sending to it takes. */
 export interface Lane extends Pick<
   EndpointRow,
-  "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status"
+  "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status" | "failingSince"
 > {
   readonly endpointId: Id<"webhookEndpoint">;
   /** When the first of them is due. */
   readonly dueAt: Instant;
+  /** How often that one was attempted. */
+  readonly attempts: number;
 }
 
 /**
@@ -180,6 +182,8 @@ export interface Lane extends Pick<
  * the same however many deliveries one of them has.
  */
 export function findLanes(reader: Reader): Promise<Lane[]> {
+  const first = `FROM webhook_deliveries d
+         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1`;
   return reader.all<Lane>(
     `WITH RECURSIVE lanes (endpoint_id) AS (
        SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
@@ -190,8 +194,8 @@ export function findLanes(reader: Reader): Promise<Lane[]> {
        FROM lanes WHERE lanes.endpoint_id IS NOT NULL
      )
      SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
-       e.previous_secret_until AS "previousSecretUntil", e.status AS "status", (SELECT d.due_at FROM webhook_deliveries d
-         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at LIMIT 1) AS "dueAt"
+       e.previous_secret_until AS "previousSecretUntil", e.status AS "status", e.failing_since AS "failingSince",
+       (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts"
      FROM lanes JOIN webhook_endpoints e ON e.id = lanes.endpoint_id`,
   );
 }
@@ -306,18 +310,18 @@ export async function settleDeliveries(
 }
 
 /** Deliveries that one statement gives up. */
-const givenUpMax = 500;
+export const givenUpMax = 500;
 
 /**
  * Moves deliveries of an endpoint that nobody holds to the dead letters: all of them, or those made before a time.
- * Gives whether there may be more.
+ * Gives how many, at most `givenUpMax`: then there may be more.
  */
 export async function giveUp(
   tx: Tx,
   endpointId: Id<"webhookEndpoint">,
   reason: { readonly at: Instant; readonly error: string; readonly madeBefore?: Instant },
-): Promise<boolean> {
-  const changed = await tx.run(
+): Promise<number> {
+  return tx.run(
     `UPDATE webhook_deliveries SET status = 'dead_letter', due_at = NULL, lease_token = NULL,
        completed_at = $2, last_error = $3
      WHERE id IN (
@@ -328,5 +332,28 @@ export async function giveUp(
      ) AND due_at IS NOT NULL AND (status <> 'in_progress' OR due_at <= $2)`,
     [endpointId, reason.at, reason.error, reason.madeBefore ?? Number.MAX_SAFE_INTEGER],
   );
-  return changed === givenUpMax;
+}
+
+// --- endpoints that fail ------------------------------------------------------------------------------------------
+
+/** Endpoints that answer again: what was kept of their failures is forgotten. */
+export async function forgiveEndpoints(
+  tx: Tx,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+): Promise<void> {
+  await tx.run(
+    `UPDATE webhook_endpoints SET failing_since = NULL, failing_notices = 0, first_given_up_at = NULL
+     WHERE id IN ${listed(tx.dialect, 1)} AND failing_since IS NOT NULL`,
+    [JSON.stringify(endpointIds)],
+  );
+}
+
+/** Endpoints by their ids, locked in the order in which everybody locks them. */
+export function lockEndpoints(
+  tx: Tx,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+): Promise<EndpointRow[]> {
+  return tx.lock(webhookEndpoints, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(endpointIds),
+  ]);
 }

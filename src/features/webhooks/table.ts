@@ -21,6 +21,12 @@ export const webhookEndpoints = table(
     /** The secret before the last rotation, sealed alike; it signs beside the new one until its time is over. */
     previousSecret: text().nullable(),
     previousSecretUntil: time().nullable(),
+    /** Since when every attempt has failed; null while all is well. */
+    failingSince: time().nullable(),
+    /** How many notices of it the organization's other endpoints were given. */
+    failingNotices: integer(),
+    /** When the first delivery since then was given up. */
+    firstGivenUpAt: time().nullable(),
     /** The version of the bodies, as it was when the endpoint was made. */
     apiVersion: text(),
     /** The number of the last delivery that was made for it, without gaps. */

@@ -185,6 +185,15 @@ export const settings = declareSettings({
     description:
       "Multiplies every limit on requests. 0 switches them off; the lock on failed logins stays. Each process " +
       "counts for itself.",
+  webhookRatePerSecond: required({
+    group: "Webhooks",
+    type: wholeNumber(0, 10_000, "requests"),
+    default: "20",
+    description:
+      "Requests a second that one endpoint is sent at most; what is more waits its turn. 0 sends as fast as the " +
+      "endpoint answers. Each process counts for itself.",
+    example: "100",
+  }),
     example: "2.5",
   }),
   rateLimitCredentialPerMinute: required({

@@ -64,6 +64,8 @@ export const eventCatalogue = {
   },
   webhooks: {
     "webhook_endpoint.disabled": "Another endpoint of the organization was disabled.",
+    "webhook_endpoint.failing":
+      "Nothing reaches another endpoint of the organization for a day, or three.",
     "webhook.ping": "A test that was asked for: sent to the one endpoint that it tests.",
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

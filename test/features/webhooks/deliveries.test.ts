@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
+import { notFailing } from "../../../src/features/webhooks/failing.ts";
+import { webhookAttempts, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
@@ -238,6 +239,87 @@ eachStore("webhook deliveries", (store) => {
     expect(gone.requests).to.have.length(before);
   });
 
+  it("tell the other endpoints of one where all fails for a day and three, and disable it after five", async () => {
+    await begin({ chance: 0 });
+    const broken = await receiver(answering(500));
+    const other = await receiver();
+    const failing = await here.endpoint(broken.port, ["invoice.paid"]);
+    const { secret } = await here.endpoint(other.port, [
+      "webhook_endpoint.failing",
+      "webhook_endpoint.disabled",
+    ]);
+    const start = here.clock.now();
+    const told = () => other.requests.map((request) => verified(request, secret));
+    const state = async () => db.findOne(webhookEndpoints, "WHERE id = $1", [failing.id]);
+    const step = 3;
+    let hours = 0;
+    while ((await state())?.status === "enabled" && hours < 200) {
+      await here.emit("invoice.paid");
+      await here.deliver();
+      here.clock.move(step * hour);
+      hours += step;
+    }
+    await here.deliver();
+    expect(here.clock.now() - start).to.be.within(120 * hour, 126 * hour);
+    expect(told().map(({ type }) => type)).to.deep.equal([
+      "webhook_endpoint.failing",
+      "webhook_endpoint.failing",
+      "webhook_endpoint.disabled",
+    ]);
+    const [first, second_] = told().map(({ data, timestamp }) => ({ ...data, timestamp }));
+    expect(first).to.include({ id: failing.id, failingSince: new Date(start).toISOString() });
+    const after = (notice?: { timestamp: string }) =>
+      (Date.parse(notice?.timestamp ?? "") - start) / hour;
+    expect(after(first)).to.be.within(24, 27);
+    expect(after(second_)).to.be.within(72, 75);
+    const versions = told().map(({ data }) => data["objectVersion"]);
+    expect(versions).to.deep.equal([2, 3, 4]);
+    const disabled = await state();
+    expect(disabled?.disabledReason).to.contain(`since ${new Date(start).toISOString()}`);
+
+    // Looked after, it begins anew.
+    await here.service.updateEndpoint(
+      testContext,
+      here.shop,
+      failing.id,
+      { status: "enabled" },
+      () => undefined,
+    );
+    expect(await state()).to.include({ status: "enabled", ...notFailing });
+  });
+
+  it("forget what failed with the first success", async () => {
+    await begin({ chance: 0 });
+    let isBroken = true;
+    const target = await receiver((request, response) => {
+      answering(isBroken ? 500 : 200)(request, response);
+    });
+    const { id } = await here.endpoint(target.port);
+    const since = async () =>
+      (await db.findOne(webhookEndpoints, "WHERE id = $1", [id]))?.failingSince;
+    await here.emit("invoice.paid");
+    await here.deliver();
+    expect(await since()).to.equal(here.clock.now());
+    isBroken = false;
+    here.clock.move(10 * second);
+    await here.deliver();
+    expect(await since()).to.equal(null);
+  });
+
+  it("keep to the pace of each endpoint", async () => {
+    await begin({ perSecond: 20 });
+    const target = await receiver();
+    await here.endpoint(target.port);
+    await here.emit(...Array.from({ length: 50 }, () => "invoice.paid" as const));
+    const sent: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      await here.deliver();
+      sent.push(target.requests.length);
+      here.clock.move(second / 2);
+    }
+    expect(sent).to.deep.equal([20, 30, 40, 50]);
+  });
+
   it("that wait for an endpoint that was disabled become dead letters", async () => {
     await begin();
     const target = await receiver(answering(500));
@@ -285,7 +367,7 @@ eachStore("webhook deliveries", (store) => {
       await deliverer.run(signal);
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    // All of the other's came while the silent one held its first requests, four at once.
+    // All of the other's came while the silent one held its first requests, as many as it is given at once.
     expect(silent.requests.length).to.be.at.most(4);
     await deliverer.settled();
     const deliveries = await here.deliveries();

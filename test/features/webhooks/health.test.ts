@@ -8,6 +8,7 @@ import {
   type Demand,
   type Health,
 } from "../../../src/features/webhooks/health.ts";
+import { createPace } from "../../../src/features/webhooks/pace.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 
 const good = { isGood: true, isThrottled: false };
@@ -53,6 +54,15 @@ describe("an endpoint's health", () => {
     expect(allowance(health, 42 * second)).to.equal(4);
     expect(isForgettable(health, 42 * second)).to.equal(false);
     expect(isForgettable(health, 7 * minute)).to.equal(true);
+    const open = after(goodHealth, 0, 10);
+    expect(isForgettable(open, 7 * minute)).to.equal(false);
+  });
+
+  it("sends more at once to one that answers, eight at most", () => {
+    const allowed = [0, 1, 3, 4, 20].map((count) =>
+      allowance(after(goodHealth, 0, count, good), 0),
+    );
+    expect(allowed).to.deep.equal([4, 5, 7, 8, 8]);
   });
 
   it("halves what is sent at once to a receiver that is out of breath", () => {
@@ -66,13 +76,18 @@ describe("an endpoint's health", () => {
 });
 
 describe("the allotment of requests", () => {
-  const demand = (endpointId: string, dueAt: number): Demand<string> => ({ endpointId, dueAt });
+  const demand = (endpointId: string, dueAt: number): Demand<string> => ({
+    endpointId,
+    dueAt,
+    isRetry: false,
+  });
   const roomy = {
     now: 100,
     free: 64,
     freeForTroubled: 48,
     batchMax: 32,
     health: () => goodHealth,
+    pace: () => Infinity,
     underWay: () => 0,
   };
 
@@ -102,8 +117,46 @@ describe("the allotment of requests", () => {
     ]);
   });
 
+  it("keeps places for first attempts when others are tried again", () => {
+    const again = Array.from({ length: 20 }, (_, n) => ({
+      ...demand(`again ${String(n)}`, 1),
+      isRetry: true,
+    }));
+    const allotted = allot([...again, demand("fresh", 2)], { ...roomy, batchMax: 64 });
+    expect(allotted.get("fresh")).to.equal(4);
+    allotted.delete("fresh");
+    expect([...allotted.values()].reduce((sum, count) => sum + count, 0)).to.equal(48);
+  });
+
+  it("heeds the pace of each endpoint", () => {
+    const pace = (id: string) => (id === "a" ? 2 : 0);
+    const allotted = allot([demand("a", 1), demand("b", 2)], { ...roomy, pace });
+    expect([...allotted]).to.deep.equal([["a", 2]]);
+  });
+
   it("never claims more than a batch", () => {
     const demands = Array.from({ length: 50 }, (_, place) => demand(String(place), place));
     expect(allot(demands, roomy).size).to.equal(32);
+  });
+});
+
+describe("the pace of an endpoint", () => {
+  it("has a second's requests at once, then evenly as many, for each endpoint by itself", () => {
+    const pace = createPace(20);
+    expect(pace.available("a", 0)).to.equal(20);
+    pace.spend("a", 20, 0);
+    expect([0, 49, 50, 999, 1_000, 9_000].map((at) => pace.available("a", at))).to.deep.equal([
+      0, 0, 1, 19, 20, 20,
+    ]);
+    expect(pace.available("b", 0)).to.equal(20);
+    expect(pace.intervalMs).to.equal(50);
+  });
+
+  it("may be without a limit, and remembers no endpoint for ever", () => {
+    expect(createPace(0).available("a", 0)).to.equal(Infinity);
+    const pace = createPace(1);
+    for (let n = 0; n < 5_000; n += 1) pace.spend(String(n), 1, n);
+    expect(pace.available("4999", 4_999)).to.equal(0);
+    expect(pace.available("0", 4_999)).to.equal(1);
   });
 });

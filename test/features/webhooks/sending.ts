@@ -72,6 +72,8 @@ export interface Installation {
 export interface InstallationParts {
   readonly limits?: Partial<SenderLimits>;
   readonly clock?: MovedClock;
+  /** Requests a second for each endpoint; without a limit, unless told. */
+  readonly perSecond?: number;
   /** Half-way through what jitter may add, unless told. */
   readonly chance?: number;
 }
@@ -131,6 +133,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
       endpointWriter,
       secretKey,
       context,
+      perSecond: parts.perSecond ?? 0,
       nudge,
       logger: createLogger({ level: "silent", clock }),
     });

@@ -1,0 +1,45 @@
+import { pruneKeptAnswers } from "../api/idempotency.ts";
+import { pruneDeliveries } from "../features/webhooks/index.ts";
+import { hour, type Instant } from "../kernel/clock.ts";
+import { systemContext } from "../platform/database/system-context.ts";
+import type { Database, WriteContext } from "../platform/database/index.ts";
+import { pruneEvents } from "../platform/events/retention.ts";
+import type { CronTask } from "../platform/jobs/cron.ts";
+import type { JobHandler } from "../platform/jobs/queue.ts";
+import { pruneFailedJobs } from "../platform/jobs/retention.ts";
+import type { Parts } from "./parts.ts";
+
+/** Forgets one batch of what is kept for a time; gives whether there may be more. */
+type Prune = (db: Database, now: Instant, context: WriteContext) => Promise<boolean>;
+
+/** Everything that is kept for a time only, by the name of the job that forgets it. */
+const prunings: Readonly<Record<string, Prune>> = {
+  "prune kept answers": pruneKeptAnswers,
+  "prune events": pruneEvents,
+  "prune failed jobs": pruneFailedJobs,
+};
+const pruneSentDeliveries = "prune deliveries";
+
+/** What is due by the clock alone. */
+export const maintenanceSchedule: readonly CronTask[] = [
+  ...Object.keys(prunings),
+  pruneSentDeliveries,
+].map((name) => ({ name, everyMs: hour, job: { queue: "maintenance", name, payload: {} } }));
+
+/** What does the jobs of the schedule. */
+export function makeMaintenance({ db, clock }: Pick<Parts, "db" | "clock">): JobHandler[] {
+  return [
+    ...Object.entries(prunings).map(([name, prune]) => ({
+      name,
+      async run({ signal }: { readonly signal: AbortSignal }) {
+        const context = systemContext(name);
+        while (!signal.aborted && (await prune(db, clock.now(), context)));
+      },
+    })),
+    {
+      name: pruneSentDeliveries,
+      run: ({ signal }) =>
+        pruneDeliveries(db, clock.now(), systemContext(pruneSentDeliveries), signal),
+    },
+  ];
+}

@@ -1,0 +1,33 @@
+import { day, type Instant } from "../../kernel/clock.ts";
+import type { Database, WriteContext } from "../database/index.ts";
+
+/** How long an event that was passed on is kept, for streams that were away. Deliveries have a text of their own. */
+export const eventKeptFor = 90 * day;
+/** Rows that one transaction forgets. */
+const pruneBatch = 1_000;
+
+/**
+ * Forgets events that were passed on and whose time is over, from the oldest on; gives whether there may be more. The
+ * newest stays: the next position follows it.
+ */
+export async function pruneEvents(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ position: number }>(
+    `SELECT position AS "position" FROM events
+     WHERE position < (SELECT MAX(position) FROM events) AND occurred_at < $1
+     ORDER BY position LIMIT ${String(pruneBatch)}`,
+    [now - eventKeptFor],
+  );
+  const last = past.at(-1);
+  if (last === undefined) return false;
+  await db.write(context, (tx) =>
+    tx.run("DELETE FROM events WHERE position <= $1 AND occurred_at < $2", [
+      last.position,
+      now - eventKeptFor,
+    ]),
+  );
+  return past.length === pruneBatch;
+}

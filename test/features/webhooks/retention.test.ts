@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import {
+  deadLetterKeptFor,
+  deliveryKeptFor,
+  pruneDeliveries,
+} from "../../../src/features/webhooks/retention.ts";
+import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhooks/table.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const now = Date.UTC(2031, 0, 31);
+const running = new AbortController().signal;
+
+eachStore("what is kept of webhooks", (store) => {
+  const ids = createIds(systemRandom);
+  let db: Database;
+
+  before(async () => {
+    db = await store.open();
+  });
+
+  async function add(status: "succeeded" | "dead_letter" | "failed", age: number, count = 1) {
+    // Ids count up within a process, so that older ones need a source of their own.
+    const source = createIds(systemRandom);
+    const at = now - age;
+    const made = Array.from({ length: count }, () => ({
+      id: source.next("webhookDelivery", at),
+      organizationId: "org_1" as const,
+      endpointId: "wep_1" as const,
+      eventId: source.next("event", at),
+      eventType: "invoice.paid",
+      status,
+      sequence: 1,
+      attempts: 1,
+      dueAt: status === "failed" ? now : null,
+      lastAttemptAt: at,
+      leaseToken: null,
+      responseStatus: 200,
+      lastError: null,
+      replayOf: null,
+      createdAt: at,
+      completedAt: at,
+      body: "{}",
+    }));
+    await db.write(testContext, async (tx) => {
+      await tx.insertMany(webhookDeliveries, made);
+      await tx.insertMany(
+        webhookAttempts,
+        made.map(({ id }) => ({
+          ...{ deliveryId: id, number: 1, startedAt: at, durationMs: 1 },
+          ...{ responseStatus: 200, errorKind: null, bodyExcerpt: "" },
+        })),
+      );
+    });
+    return made.map(({ id }) => id);
+  }
+
+  it("are deliveries and attempts for 90 days, dead letters for 180, whatever is to come for ever", async () => {
+    expect([deliveryKeptFor, deadLetterKeptFor]).to.deep.equal([90 * day, 180 * day]);
+    const old = await add("succeeded", 94 * day, 2_300);
+    const oldDead = await add("dead_letter", 184 * day);
+    const stuck = await add("failed", 94 * day);
+    const dead = await add("dead_letter", 100 * day);
+    const fresh = await add("succeeded", 89 * day);
+    await pruneDeliveries(db, now, testContext, running);
+    const left = await db.find(webhookDeliveries, "ORDER BY id");
+    expect(left.map(({ id }) => id)).to.have.members([...stuck, ...dead, ...fresh]);
+    expect(left.map(({ id }) => id)).not.to.include.members([old[0], oldDead[0]]);
+    const attempts = await db.find(webhookAttempts, "");
+    expect(attempts.map(({ deliveryId }) => deliveryId)).to.deep.equal(fresh);
+  });
+
+  it("are events for 90 days, and the newest for ever, so that positions go on", async () => {
+    const event = (position: number | null, age: number) => ({
+      ...{ id: ids.next("event", now), organizationId: "org_1", type: "invoice.paid" },
+      ...{ apiVersion: "v1", objectType: "invoice", objectId: "inv_1", objectVersion: 1 },
+      ...{ payload: {}, occurredAt: now - age, position },
+    });
+    const prune = async () => {
+      while (await pruneEvents(db, now, testContext));
+      return (await db.find(events, "ORDER BY id")).map(({ position }) => position);
+    };
+    const waiting = event(null, 100 * day);
+    const old = Array.from({ length: 1_200 }, (_, n) => event(n + 1, eventKeptFor + 1));
+    await db.write(testContext, (tx) => tx.insertMany(events, [waiting, ...old]));
+    expect(await prune()).to.deep.equal([null, 1_200]);
+    await db.write(testContext, (tx) => tx.insertMany(events, [event(1_201, 0)]));
+    expect(await prune()).to.deep.equal([null, 1_201]);
+  });
+});
