@@ -3,6 +3,8 @@ import type { Id } from "../../kernel/id.ts";
 import type { Head } from "../../platform/chain/client.ts";
 import type { SandboxDesk } from "./sandbox-desk.ts";
 
+export { chainCommands } from "./chain-commands.ts";
+
 const command = commandsOf<SandboxDesk>();
 
 const drop: CommandFlag = {
