@@ -9,6 +9,7 @@ const features = [
   "wallets",
   "webhooks",
   "usage",
+  "rates",
   "invoices",
   "payments",
   "checkout",

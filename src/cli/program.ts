@@ -8,6 +8,7 @@ import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
 import { chainCommands, sandboxCommands } from "../features/payments/commands.ts";
+import { rateCommands } from "../features/rates/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
@@ -31,6 +32,7 @@ const nouns: Readonly<Record<string, string>> = {
   analytics: "figures of a period",
   audit: "who did what, and the proof that nothing of it was altered",
   chain: "how the networks are read, and the proof that no block was left out",
+  rates: "exchange rates that invoices are issued at",
   sandbox: "the test network, where nothing is worth anything",
   db: "the store",
   config: "settings",
@@ -77,6 +79,7 @@ export function makeProgram(
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
   addFeature(program, openTerminal, chainCommands, (app) => app.chains);
+  addFeature(program, openTerminal, rateCommands, (app) => app.rates);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);
   return program;

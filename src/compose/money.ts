@@ -35,6 +35,7 @@ import {
   type SandboxDesk,
   type Watcher,
 } from "../features/payments/index.ts";
+import { createQuotes, makeRatesService, type RatesService } from "../features/rates/index.ts";
 import { makeUsageService, type UsageService } from "../features/usage/index.ts";
 import { makeWalletService, type WalletService } from "../features/wallets/index.ts";
 import { second } from "../kernel/clock.ts";
@@ -60,6 +61,7 @@ export interface Money {
   readonly chains: ChainService;
   readonly analytics: AnalyticsService;
   readonly usage: UsageService;
+  readonly rates: RatesService;
   /** Null: the sandbox is not enabled. */
   readonly sandbox: SandboxDesk | null;
 }
@@ -82,6 +84,7 @@ export function makeMoney(
   const invoices = makeInvoiceService({
     ...withMoney,
     recentState: createRecentStates(clock, second),
+    findQuote: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
     issuingGate: (reader, organizationId) =>
       requireVerified(reader, organizationId, config.verification),
     hasCustomer: async (reader: Reader, organizationId, customerId) =>
@@ -118,6 +121,11 @@ export function makeMoney(
   };
   const decisions = makePaymentDecisions({ ...ledger, networks: known, nudge });
 
+  const rates = makeRatesService({
+    ...{ db, clock, logger, auditor, fetch, stopping: parts.stopping },
+    plan: config.rates,
+  });
+
   const sandbox = makeDesk(parts, auditor);
   const checkout = makeCheckoutService({
     db,
@@ -136,7 +144,7 @@ export function makeMoney(
     examiners: watched.map(({ examiner }) => examiner),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     chains,
-    ...{ analytics, usage, sandbox },
+    ...{ analytics, usage, rates, sandbox },
   };
 }
 

@@ -7,6 +7,7 @@ import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
+import { makeRatesWorkers } from "../features/rates/index.ts";
 import { makeAddingUp } from "../features/usage/index.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Parts } from "./parts.ts";
@@ -21,6 +22,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
     deliverer,
     createSealer({ db, leases, context: systemContext("audit-sealer") }),
     makeAddingUp({ db, leases, context: systemContext("figures") }),
+    ...makeRatesWorkers({ leases, rates: services.rates, plan: parts.config.rates }),
     ...makeWatchWorkers({
       ...{ db, clock, leases, watchers, examiners },
       monitors: services.monitors,

@@ -3,7 +3,7 @@ import type { Instant } from "./clock.ts";
 import { Defect } from "./errors.ts";
 import type { Money } from "./money.ts";
 import type { Ratio, Rounding } from "./ratio.ts";
-import { divideRounded, formatRatio, powerOfTen, ratio } from "./ratio.ts";
+import { divideRounded, formatRatio, powerOfTen, readRatio } from "./ratio.ts";
 
 /** What one whole `from` is worth in whole `to`, who says so, and when they said it. */
 export interface Rate extends Ratio {
@@ -14,21 +14,15 @@ export interface Rate extends Ratio {
   readonly at: Instant;
 }
 
-const rateForm = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,36}))?$/;
-
-/** The decimals that a rate is shown with at most. */
-const rateDecimalsShown = 12;
+/** The digits that a rate below one is shown with at most; one above it has so many decimals. */
+const rateDigitsShown = 12;
 
 /**
  * Reads a price as decimal text (`1.0834`) exactly. Zero, and what is not plain decimal text, is a RangeError: no
  * amount may be converted by it.
  */
 export function parseRate(text: string, of: Omit<Rate, keyof Ratio>): Rate {
-  const match = rateForm.exec(text);
-  const [, whole = "", fraction = ""] = match ?? [];
-  const numerator = match === null ? 0n : BigInt(whole + fraction);
-  if (numerator === 0n) throw new RangeError("a rate is a positive decimal number");
-  return { ...of, ...ratio(numerator, powerOfTen(fraction.length)) };
+  return { ...of, ...readRatio(text) };
 }
 
 /** The rate between two that are worth the same, by configuration or because they are one. */
@@ -42,9 +36,14 @@ export function invertRate(rate: Rate): Rate {
   return { ...rate, from: to, to: from, numerator: denominator, denominator: numerator };
 }
 
-/** A rate as decimal text to read, of at most 12 decimals; not for arithmetic. */
-export function formatRate(rate: Rate): string {
-  return formatRatio(rate, rateDecimalsShown, "half_even");
+/**
+ * A rate as decimal text to read, of at most 12 decimals after the zeros that it begins with: that of a yen in coins
+ * has to be told from nothing. Not for arithmetic.
+ */
+export function formatRate({ numerator, denominator }: Ratio): string {
+  let zeros = 0;
+  while (numerator * powerOfTen(zeros + 1) < denominator) zeros += 1;
+  return formatRatio({ numerator, denominator }, zeros + rateDigitsShown, "half_even");
 }
 
 /** The amount in another asset. The rate must lead from the amount's asset to that one. */

@@ -46,6 +46,26 @@ export function ratio(numerator: bigint, denominator: bigint): Ratio {
   return { numerator: numerator / divisor, denominator: denominator / divisor };
 }
 
+const decimalForm = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,36}))?$/;
+
+/**
+ * Reads a positive decimal number (`1.0834`) exactly: no sign, no exponent, at most 18 digits before the point and 36
+ * behind it. Zero, and anything else, is a RangeError.
+ */
+export function readRatio(text: string): Ratio {
+  const match = decimalForm.exec(text);
+  const [, whole = "", fraction = ""] = match ?? [];
+  const numerator = match === null ? 0n : BigInt(whole + fraction);
+  if (numerator === 0n) throw new RangeError("a rate is a positive decimal number");
+  return ratio(numerator, powerOfTen(fraction.length));
+}
+
+/** Below zero where the first is less, above where it is more: an order for sorting. */
+export function compareRatios(one: Ratio, other: Ratio): number {
+  const difference = one.numerator * other.denominator - other.numerator * one.denominator;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
 function greatestCommonDivisor(one: bigint, other: bigint): bigint {
   let [larger, smaller] = [one, other];
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];

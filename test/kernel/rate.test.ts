@@ -89,6 +89,7 @@ describe("a rate", () => {
     expect(formatRate(parRate(of))).to.equal("1");
     expect(formatRate(parseRate("1.0800", of))).to.equal("1.08");
     expect(formatRate(invertRate(parseRate("3", of)))).to.equal("0.333333333333");
+    expect(formatRate(invertRate(parseRate("15000000.5", of)))).to.equal("0.0000000666666644444");
   });
 });
 

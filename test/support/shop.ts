@@ -5,6 +5,7 @@ import {
   makeSettlement,
   type InvoiceRow,
 } from "../../src/features/invoices/index.ts";
+import { createQuotes } from "../../src/features/rates/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
@@ -12,6 +13,7 @@ import { createAuditor } from "../../src/platform/audit/index.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
 import { stateTable, type NetworkState } from "../../src/platform/chain/state.ts";
 import type { Database, Reader } from "../../src/platform/database/index.ts";
+import { noRates } from "../../src/platform/rates/plan.ts";
 import { createOutbox } from "../../src/platform/events/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { addOrganization, testNetworks } from "./merchants.ts";
@@ -31,10 +33,12 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
     Promise.resolve();
 
+  const findQuote = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
   const wallets = makeWalletService(common);
   const invoices = makeInvoiceService({
     ...common,
     baseUrl,
+    findQuote,
     recentState: networkState,
     issuingGate: (reader, organizationId) => gate(reader, organizationId),
     hasCustomer: (_reader, _organizationId, customerId) =>
@@ -49,7 +53,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       return Promise.resolve();
     },
   });
-  const managed = makeManagedInvoices({ ...common, baseUrl, recentState: networkState });
+  const managed = makeManagedInvoices({
+    ...common,
+    ...{ baseUrl, findQuote, recentState: networkState },
+  });
   const organizationId = await addOrganization(db, ids, now);
 
   /** What the watcher saw of a network: the tip's height, at the present moment unless told. */

@@ -5,6 +5,7 @@ import { convert, formatRate } from "../../kernel/rate.ts";
 import type { RecentStates } from "../../platform/chain/state.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { FindQuote } from "../rates/index.ts";
 import { findWallet, receivingWallets, takeAddress, type WalletRow } from "../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet, WalletCapacityExhausted } from "./errors.ts";
 import { holdAddress, holdAmount, lateWindowMs, type HoldRequest } from "./holds.ts";
@@ -19,6 +20,8 @@ export interface IssueDependencies {
   readonly randomBytes: RandomBytes;
   readonly networks: Networks;
   readonly recentState: RecentStates;
+  /** What is quoted where token and settlement currency are not pegged. */
+  readonly findQuote: FindQuote;
   /**
    * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Filled by compose,
    * since billing stands behind invoices.
@@ -46,7 +49,7 @@ export async function planIssue(
   at: Instant,
 ): Promise<IssuePlan> {
   await deps.issuingGate(reader, organizationId);
-  const rate = quote(deps.networks, terms, at);
+  const rate = await quote(reader, deps, terms, at);
   const price = convert(terms.amount, rate, terms.tokenAsset, "up").units;
   if (price < terms.token.dust) {
     throw new AmountTooSmall(

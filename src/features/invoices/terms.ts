@@ -1,16 +1,17 @@
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/asset.ts";
-import type { Instant } from "../../kernel/clock.ts";
+import { second, type Instant } from "../../kernel/clock.ts";
 import { parseMoneyField, type Money } from "../../kernel/money.ts";
 import { formatPercent, maxTolerancePercent, parsePercentField } from "../../kernel/percent.ts";
 import { parRate, type Rate } from "../../kernel/rate.ts";
 import { powerOfTen, type Ratio } from "../../kernel/ratio.ts";
 import { findToken, type Network, type NetworkToken } from "../../platform/chain/networks.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import type { FindQuote } from "../rates/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
 import { AmountTooLarge, RateUnavailable, TokenNotEnabled, UnsupportedCurrency } from "./errors.ts";
 
 /** The largest amount of an invoice, in whole units of the settlement currency. */
 const largestAmount = 10n ** 12n;
-const rateRetrySeconds = 60;
 
 export type Networks = ReadonlyMap<string, Network>;
 
@@ -87,19 +88,36 @@ function findSettlementAsset(networks: Networks, network: Network, code: string)
 }
 
 /**
- * The rate from the settlement currency to the token: one, where they are the same or worth the same by configuration.
- * Nothing else is quoted, and an invoice is never issued at a rate that nobody gave: 503.
+ * The rate from the settlement currency to the token: one, where they are the same or worth the same by configuration;
+ * else what is quoted now between them, or between what they are worth. An invoice is never issued at a rate that
+ * nobody gave, or gave too long ago: 503.
  */
-export function quote(networks: Networks, terms: InvoiceTerms, at: Instant): Rate {
+export async function quote(
+  reader: Reader,
+  { networks, findQuote }: { readonly networks: Networks; readonly findQuote: FindQuote },
+  terms: InvoiceTerms,
+  at: Instant,
+): Promise<Rate> {
   const { token, amount } = terms;
   const { code } = amount.asset;
-  if (code === token.symbol || worths(networks, code).some((each) => token.pegs.includes(each))) {
-    return parRate({ from: code, to: token.symbol, source: "configuration", at });
+  const asked = { from: code, to: token.symbol };
+  const worth = worths(networks, code);
+  if (code === token.symbol || worth.some((each) => token.pegs.includes(each))) {
+    return parRate({ ...asked, source: "configuration", at });
   }
-  throw new RateUnavailable(
-    `There is no exchange rate from ${code} to ${token.symbol}. Settle in ${[...token.pegs, token.symbol].join(" or ")}.`,
-    { retryAfterSeconds: rateRetrySeconds },
+  const found = await findQuote(
+    reader,
+    [...new Set([code, ...worth])],
+    [token.symbol, ...token.pegs],
+    at,
   );
+  if (found.ok) return { ...found.rate, ...asked };
+  const settled = [...token.pegs, token.symbol].join(" or ");
+  const detail =
+    found.reason === "missing"
+      ? `There is no exchange rate from ${code} to ${token.symbol}. Settle in ${settled}.`
+      : `The exchange rate from ${code} to ${token.symbol} is not known at the moment. Try again shortly, or settle in ${settled}.`;
+  throw new RateUnavailable(detail, { retryAfterSeconds: Math.ceil(found.retryAfterMs / second) });
 }
 
 /** The currencies of which one counts as one of this. */

@@ -1,4 +1,5 @@
 import type { Network } from "../chain/networks.ts";
+import type { RatesPlan } from "../rates/plan.ts";
 import type { Provider } from "./network-settings.ts";
 import type { Mode } from "./setting.ts";
 import type { PlanCatalog } from "./plans.ts";
@@ -14,7 +15,7 @@ export interface ConfiguredNetwork extends Network {
 /** Every setting under its name, read and checked together. */
 export interface Config extends Omit<
   SettingValues,
-  "configFile" | "networks" | "networksFile" | "plansFile"
+  "configFile" | "networks" | "networksFile" | "plansFile" | "ratesFile"
 > {
   readonly mode: Mode;
   /** The file of settings that was read; null: there was none. */
@@ -25,9 +26,12 @@ export interface Config extends Omit<
   readonly knownNetworks: readonly Network[];
   readonly networksFile: string;
   readonly plansFile: string;
-}
+  readonly ratesFile: string;
+  /** What the file of rates says. */
+  readonly rates: RatesPlan;
   /** What the file of plans says. */
   readonly plans: PlanCatalog;
+}
 
 /** A setting as `config show` prints it. */
 export interface ReportedSetting {

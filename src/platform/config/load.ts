@@ -6,6 +6,7 @@ import { ConfigError } from "./config.ts";
 import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files.ts";
 import { configureNetworks, loadNetworks } from "./load-networks.ts";
 import { loadPlans } from "./load-plans.ts";
+import { loadRates } from "./load-rates.ts";
 import type { Reading } from "./reading.ts";
 import { makeReading } from "./reading.ts";
 import type { Mode, Setting } from "./setting.ts";
@@ -41,8 +42,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const values = readSettings(sources, reading);
   const networksFile = values.networksFile ?? shipped("networks.yaml");
   const plansFile = values.plansFile ?? shipped("plans.yaml");
+  const ratesFile = values.ratesFile ?? shipped("rates.yaml");
   const table = await loadNetworks(networksFile, reading);
   const networks = await configureNetworks(values, table, sources, reading);
+  const rates = await loadRates(ratesFile, table, reading);
   reading.problems.push(...findUnknown(sources, table));
   const secret = await loadSecret(values, sources, reading);
   const plansName = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
@@ -57,7 +60,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     }
   }
 
-  if (plans === null || reading.problems.length > 0) {
+  if (plans === null || rates === null || reading.problems.length > 0) {
     throw new ConfigError(reading.problems, reading.settings);
   }
   const configFile = sources.file?.path ?? null;
@@ -65,7 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const config: Config = {
     ...values,
     ...{ mode, configFile, secret, networks, knownNetworks, networksFile, plansFile },
-    plans,
+    ...{ plans, ratesFile, rates },
   };
   return { config, settings: reading.settings };
 }

@@ -119,6 +119,14 @@ export const settings = declareSettings({
       "place.",
     example: "/etc/till/networks.yaml",
   }),
+  ratesFile: optional({
+    group: "Networks",
+    type: path,
+    description:
+      "Exchange rates of your own, in the form of the file that comes with Till in `config/rates.yaml` and in its " +
+      "place. That one has none, so invoices settle in what tokens are pegged to.",
+    example: "/etc/till/rates.yaml",
+  }),
   sandboxBlockMs: required({
     group: "Networks",
     type: wholeNumber(0, 3_600_000, "milliseconds"),

@@ -88,5 +88,10 @@ export const migration: Migration = {
       created_at ${types.time} NOT NULL
     )`,
     `CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at)`,
+    `CREATE TABLE rate_book (
+      id ${types.integer} NOT NULL PRIMARY KEY CHECK (id = 1),
+      pairs ${types.json} NOT NULL,
+      updated_at ${types.time} NOT NULL
+    )`,
   ],
 };

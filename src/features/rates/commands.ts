@@ -1,0 +1,66 @@
+import { commandsOf, type Column } from "../../api/command.ts";
+import type { presentRate } from "./present.ts";
+import type { RatesService, RateView } from "./service.ts";
+
+type ShownRate = ReturnType<typeof presentRate>;
+
+const command = commandsOf<RatesService>();
+
+const columns: readonly Column<ShownRate>[] = [
+  { title: "PAIR", value: (one) => one.pair },
+  { title: "RATE", value: (one) => one.quote?.rate ?? null },
+  { title: "STATUS", value: (one) => one.status },
+  { title: "FROM", value: (one) => one.quote?.source ?? null },
+  { title: "AT", value: (one) => one.quote?.at ?? null },
+  { title: "WAITING", value: (one) => one.pending?.rate ?? null },
+  { title: "PROBLEM", value: (one) => one.problem },
+];
+
+async function presentAll(views: readonly RateView[]) {
+  return (await import("./present.ts")).presentRates(views);
+}
+
+export const rateCommands = [
+  command({
+    name: "rates list",
+    summary: "List the exchange rates that invoices are issued at",
+    examples: ["till rates list", "till rates list --json"],
+    effect: "read",
+    handle: (rates) => rates.list(),
+    present: presentAll,
+    columns,
+    identify: (one) => one.pair,
+  }),
+  command({
+    name: "rates refresh",
+    summary: "Ask every source of rates now, and tell what is wrong with its answer",
+    examples: ["till rates refresh", "till rates refresh --json"],
+    effect: "write-without-trial",
+    handle: (rates, call) => rates.refresh(call.context),
+    present: presentAll,
+    columns,
+    identify: (one) => one.pair,
+    async fault({ data }) {
+      const wrong = data.filter(({ problem }) => problem !== null);
+      if (wrong.length === 0) return null;
+      const { RatesIncomplete } = await import("./errors.ts");
+      const told = wrong.map(({ pair, problem }) => `${pair}: ${problem ?? ""}`);
+      return new RatesIncomplete(`${told.join(". ")}.`);
+    },
+  }),
+  command({
+    name: "rates accept",
+    summary: "Confirm a rate that jumped and waits",
+    arguments: [{ name: "pair", description: "such as EUR/USD" }],
+    examples: ["till rates accept EUR/USD", "till rates accept EUR/USD --yes --json"],
+    effect: "write",
+    confirm: (call) =>
+      `Accept the waiting rate of ${call.argument("pair")}? Invoices are issued at it from now on.`,
+    handle: (rates, call) => rates.accept(call.context, call.argument("pair")),
+    async present(view) {
+      return (await import("./present.ts")).presentRate(view);
+    },
+    columns,
+    identify: (one) => one.pair,
+  }),
+];

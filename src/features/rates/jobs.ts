@@ -1,0 +1,32 @@
+import { minute } from "../../kernel/clock.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { Leases } from "../../platform/jobs/leases.ts";
+import type { RatesPlan } from "../../platform/rates/plan.ts";
+import type { RatesService } from "./service.ts";
+
+const workerName = "rates";
+/** How long after a process died another one asks for rates. */
+const leaseMs = 2 * minute;
+
+/** Asks for rates under a lease, in one process of all; nothing runs where there is nobody to ask. */
+export function makeRatesWorkers(deps: {
+  readonly leases: Leases;
+  readonly rates: Pick<RatesService, "refresh">;
+  readonly plan: RatesPlan;
+}): Worker[] {
+  const { leases, rates, plan } = deps;
+  if (plan.pairs.every(({ fixed }) => fixed !== null)) return [];
+  return [
+    {
+      name: workerName,
+      everyMs: plan.refreshMs,
+      async run() {
+        const lease = await leases.acquire(workerName, leaseMs);
+        if (lease === null) return false;
+        await rates.refresh(systemContext(workerName), (tx) => leases.guard(tx, lease));
+        return false;
+      },
+    },
+  ];
+}

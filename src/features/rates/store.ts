@@ -1,0 +1,44 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
+import { readingOf, storedReading, type PairState } from "./rules.ts";
+import { rateBook, type RateBookRow } from "./table.ts";
+
+/** What is known of the pairs that were ever checked, by their names. */
+export type Book = ReadonlyMap<string, PairState>;
+
+export async function readBook(reader: Reader): Promise<Book> {
+  return bookOf(await reader.findOne(rateBook, "WHERE id = 1"));
+}
+
+/** The same, locked until the transaction ends, so that checks follow one another. */
+export async function lockBook(tx: Tx, at: Instant): Promise<Book> {
+  await tx.insertIfAbsent(rateBook, { id: 1, pairs: {}, updatedAt: at });
+  return bookOf(await tx.lockOne(rateBook, "WHERE id = 1"));
+}
+
+export async function writeBook(tx: Tx, book: Book, at: Instant): Promise<void> {
+  const pairs = [...book].map(([name, { accepted, pending, checkedAt, problem }]) => [
+    name,
+    {
+      accepted: accepted === null ? null : storedReading(accepted),
+      pending: pending === null ? null : storedReading(pending),
+      ...{ checkedAt, problem },
+    },
+  ]);
+  const set = { pairs: Object.fromEntries(pairs) as RateBookRow["pairs"], updatedAt: at };
+  await tx.update(rateBook, set, "WHERE id = 1");
+}
+
+function bookOf(row: RateBookRow | null): Book {
+  return new Map(
+    Object.entries(row?.pairs ?? {}).map(([name, stored]): [string, PairState] => [
+      name,
+      {
+        accepted: stored.accepted === null ? null : readingOf(stored.accepted),
+        pending: stored.pending === null ? null : readingOf(stored.pending),
+        checkedAt: stored.checkedAt,
+        problem: stored.problem,
+      },
+    ]),
+  );
+}

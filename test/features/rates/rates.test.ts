@@ -1,0 +1,224 @@
+// Invoices in currencies that no token is pegged to, from the source's answer to what the merchant gets.
+import { expect } from "chai";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Id } from "../../../src/kernel/id.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Answer,
+  type TestApp,
+} from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const minuteMs = 60_000;
+
+/** What the sources answer: a price by its path; none is 404. */
+async function startSources() {
+  const prices = new Map<string, string>();
+  const server: Server = createServer((request, response) => {
+    const body = prices.get(request.url ?? "");
+    response.writeHead(body === undefined ? 404 : 200).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return { url, prices, server };
+}
+
+async function writeFiles(folder: string, url: string) {
+  const table = await readFile(new URL("../../../config/networks.yaml", import.meta.url), "utf8");
+  const usdc = '        contract: "0x4e4707DE5c8431f59Fa45A904854551c692C04f9"\n';
+  const wbtc = `      WBTC:
+        title: Wrapped Bitcoin (test)
+        contract: "0x3333333333333333333333333333333333333333"
+        decimals: 8
+        pegs: []
+        dust: "0.00000001"
+`;
+  const place = table.indexOf(usdc);
+  const start = table.lastIndexOf("      USDC:", place);
+  await writeFile(join(folder, "networks.yaml"), table.slice(0, start) + wbtc + table.slice(start));
+  await writeFile(
+    join(folder, "rates.yaml"),
+    `pairs:
+  EUR/USD:
+    sources:
+      - { name: one, url: "${url}/one", value: /price }
+      - { name: two, url: "${url}/two", value: /price }
+  WBTC/JPY: { fixed: "15000000.5" }
+  WBTC/USD: { fixed: "100000.01" }
+  USD/CHF: { fixed: "0.8" }
+`,
+  );
+}
+
+eachStore("an invoice at an exchange rate", function (store) {
+  let app: TestApp;
+  let folder: string;
+  let sources: Awaited<ReturnType<typeof startSources>>;
+  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "till rates "));
+    sources = await startSources();
+    await writeFiles(folder, sources.url);
+    app = await startApp({
+      place: await store.place("migrated"),
+      settings: {
+        TILL_SANDBOX_BLOCK_MS: "0",
+        TILL_NETWORKS_FILE: join(folder, "networks.yaml"),
+        TILL_RATES_FILE: join(folder, "rates.yaml"),
+      },
+    });
+    shop = await approvedMerchant(app);
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    await expectStatus(request("POST", "/wallets", wallet), 201);
+    await until(
+      "a network that is read",
+      () => create({ settlementCurrency: "USD" }),
+      ({ status }) => status === 201,
+    );
+  });
+  after(async () => {
+    await app.stop();
+    sources.server.closeAllConnections();
+    sources.server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  function request(method: string, path: string, body?: unknown): Promise<Answer> {
+    return app.request(method, `/v1/organizations/${shop.organizationId}${path}`, {
+      key: shop.key,
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  function create(more: Readonly<Record<string, unknown>>): Promise<Answer> {
+    const body = { amount: "25", settlementCurrency: "EUR", tokenSymbol: "USDT", ...more };
+    return request("POST", "/invoices", { network: "sandbox", ...body });
+  }
+
+  /** What the next look at the sources finds; a second has to pass before a request sees it. */
+  async function quoted(one: string | null, two: string | null = one) {
+    for (const [path, price] of [
+      ["/one", one],
+      ["/two", two],
+    ] as const) {
+      if (price === null) sources.prices.delete(path);
+      else sources.prices.set(path, price);
+    }
+    const views = await app.app.rates.refresh(testContext);
+    app.clock.advance(1_000);
+    return views.find(({ pair }) => pair.name === "EUR/USD");
+  }
+  const price = (text: string) => `{"price":${text}}`;
+
+  async function pay(invoice: Answer, units: bigint): Promise<Answer> {
+    const desk = app.app.sandbox;
+    if (desk === null) throw new Error("there is no sandbox");
+    const id = invoice.body["id"] as Id<"invoice">;
+    await desk.pay(testContext, id, units);
+    await desk.mine(testContext, 3);
+    return until(
+      "a paid invoice",
+      () => request("GET", `/invoices/${id}`),
+      ({ body }) => body["status"] === "paid",
+    );
+  }
+
+  async function isRefused(answering: Promise<Answer>): Promise<void> {
+    const answer = await expectStatus(answering, 503);
+    expect(answer.body["code"], answer.text).to.equal("rate_unavailable");
+    expect(answer.headers.get("Retry-After")).to.equal("60");
+  }
+
+  it("is refused while nobody gave the rate, and quoted when a draft of then is issued", async () => {
+    await isRefused(create({}));
+    const draft = await expectStatus(create({ draft: true }), 201);
+    expect(draft.body["exchangeRate"]).to.equal(null);
+    const issue = () =>
+      request("PATCH", `/invoices/${String(draft.body["id"])}`, { status: "open" });
+    await isRefused(issue());
+    await quoted(price("1.0834"));
+    const issued = await expectStatus(issue(), 200);
+    expect(issued.body).to.include({ exchangeRate: "1.0834", payableAmount: "27.085" });
+  });
+
+  it("asks for its worth in tokens, and gives exactly its amount when that is paid", async () => {
+    await quoted(price("1.0834"));
+    const invoice = await expectStatus(create({ amount: "19.99" }), 201);
+    // 19.99 × 1.0834 = 21.657166
+    expect(invoice.body).to.include({ payableAmount: "21.657166", exchangeRate: "1.0834" });
+    // The quote is locked: what comes later changes nothing.
+    await quoted(price("1.10"));
+    const paid = await pay(invoice, 21_657_166n);
+    expect(paid.body).to.include({ paidAmount: "19.99", exception: "none" });
+    expect(paid.body).to.include({ paidTokenAmount: "21.657166", exchangeRate: "1.0834" });
+  });
+
+  it("is the median of its sources, and rounds so that the merchant never gets less", async () => {
+    await quoted(price("1.0833333333333333"), price('"1.0833333333333334"'));
+    const invoice = await expectStatus(create({ amount: "0.10" }), 201);
+    // 0.10 × 1.08333333333333335 = 0.108333333333333335
+    expect(invoice.body["payableAmount"]).to.equal("0.108334");
+    expect((await pay(invoice, 108_334n)).body["paidAmount"]).to.equal("0.10");
+  });
+
+  it("counts yen without decimals in coins with eight", async () => {
+    const invoice = await expectStatus(
+      create({ amount: "1000", settlementCurrency: "JPY", tokenSymbol: "WBTC" }),
+      201,
+    );
+    // 1000 ÷ 15000000.5 = 0.0000666666644…
+    expect(invoice.body["payableAmount"]).to.equal("0.00006667");
+    expect(invoice.body["exchangeRate"]).to.equal("0.0000000666666644444");
+    const paid = await pay(invoice, 6_667n);
+    expect(paid.body).to.include({ paidAmount: "1000", exception: "none" });
+  });
+
+  it("settles in a coin with eight decimals, and by a pair of the other direction", async () => {
+    const coin = { amount: "0.00010001", settlementCurrency: "WBTC" };
+    // 0.00010001 × 100000.01 = 10.0010010001 → up
+    const invoice = await expectStatus(create(coin), 201);
+    expect(invoice.body).to.include({ payableAmount: "10.001002", exchangeRate: "100000.01" });
+    expect((await pay(invoice, 10_001_002n)).body["paidAmount"]).to.equal("0.00010001");
+    const francs = await expectStatus(create({ amount: "10", settlementCurrency: "CHF" }), 201);
+    expect(francs.body).to.include({ payableAmount: "12.50", exchangeRate: "1.25" });
+  });
+
+  it("stands on one of two sources, and is refused when the quote is stale", async () => {
+    await quoted(price("1.0834"), "<!doctype html>");
+    const [known] = (await app.app.rates.health()).problems;
+    expect(known).to.equal("EUR/USD: two: its answer is HTML");
+    expect(await app.app.rates.health()).to.include({ status: "degraded" });
+    await expectStatus(create({}), 201);
+    await quoted("<!doctype html>");
+    app.clock.advance(14 * minuteMs);
+    await expectStatus(create({}), 201);
+    app.clock.advance(minuteMs);
+    await isRefused(create({}));
+    expect(await app.app.rates.health()).to.include({ status: "down" });
+    expect((await app.app.rates.list())[0]?.status).to.equal("stale");
+  });
+
+  it("does not follow a jump before it is confirmed, by the next look or the operator", async () => {
+    await quoted(price("1.0834"));
+    const jumped = await quoted(price("10.834"));
+    expect(jumped?.problem).to.include("a jump from 1.0834 to 10.834 waits");
+    expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("1.0834");
+    app.clock.advance(minuteMs);
+    await quoted(price("10.9"));
+    expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("10.9");
+    await quoted(price("1.0834"));
+    const accepted = await app.app.rates.accept(testContext, "EUR/USD");
+    expect(accepted).to.deep.include({ status: "fresh", pending: null, problem: null });
+    app.clock.advance(1_000);
+    expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("1.0834");
+  });
+});

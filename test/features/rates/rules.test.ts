@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { formatRate } from "../../../src/kernel/rate.ts";
+import { ratio, readRatio } from "../../../src/kernel/ratio.ts";
+import {
+  afterCheck,
+  combine,
+  confirmAfterMs,
+  differs,
+  isFresh,
+  median,
+  unknownPair,
+  type PairState,
+  type SourceAnswer,
+} from "../../../src/features/rates/rules.ts";
+import { noRates } from "../../../src/platform/rates/plan.ts";
+
+const at = 1_800_000_000_000;
+const given = (...texts: readonly string[]): SourceAnswer[] =>
+  texts.map((text, place) => ({ source: `s${String(place)}`, rate: readRatio(text) }));
+const failing = (source: string): SourceAnswer => ({ source, fault: "its answer is HTML" });
+const rateOf = ({ accepted }: PairState) => (accepted === null ? null : formatRate(accepted.rate));
+
+function check(before: PairState, text: string, now: number): PairState {
+  return afterCheck(before, combine(given(text), noRates, now), noRates, now);
+}
+
+describe("rates from several sources", () => {
+  it("are their median, exactly", () => {
+    expect(median([readRatio("1.09")])).to.deep.equal(readRatio("1.09"));
+    expect(median(["1.10", "1.08", "1.081"].map(readRatio))).to.deep.equal(readRatio("1.081"));
+    expect(median(["1.0801", "1.0802"].map(readRatio))).to.deep.equal(readRatio("1.08015"));
+    const thirds = [ratio(1n, 3n), ratio(2n, 3n)];
+    expect(median(thirds)).to.deep.equal(ratio(1n, 2n));
+  });
+
+  it("need half of the sources, and most of those near one another", () => {
+    const one = combine([...given("1.08"), failing("dead")], noRates, at);
+    expect(one.reading?.source).to.equal("s0");
+    expect(one.problem).to.equal("dead: its answer is HTML");
+    const few = combine([...given("1.08"), failing("dead"), failing("gone")], noRates, at);
+    expect(few.reading).to.equal(null);
+    expect(few.problem).to.match(/dead.*gone.*too few/);
+    const liar = combine(given("1.08", "1.081", "9.9"), noRates, at);
+    expect(liar.reading).to.deep.include({ source: "s0, s1", rate: readRatio("1.0805") });
+    expect(liar.problem).to.equal("s2: 9.9 is far from the others");
+    const split = combine(given("1.00", "1.50"), noRates, at);
+    expect(split.reading).to.equal(null);
+    expect(split.problem).to.include("disagree");
+    expect(combine([failing("dead")], noRates, at).reading).to.equal(null);
+  });
+});
+
+describe("a rate that jumps", () => {
+  it("is more than the limit away, either way, to the last digit", () => {
+    const tenth = ratio(1n, 10n);
+    expect(differs(readRatio("1.1"), readRatio("1"), tenth)).to.equal(false);
+    expect(differs(readRatio("1.100000000000000001"), readRatio("1"), tenth)).to.equal(true);
+    expect(differs(readRatio("0.9"), readRatio("1"), tenth)).to.equal(false);
+    expect(differs(readRatio("0.899999999999999999"), readRatio("1"), tenth)).to.equal(true);
+  });
+
+  it("waits for a second reading, while the old one stays in force", () => {
+    const first = check(unknownPair, "1.08", at);
+    const jumped = check(first, "1.30", at + 60_000);
+    expect(rateOf(jumped)).to.equal("1.08");
+    expect(jumped.problem).to.include("a jump from 1.08 to 1.3");
+    const sooner = check(jumped, "1.30", at + 60_000 + confirmAfterMs - 1);
+    expect(rateOf(sooner)).to.equal("1.08");
+    expect(sooner.pending?.at).to.equal(at + 60_000);
+    const confirmed = check(sooner, "1.31", at + 60_000 + confirmAfterMs);
+    expect(rateOf(confirmed)).to.equal("1.31");
+    expect(confirmed).to.include({ pending: null, problem: null });
+  });
+
+  it("is forgotten where it was a glitch, and is not confirmed by another one", () => {
+    const jumped = check(check(unknownPair, "1.08", at), "108", at + 60_000);
+    const back = check(jumped, "1.09", at + 120_000);
+    expect(rateOf(back)).to.equal("1.09");
+    expect(back).to.include({ pending: null, problem: null });
+    const other = check(jumped, "0.0108", at + 120_000);
+    expect(rateOf(other)).to.equal("1.08");
+    expect(other.pending).to.deep.include({ rate: readRatio("0.0108"), at: at + 120_000 });
+  });
+
+  it("is none against a quote from long ago", () => {
+    const first = check(unknownPair, "1.08", at);
+    const later = check(first, "1.30", at + noRates.jumpWindowMs + 1);
+    expect(rateOf(later)).to.equal("1.3");
+  });
+
+  it("keeps what was accepted where nothing came, until that is stale", () => {
+    const first = check(unknownPair, "1.08", at);
+    const failed = afterCheck(
+      first,
+      combine([failing("dead")], noRates, at + 60_000),
+      noRates,
+      at + 60_000,
+    );
+    expect(failed).to.deep.include({ accepted: first.accepted, checkedAt: at + 60_000 });
+    expect(failed.problem).to.include("HTML");
+    const quote = first.accepted;
+    if (quote === null) throw new Error("nothing was accepted");
+    expect(isFresh(quote, noRates.maxAgeMs, at + noRates.maxAgeMs)).to.equal(true);
+    expect(isFresh(quote, noRates.maxAgeMs, at + noRates.maxAgeMs + 1)).to.equal(false);
+    expect(isFresh(quote, noRates.maxAgeMs, at - 120_000)).to.equal(false);
+  });
+});

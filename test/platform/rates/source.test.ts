@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { readRatio, ratio } from "../../../src/kernel/ratio.ts";
+import { parseExactJson } from "../../../src/platform/rates/exact-json.ts";
+import type { RatePair, RateSource } from "../../../src/platform/rates/plan.ts";
+import { askSource, SourceFault, type RateFetch } from "../../../src/platform/rates/source.ts";
+
+const pair: RatePair = {
+  ...{ name: "EUR/USD", from: "EUR", to: "USD", fixed: null, sources: [] },
+  least: readRatio("0.5"),
+  most: readRatio("2"),
+};
+const source: RateSource = {
+  ...{ name: "one", url: "https://rates.example/?key=hidden", value: "/rates/USD" },
+  isInverted: false,
+};
+
+function answering(body: string | Uint8Array, status = 200): RateFetch {
+  return () =>
+    Promise.resolve({
+      status,
+      body: (async function* () {
+        await Promise.resolve();
+        yield typeof body === "string" ? Buffer.from(body) : body;
+      })(),
+    });
+}
+
+const ask = (fetch: RateFetch, of: RateSource = source, about = pair) =>
+  askSource(of, about, { fetch, signal: new AbortController().signal });
+
+async function fault(fetch: RateFetch, of = source): Promise<string> {
+  try {
+    await ask(fetch, of);
+  } catch (error) {
+    if (error instanceof SourceFault) return error.message;
+    throw error;
+  }
+  throw new Error("it was believed");
+}
+
+describe("a source of rates", () => {
+  it("is read exactly, as number or as text, by a pointer", async () => {
+    const exact = "1.083412345678901234567890123";
+    for (const written of [exact, `"${exact}"`]) {
+      const rate = await ask(answering(`{"base":"EUR","rates":{"USD":${written}}}`));
+      expect(rate).to.deep.equal(readRatio(exact));
+    }
+    const nested = { ...source, value: "/result/a~1b/c/0" };
+    const listed = answering('{"result":{"a/b":{"c":["1.25000","9"]}}}');
+    expect(await ask(listed, nested)).to.deep.equal(ratio(5n, 4n));
+    const inverted = { ...source, isInverted: true };
+    expect(await ask(answering('{"rates":{"USD":0.8}}'), inverted)).to.deep.equal(ratio(5n, 4n));
+  });
+
+  it("is not believed where its answer is none, and its URL is never told", async () => {
+    const rate = (text: string) => answering(`{"rates":{"USD":${text}}}`);
+    const cases: readonly (readonly [RateFetch, string])[] = [
+      [answering("<!doctype html><p>Just a moment"), "HTML"],
+      [answering('{"rates":{"USD":1.0'), "not JSON"],
+      [answering(""), "not JSON"],
+      [rate("0"), '"0", not a plain decimal'],
+      [rate("-1.08"), '"-1.08", not a plain decimal'],
+      [rate("1.08e0"), '"1.08e0", not a plain decimal'],
+      [rate('"1,08"'), "not a plain decimal"],
+      [rate('"NaN"'), "not a plain decimal"],
+      [rate("null"), "no number but null"],
+      [rate('{"a":1}'), "no number but"],
+      [rate("123456"), "outside of what is believed"],
+      [rate("0.0001"), "outside of what is believed"],
+      [rate("1".repeat(30)), "not a plain decimal"],
+      [answering('{"rates":{}}'), "nothing at /rates/USD"],
+      [answering("[]"), "nothing at /rates/USD"],
+      [answering("{}", 500), "HTTP 500"],
+      [answering("{}", 429), "HTTP 429"],
+      [answering("", 302), "redirects"],
+      [answering(new Uint8Array(300_000)), "longer than"],
+      [() => Promise.reject(new Error("ECONNREFUSED key=hidden")), "cannot be reached"],
+    ];
+    for (const [fetch, expected] of cases) {
+      const message = await fault(fetch);
+      expect(message).to.include(expected);
+      expect(message).not.to.include("hidden");
+    }
+  });
+
+  it("is absurd where no pair of money can be so far apart", async () => {
+    const free = { ...pair, least: null, most: null };
+    const huge = answering('{"rates":{"USD":1000000000001}}');
+    const tried = ask(huge, source, free).catch((error: unknown) => error);
+    expect(await tried).to.be.instanceOf(SourceFault);
+    expect(await ask(answering('{"rates":{"USD":15000000}}'), source, free)).to.deep.equal(
+      readRatio("15000000"),
+    );
+  });
+});
+
+describe("exact JSON", () => {
+  it("keeps every digit of numbers and leaves strings alone", () => {
+    const text = '{ "a": [1.10, -2, 3E+5], "b 1.5": "x \\"7\\" 8", "c": true, "d": null }';
+    expect(parseExactJson(text)).to.deep.equal({
+      a: ["1.10", "-2", "3E+5"],
+      "b 1.5": 'x "7" 8',
+      c: true,
+      d: null,
+    });
+    expect(() => parseExactJson("{a:1}")).to.throw(SyntaxError);
+  });
+});
