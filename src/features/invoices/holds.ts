@@ -122,6 +122,10 @@ async function insertFirstFree(
 const amountPart = "substr(candidate.value, 1, 78)";
 const leastPart = "substr(candidate.value, 79)";
 
+/**
+ * The look-up of a candidate is a value and no NOT EXISTS: of that, PostgreSQL makes a join, for which it reads every
+ * hold as long as it takes the table for a small one.
+ */
 function insertFirstFreeFrom(candidates: string): string {
   return `INSERT INTO holds
       (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, kind, amount,
@@ -129,11 +133,11 @@ function insertFirstFreeFrom(candidates: string): string {
     SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text),
       CAST($7 AS bigint), CAST($8 AS bigint), 'amount', ${amountPart}, ${leastPart}
     FROM ${candidates}
-    WHERE NOT EXISTS (
-      SELECT 1 FROM holds AS held
+    WHERE (
+      SELECT held.id FROM holds AS held
       WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
-    )
+    ) IS NULL
     ORDER BY candidate.key LIMIT 1
     ON CONFLICT DO NOTHING RETURNING amount`;
 }

@@ -4,7 +4,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import { meterInvoice } from "../usage/index.ts";
-import { raisePaidIndex } from "../wallets/index.ts";
+import { raisePaidIndexes } from "../wallets/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "./announce.ts";
 import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
@@ -72,7 +72,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       tell(tx, deps, before, after, state, at);
     }
     await saveStandings(tx, saved);
-    await raisePaidIndexes(tx, rows, saved);
+    await raisePaidIndexes(tx, paidIndexes(rows, saved));
     const managed = saved.filter(({ managedBy }) => managedBy !== null);
     if (managed.length > 0) await deps.managedSettled(tx, managed, at);
   }
@@ -183,12 +183,11 @@ function tell(
   announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
 }
 
-/** Notes for wallets of extended keys how far their addresses were paid. */
-async function raisePaidIndexes(
-  tx: Tx,
+/** How far the addresses of wallets of extended keys were paid. */
+function paidIndexes(
   before: readonly InvoiceRow[],
   after: readonly InvoiceRow[],
-): Promise<void> {
+): ReadonlyMap<Id<"wallet">, number> {
   const unpaid = new Set(before.filter((row) => row.seenAmount === 0n).map(({ id }) => id));
   const highest = new Map<Id<"wallet">, number>();
   for (const { id, walletId, addressIndex, seenAmount } of after) {
@@ -196,6 +195,5 @@ async function raisePaidIndexes(
     if (seenAmount === 0n || !unpaid.has(id)) continue;
     highest.set(walletId, Math.max(addressIndex, highest.get(walletId) ?? 0));
   }
-  const inOrder = [...highest].sort(([one], [other]) => (one < other ? -1 : 1));
-  for (const [walletId, index] of inOrder) await raisePaidIndex(tx, walletId, index);
+  return highest;
 }

@@ -6,7 +6,7 @@ export { WalletRecord } from "./records.ts";
 export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";
 export {
   findWallet,
-  raisePaidIndex,
+  raisePaidIndexes,
   receivingWallets,
   walletsOf,
   type WalletRow,

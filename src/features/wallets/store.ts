@@ -8,6 +8,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { givenRows } from "../../platform/database/json-rows.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -119,12 +120,22 @@ export async function advanceIndex(
 }
 
 /** Notes the highest index of a wallet's key that was paid. */
-export async function raisePaidIndex(tx: Tx, walletId: Id<"wallet">, index: number): Promise<void> {
+export async function raisePaidIndexes(
+  tx: Tx,
+  indexes: ReadonlyMap<Id<"wallet">, number>,
+): Promise<void> {
+  if (indexes.size === 0) return;
   await tx.run(
-    `UPDATE wallet_claims SET highest_paid_index = $2
-     WHERE (family, identity) = (SELECT family, identity FROM wallets WHERE id = $1)
-       AND (highest_paid_index IS NULL OR highest_paid_index < $2)`,
-    [walletId, index],
+    `UPDATE wallet_claims SET highest_paid_index = raised.most
+     FROM (
+       SELECT wallets.family AS family, wallets.identity AS identity,
+         MAX(CAST(given.value ->> 1 AS BIGINT)) AS most
+       FROM ${givenRows[tx.dialect]} JOIN wallets ON wallets.id = given.value ->> 0
+       GROUP BY wallets.family, wallets.identity
+     ) AS raised
+     WHERE wallet_claims.family = raised.family AND wallet_claims.identity = raised.identity
+       AND (highest_paid_index IS NULL OR highest_paid_index < raised.most)`,
+    [JSON.stringify([...indexes])],
   );
 }
 

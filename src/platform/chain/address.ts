@@ -41,8 +41,26 @@ export function parseAddress(form: AddressForm, text: string): ParsedAddress {
   return parsed;
 }
 
+/** Forms that were made last: a check sum costs more than the rest of a record, and the same addresses come again. */
+const formatted: Readonly<Record<AddressForm, Map<Address, string>>> = {
+  tron: new Map(),
+  evm: new Map(),
+};
+const formattedMax = 4_096;
+
 /** The form that a network's people know. Throws on anything but a canonical address. */
 export function formatAddress(form: AddressForm, address: Address): string {
+  const known = formatted[form];
+  let text = known.get(address);
+  if (text === undefined) {
+    text = format(form, address);
+    if (known.size >= formattedMax) known.clear();
+    known.set(address, text);
+  }
+  return text;
+}
+
+function format(form: AddressForm, address: Address): string {
   if (!canonicalShape.test(address)) throw new TypeError("this is not a canonical address");
   if (form === "tron") return base58check.encode(Uint8Array.of(tronPrefix, ...hexToBytes(address)));
   return `0x${checksummed(address)}`;

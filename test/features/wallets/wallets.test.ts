@@ -12,7 +12,7 @@ import {
   findWallet,
   makeWalletService,
   presentWallet,
-  raisePaidIndex,
+  raisePaidIndexes,
   receivingWallets,
   takeAddress,
   type WalletInput,
@@ -296,7 +296,7 @@ eachStore("wallets", (store) => {
       for (let count = 0; count < 20; count += 1) await take(key.id);
       expect(await shown()).to.include({ nextIndex: 20, highestPaidIndex: null, gapWarning: true });
       const paid = (index: number) =>
-        db.write(testContext, (tx) => raisePaidIndex(tx, key.id, index));
+        db.write(testContext, (tx) => raisePaidIndexes(tx, new Map([[key.id, index]])));
       await paid(7);
       await paid(3);
       expect(await shown()).to.include({ highestPaidIndex: 7, gapWarning: false });

@@ -28,6 +28,8 @@ const writerPragmas = [
   `journal_size_limit = ${String(journalBytes)}`,
   // What a statement may have to undo is kept in memory, not in a file.
   "temp_store = MEMORY",
+  // In kibibytes. A transaction of many rows comes back to its pages; what is not touched takes no memory.
+  "cache_size = -16384",
   // From here on the writer waits for other processes by itself.
   "busy_timeout = 0",
 ];
