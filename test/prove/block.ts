@@ -1,0 +1,107 @@
+// npm run prove:block: how long the watcher takes for a full block among few and many live invoices, on both databases.
+// It fails where a target is missed, or where the time grows with the invoices. What the scripted chain takes to answer
+// is not counted.
+import { mkdtemp, rm } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { migrate, openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { openTown } from "./town.ts";
+
+const transfers = 10_000;
+const paying = 1_000;
+const targetMs = 1_000;
+/** The time among the most invoices, of that among the fewest: equal but for the noise of the machine. */
+const growthMax = 2;
+const sizes = (process.env["PROVE_LIVE"] ?? "1000,10000,100000").split(",").map(Number);
+const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
+const repeats = 3;
+
+const shown = (milliseconds: number) => `${milliseconds.toFixed(0).padStart(6)} ms`;
+
+/** Opens a town on a fresh store; stores are few, since making them is no part of the measurement. */
+type Fresh = () => Promise<StoreOptions>;
+
+async function openFresh(fresh: Fresh, live: number) {
+  const db = await openDatabase(await fresh());
+  await migrate(db, systemClock);
+  return { db, town: await openTown(db, live), left: live };
+}
+
+async function measure(dialect: string, fresh: Fresh): Promise<void> {
+  // What is compiled while it runs is compiled now.
+  await sampleOf(fresh, paying, 1);
+  const best: number[] = [];
+  for (const live of sizes) {
+    const { detected, confirmed, all } = await sampleOf(fresh, live, repeats);
+    const fastest = Math.min(...detected);
+    best.push(fastest);
+    const isMissed = fastest >= targetMs;
+    if (isMissed) process.exitCode = 1;
+    console.log(
+      `${dialect}, ${String(live).padStart(6)} live, ${String(paying)} of ${String(transfers)} for us: best ${shown(fastest)}, worst ${shown(Math.max(...detected))}, confirming them ${shown(Math.min(...confirmed))}${isMissed ? `  (< ${String(targetMs)} ms MISSED)` : ""}`,
+    );
+    if (all !== null) {
+      console.log(
+        `${dialect}, ${String(live).padStart(6)} live, all ${String(transfers)} for us: ${shown(all.detected)}, confirming them ${shown(all.confirmed)}`,
+      );
+    }
+  }
+  const growth = (best.at(-1) ?? 0) / (best[0] ?? 1);
+  if (growth > growthMax) process.exitCode = 1;
+  console.log(
+    `${dialect}: among the most live invoices ${growth.toFixed(2)} × the time among the fewest (at most ${String(growthMax)})`,
+  );
+}
+
+async function sampleOf(fresh: Fresh, live: number, count: number) {
+  const detected: number[] = [];
+  const confirmed: number[] = [];
+  let opened = await openFresh(fresh, live);
+  for (let repeat = 0; repeat < count; repeat += 1) {
+    if (opened.left < paying) {
+      await opened.db.close();
+      opened = await openFresh(fresh, live);
+    }
+    detected.push(await opened.town.mine({ transfers, paying }));
+    confirmed.push(await opened.town.confirm());
+    opened = { ...opened, left: opened.left - paying };
+  }
+  const isMany = opened.left >= transfers;
+  const all = isMany
+    ? {
+        detected: await opened.town.mine({ transfers, paying: transfers }),
+        confirmed: await opened.town.confirm(),
+      }
+    : null;
+  await opened.db.close();
+  return { detected, confirmed, all };
+}
+
+console.log(`load average at the start: ${(loadavg()[0] ?? 0).toFixed(1)}`);
+if (stores.includes("sqlite")) {
+  const folder = await mkdtemp(join(tmpdir(), "till-prove-"));
+  let files = 0;
+  try {
+    await measure("sqlite", () => {
+      files += 1;
+      return Promise.resolve({ sqliteFile: join(folder, `${String(files)}.db`) });
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+if (stores.includes("postgres")) {
+  const servers: PostgresServer[] = [];
+  try {
+    await measure("postgres", async () => {
+      await servers.pop()?.stop();
+      const server = await startPostgres({ fsync: true });
+      servers.push(server);
+      return { url: server.url("postgres") };
+    });
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}

@@ -1,0 +1,197 @@
+import { holds, invoices } from "../../src/features/invoices/table.ts";
+import { second } from "../../src/kernel/clock.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import type { ChainClient, Receipt } from "../../src/platform/chain/client.ts";
+import type { Database, RowOf } from "../../src/platform/database/index.ts";
+import { openMarket } from "../features/payments/market.ts";
+import {
+  addressOf,
+  scriptChain,
+  type ScriptedTransfer,
+} from "../features/payments/scripted-chain.ts";
+import { openShop } from "../support/shop.ts";
+import { testContext } from "../support/stores.ts";
+
+const blockMs = 12 * second;
+const batchRows = 5_000;
+/** So many addresses that the watcher reads every transfer of the tokens and picks by itself. */
+const addressesMax = 2_000;
+
+const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(6, "0")}`);
+
+/** A network with very many live invoices, and blocks of which some transfers pay some of them. */
+export async function openTown(db: Database, live: number) {
+  const shop = await openShop(db, "ethereum");
+  const chain = scriptChain({
+    startAt: shop.now() - 200 * blockMs,
+    blockMs,
+    finalityLag: 30,
+    chainId: 1,
+  });
+  chain.mine([], 199);
+  let chainMs = 0;
+  // Receipts are read many at a time: those of the block are at hand, so that none is looked for while it is timed.
+  const receipts = new Map<string, Receipt>();
+  const receiptOf = (hash: string) => Promise.resolve(receipts.get(hash) ?? null);
+  const client = timed(chain.client, receiptOf, (elapsed) => (chainMs += elapsed));
+  const market = openMarket(shop, "ethereum", client);
+  await market.look();
+  await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
+  const [invoice, hold] = await templates(db, await shop.create({ network: "ethereum" }));
+  const asked = await populate(db, shop.ids, { invoice, hold }, live);
+  if (db.dialect === "postgres") {
+    await db.write(testContext, (tx) => tx.run("ANALYZE invoices, holds"));
+  }
+  const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
+  if (usdt === undefined) throw new Error("the token is gone");
+  const { contract } = usdt;
+
+  let next = 0;
+  let blocks = 0;
+
+  /** Looks until nothing is waiting, and gives how long it took without the chain's own time. */
+  async function look(): Promise<number> {
+    const before = chainMs;
+    const startedAt = performance.now();
+    await market.look();
+    return performance.now() - startedAt - (chainMs - before);
+  }
+
+  async function keepReceipts(): Promise<void> {
+    const { height } = chain.tip();
+    const { logs } = await chain.client.transfers({
+      from: height,
+      to: height,
+      contracts: [contract],
+      recipients: null,
+    });
+    for (const log of logs) {
+      receipts.set(log.transactionHash, {
+        transactionHash: log.transactionHash,
+        succeeded: true,
+        blockHeight: log.blockHeight,
+        blockHash: log.blockHash,
+        transfers: [log],
+      });
+    }
+  }
+
+  return {
+    /** A block of so many transfers, some of which pay an invoice each; gives how long it took, in milliseconds. */
+    async mine(given: { readonly transfers: number; readonly paying: number }): Promise<number> {
+      blocks += 1;
+      const step = Math.max(1, Math.floor(given.transfers / given.paying));
+      const block = Array.from({ length: given.transfers }, (_, place): ScriptedTransfer => {
+        const transaction = `${String(blocks)} ${String(place)}`;
+        const isOurs = place % step === 0 && place / step < given.paying;
+        if (!isOurs) {
+          return { transaction, contract, to: addressOf(`other ${String(place)}`), amount: 7n };
+        }
+        // Spread over all of them, so that no page of the store is warm by chance.
+        const payee = asked[(next * 7_919) % asked.length];
+        if (payee === undefined) throw new Error("nobody is left to pay");
+        next += 1;
+        return { transaction, contract, ...payee };
+      });
+      chain.mine(block);
+      await keepReceipts();
+      shop.advance(blockMs);
+      return look();
+    },
+    /** What confirms the last block; gives how long that took. */
+    async confirm(): Promise<number> {
+      chain.mine([], 12);
+      shop.advance(12 * blockMs);
+      return look();
+    },
+  };
+}
+
+type InvoiceRow = RowOf<typeof invoices>;
+type HoldRow = RowOf<typeof holds>;
+
+async function templates(
+  db: Database,
+  { id }: { readonly id: Id<"invoice"> },
+): Promise<[InvoiceRow, HoldRow]> {
+  const invoice = await db.findOne(invoices, "WHERE id = $1", [id]);
+  const hold = await db.findOne(holds, "WHERE invoice_id = $1", [id]);
+  if (invoice === null || hold === null) throw new Error("nothing was issued");
+  return [invoice, hold];
+}
+
+/** Copies of one issued invoice, each with an amount of its own on one of many addresses. */
+async function populate(
+  db: Database,
+  ids: { next(kind: "invoice" | "hold", at: number): string },
+  { invoice, hold }: { readonly invoice: InvoiceRow; readonly hold: HoldRow },
+  live: number,
+): Promise<{ to: ReturnType<typeof addressAt>; amount: bigint }[]> {
+  const addresses = Math.min(addressesMax, live);
+  const asked: { to: ReturnType<typeof addressAt>; amount: bigint }[] = [];
+  const at = invoice.createdAt;
+  while (asked.length < live) {
+    const first = asked.length;
+    const rows = Array.from({ length: Math.min(batchRows, live - first) }, (_, place) => {
+      const number = first + place;
+      const to = addressAt(number % addresses);
+      const amount = (invoice.payableAmount ?? 0n) + BigInt(Math.floor(number / addresses));
+      const id = ids.next("invoice", at) as Id<"invoice">;
+      asked.push({ to, amount });
+      const copied: InvoiceRow = {
+        ...invoice,
+        id,
+        publicId: `pub${String(number)}`,
+        checkoutId: `chk_${String(number)}`,
+        payableAmount: amount,
+        remainingAmount: amount,
+        walletAddress: `0x${to}`,
+      };
+      const held: HoldRow = {
+        ...hold,
+        id: ids.next("hold", at) as Id<"hold">,
+        address: to,
+        amount,
+        leastAmount: amount,
+        invoiceId: id,
+      };
+      return { copied, held };
+    });
+    await db.write(testContext, async (tx) => {
+      await tx.insertMany(
+        invoices,
+        rows.map(({ copied }) => copied),
+      );
+      await tx.insertMany(
+        holds,
+        rows.map(({ held }) => held),
+      );
+    });
+  }
+  return asked;
+}
+
+/** The same client, with the time that its answers take told. */
+function timed(
+  client: ChainClient,
+  receiptOf: ChainClient["receipt"],
+  tell: (milliseconds: number) => void,
+): ChainClient {
+  const told =
+    <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      const startedAt = performance.now();
+      try {
+        return await call(...given);
+      } finally {
+        tell(performance.now() - startedAt);
+      }
+    };
+  return {
+    ...client,
+    heads: told(() => client.heads()),
+    transfers: told((query) => client.transfers(query)),
+    blocks: told((heights) => client.blocks(heights)),
+    receipt: receiptOf,
+  };
+}
