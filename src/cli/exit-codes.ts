@@ -21,6 +21,7 @@ const settingsProblems: readonly string[] = ["secret_unusable", "wrong_secret"];
 /** How a command that ended with a problem came out. */
 export function outcomeOf(problem: { readonly code: string; readonly status: number }): Outcome {
   if (settingsProblems.includes(problem.code)) return "settings";
+  if (problem.code === "unhealthy") return "unhealthy";
   switch (problem.status) {
     case 400:
       return "usage";

@@ -31,9 +31,10 @@ const nouns: Readonly<Record<string, string>> = {
   payments: "what came in on the chains",
   analytics: "figures of a period",
   audit: "who did what, and the proof that nothing of it was altered",
-  chain: "how the networks are read, and the proof that no block was left out",
   rates: "exchange rates that invoices are issued at",
+  chain: "how the networks are read, and the proof that no block was left out",
   sandbox: "the test network, where nothing is worth anything",
+  ops: "how the installation stands",
   db: "the store",
   config: "settings",
 };
@@ -78,8 +79,8 @@ export function makeProgram(
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
-  addFeature(program, openTerminal, chainCommands, (app) => app.chains);
   addFeature(program, openTerminal, rateCommands, (app) => app.rates);
+  addFeature(program, openTerminal, chainCommands, (app) => app.chains);
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
   addHelp(program, openTerminal);
   return program;
@@ -127,6 +128,17 @@ const ownCommands: readonly OwnCommand[] = [
     examples: ["till demo", "till demo --json --port 0"],
     takesSettings: true,
     run: async (terminal, flags) => (await import("./commands/demo.ts")).demo(terminal, flags),
+  },
+  {
+    name: "ops status",
+    summary: "How the installation stands, as its servers last found it",
+    examples: ["till ops status", "till ops status --watch", "till ops status --probe --json"],
+    flags: [
+      ["--probe", "look from here, now, instead of reading what servers found"],
+      ["--watch", "look again every 2 s until Ctrl-C"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/ops.ts")).operationsStatus(terminal, flags),
   },
   {
     name: "db migrate",

@@ -20,6 +20,13 @@ export function sandboxOff(): Error {
   );
 }
 
+/** What was looked at, and printed, is not as it should be. */
+export const Unhealthy = defineProblem({
+  code: "unhealthy",
+  status: 503,
+  title: "Something is not as it should be",
+});
+
 /** Somebody said no. */
 export class Declined extends Error {
   override readonly name = "Declined";

@@ -1,4 +1,10 @@
-import { loadConfig, type LoadedConfig, type Mode } from "../platform/config/index.ts";
+import {
+  findStore,
+  loadConfig,
+  type Config,
+  type LoadedConfig,
+  type Mode,
+} from "../platform/config/index.ts";
 import type { LogLevel } from "../platform/logger/levels.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -21,6 +27,14 @@ export function loadStoreSettings(
   { dataDir, config }: Flags,
 ): Promise<LoadedConfig> {
   return loadSettings(terminal, mode, { dataDir, config });
+}
+
+/** Where a command's store is, for one that needs to know nothing else. @throws ConfigError */
+export function findCommandStore(
+  { surroundings }: Terminal,
+  { dataDir, config }: Flags,
+): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
+  return findStore({ mode: "cli", flags: { dataDir, config }, env: surroundings.env });
 }
 
 /** A command says what it did by itself: its log is for when that is not enough. */

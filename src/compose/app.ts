@@ -79,8 +79,10 @@ export async function createApp(
   const outer = { config, clock, randomBytes, logger, ...links, nudges, stopping };
   const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
-  const background = createBackground({ workers: makeWorkers(parts, services), clock, logger });
-  const oversight = makePlatformOversight(parts, services, background);
+  const oversight = makePlatformOversight(parts, services, () => background.lastTickAt());
+  const prober = oversight.prober(ids.unguessable("prc"), systemContext("probes"));
+  const workers = [...makeWorkers(parts, services), prober];
+  const background = createBackground({ workers, clock, logger });
   nudges.nudge = (worker) => {
     background.nudge(worker);
   };
@@ -127,11 +129,13 @@ export async function createApp(
       mountOperations(features.auditLogs, services.auditLogs, api),
       mountOperations(features.customers, services.customers, api),
       mountOperations(features.webhooks, services.webhooks, api),
+      mountOperations(features.events, services.events, api),
       mountOperations(features.usage, services.usage, api),
       mountOperations(features.wallets, services.wallets, api),
       mountOperations(features.invoices, services.invoices, api),
       mountOperations(features.payments, services.payments, api),
       mountOperations(features.paymentDecisions, services.decisions, api),
+      mountOperations(features.transfers, services.transfers, api),
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.analytics, services.analytics, api),

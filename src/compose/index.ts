@@ -1,2 +1,3 @@
 export { createApp, type App, type Outside } from "./app.ts";
-export { noStore, openStore, requireStoreFile, storeName } from "./store.ts";
+export { openStore } from "./store.ts";
+export { noStore, requireStoreFile, storeName } from "./store-place.ts";

@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { makeOversight, type OversightService } from "../features/admin/index.ts";
-import type { Background } from "../platform/jobs/background.ts";
+import type { Instant } from "../kernel/clock.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
@@ -8,13 +8,13 @@ import type { Services } from "./services.ts";
 export function makePlatformOversight(
   { config, db, clock }: Parts,
   { payments, watchers, leases }: Services,
-  background: Background,
+  lastTickAt: () => Instant | null,
 ): OversightService {
   return makeOversight({
     ...{ db, clock, payments, watchers },
     networks: config.networks,
     holdsLease: (name) => leases.holds(name),
-    lastTickAt: () => background.lastTickAt(),
+    lastTickAt,
     async freeBytes() {
       if (config.databaseUrl !== null) return null;
       const { bavail, bsize } = await statfs(config.dataDir);

@@ -1,5 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
 import { toIso, type Clock } from "../kernel/clock.ts";
 import { defineProblem } from "../kernel/errors.ts";
@@ -23,12 +22,8 @@ import {
   loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
+import { noStore, requireStoreFile, storeFile, storeName } from "./store-place.ts";
 
-const NoStore = defineProblem({
-  code: "no_store",
-  status: 404,
-  title: "There is no store here",
-});
 const StoreBehind = defineProblem({
   code: "store_behind",
   status: 409,
@@ -47,18 +42,6 @@ const WrongSecret = defineProblem({
 export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
 const secretFact = "secret_fingerprint";
-
-/** Where the SQLite store of a configuration lies. */
-function storeFile(config: Config): string {
-  return join(config.dataDir, "till.db");
-}
-
-/** How messages name the store; never with its password. */
-export function storeName(config: Config): string {
-  if (config.databaseUrl === null) return storeFile(config);
-  const { host, pathname } = new URL(config.databaseUrl);
-  return `postgres://${host}${pathname}`;
-}
 
 export interface Store {
   readonly db: Database;
@@ -99,24 +82,6 @@ export async function openStore(
     await db.close();
     throw error;
   }
-}
-
-/** Refuses a configuration whose SQLite store is not there; of PostgreSQL only a connection can tell. */
-export async function requireStoreFile(config: Config): Promise<void> {
-  if (config.databaseUrl !== null) return;
-  const found = await stat(storeFile(config)).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
-  if (!found) throw noStore(config);
-}
-
-/** The refusal of a place where no store was made, or not to the end. */
-export function noStore(config: Config): Error {
-  const elsewhere = config.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
-  return new NoStore(
-    `There is no store at ${storeName(config)}. Make one with till init, or ${elsewhere}.`,
-  );
 }
 
 async function prepare(

@@ -10,26 +10,13 @@ import {
 } from "../../platform/database/index.ts";
 import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
-import { jobDepths, type QueueDepth } from "../../platform/jobs/inspection.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import { watchWorkerName, type Watcher } from "../payments/index.ts";
-import { deliveryBacklog, type DeliveryBacklog } from "../webhooks/index.ts";
-import { down, graded, networkHealth, worst, type Check, type Health } from "./health.ts";
-
-export interface ProviderStatus extends Check {
-  readonly network: string;
-  readonly provider: string;
-}
-
-export interface OperationsStatus {
-  readonly checkedAt: Instant;
-  /** The worst of the checks. */
-  readonly infrastructure: Health;
-  readonly checks: Readonly<Record<string, Check>>;
-  readonly providers: readonly ProviderStatus[];
-  readonly queues: readonly QueueDepth[];
-  readonly webhooks: DeliveryBacklog;
-}
+import { deliveryBacklog } from "../webhooks/index.ts";
+import { down, graded, networkHealth, type Check } from "./health.ts";
+import type { OperationsStatus } from "./glance.ts";
+import { readBacklogs } from "./probes.ts";
+import { overall, type ProviderStatus, type Report } from "./report.ts";
 
 /** Where what the store cannot tell comes from. */
 export interface StatusSources {
@@ -53,9 +40,12 @@ const bounds = {
   disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
 };
 
-export function makeStatusReader(
+/** Looks around. The context is that of the write by which the store is tried. */
+export type Look = (context: WriteContext) => Promise<Report>;
+
+export function makeLook(
   deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
-): (context: WriteContext) => Promise<OperationsStatus> {
+): Look {
   const { db, clock } = deps;
 
   async function database(context: WriteContext): Promise<Check> {
@@ -129,28 +119,17 @@ export function makeStatusReader(
       outbox: await outbox(),
       ...(await disk()),
     };
-    const checkedAt = clock.now();
-    const webhooks = await deliveryBacklog(db, checkedAt);
-    return {
-      checkedAt,
-      infrastructure: worst(Object.values(checks)),
-      checks,
-      providers: await providers(held),
-      queues: (await jobDepths(db, checkedAt)).map((depth) =>
-        depth.queue === "webhooks" ? withDeliveries(depth, webhooks) : depth,
-      ),
-      webhooks,
-    };
+    return { checks, providers: await providers(held) };
   };
 }
 
-/** Deliveries are the work of the webhooks' queue, in a table of their own. */
-function withDeliveries(depth: QueueDepth, backlog: DeliveryBacklog): QueueDepth {
-  return {
-    ...depth,
-    waiting: depth.waiting + backlog.pending + backlog.failed - backlog.later,
-    active: depth.active + backlog.inProgress,
-    delayed: depth.delayed + backlog.later,
-    failed: depth.failed + backlog.deadLetter,
-  };
+/** How things stand, by looking now. */
+export async function statusNow(
+  deps: { readonly db: Database; readonly clock: Clock; readonly look: Look },
+  context: WriteContext,
+): Promise<OperationsStatus> {
+  const report = await deps.look(context);
+  const checkedAt = deps.clock.now();
+  const backlogs = await readBacklogs(deps.db, checkedAt, deliveryBacklog);
+  return { ...report, ...backlogs, checkedAt, infrastructure: overall(report) };
 }

@@ -1,9 +1,9 @@
 import { platform } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
+import { presentOperationsStatus } from "./glance.ts";
 import type { OversightService } from "./oversight.ts";
 import {
   presentFailedJobs,
-  presentOperationsStatus,
   presentPlatformDeliveries,
   presentPlatformPayments,
 } from "./oversight-present.ts";

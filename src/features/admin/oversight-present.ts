@@ -5,11 +5,9 @@ import { mapPage, type Page } from "../../kernel/page.ts";
 import type { FailedJob } from "../../platform/jobs/inspection.ts";
 import { presentPayment, type PaymentView } from "../payments/index.ts";
 import { presentDelivery, type PlatformDelivery } from "../webhooks/index.ts";
-import type { OperationsStatus } from "./operations-status.ts";
 import type { Owned } from "./oversight.ts";
 import type {
   AdminFailedQueueJobListRecord,
-  AdminOperationsStatusRecord,
   AdminPaymentListRecord,
   AdminWebhookDeliveryListRecord,
 } from "./oversight-records.ts";
@@ -42,17 +40,4 @@ export function presentFailedJobs(
     createdAt: toIso(job.createdAt),
     failedAt: toIso(job.failedAt),
   }));
-}
-
-export function presentOperationsStatus(
-  status: OperationsStatus,
-): z.input<typeof AdminOperationsStatusRecord> {
-  const { failed, deadLetter, pending, inProgress } = status.webhooks;
-  return {
-    checkedAt: toIso(status.checkedAt),
-    infrastructure: { status: status.infrastructure, checks: { ...status.checks } },
-    providers: [...status.providers],
-    queues: [...status.queues],
-    webhooks: { failed, deadLetter, pending, inProgress },
-  };
 }

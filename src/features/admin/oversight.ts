@@ -9,6 +9,7 @@ import {
   type FailedJob,
   type FailurePlace,
 } from "../../platform/jobs/inspection.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
 import { namesOf } from "../organizations/index.ts";
 import type { PaymentService, PaymentView, PlatformPaymentFilters } from "../payments/index.ts";
 import {
@@ -17,11 +18,9 @@ import {
   type PlatformDelivery,
   type PlatformDeliveryFilters,
 } from "../webhooks/index.ts";
-import {
-  makeStatusReader,
-  type OperationsStatus,
-  type StatusSources,
-} from "./operations-status.ts";
+import type { OperationsStatus } from "./glance.ts";
+import { makeLook, statusNow, type StatusSources } from "./operations-status.ts";
+import { makeProber } from "./probes.ts";
 
 /** Something of an organization's, with the organization's name. */
 export interface Owned<T> {
@@ -40,6 +39,8 @@ export interface OversightService {
   listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
   /** How things stand, by looking now. The context is that of the write by which the store is tried. */
   status(context: WriteContext): Promise<OperationsStatus>;
+  /** Looks around all the time, and keeps what it finds; for a server. */
+  prober(server: string, context: WriteContext): Worker;
 }
 
 export function makeOversight(
@@ -49,7 +50,8 @@ export function makeOversight(
     readonly payments: PaymentService;
   } & StatusSources,
 ): OversightService {
-  const { db, payments } = deps;
+  const { db, clock, payments } = deps;
+  const look = makeLook(deps);
 
   async function owned<T>(
     { data, nextCursor }: Page<T>,
@@ -87,7 +89,8 @@ export function makeOversight(
       return toPageBy([...jobs, ...letters].sort(latestFirst), page, positionOf);
     },
 
-    status: makeStatusReader(deps),
+    status: (context) => statusNow({ db, clock, look }, context),
+    prober: (server, context) => makeProber({ db, clock, server, context, look }),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/index.ts";
@@ -43,33 +42,6 @@ function amongUnusual(
   status: DeliveryStatus | undefined,
 ): string {
   return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
-}
-
-/** How many deliveries stand where. `later` of the pending and failed ones wait for a time ahead. */
-export interface DeliveryBacklog {
-  readonly pending: number;
-  readonly inProgress: number;
-  readonly failed: number;
-  readonly deadLetter: number;
-  readonly later: number;
-}
-
-/** Counts what did not succeed (yet), from one index. */
-export async function deliveryBacklog(reader: Reader, now: Instant): Promise<DeliveryBacklog> {
-  const rows = await reader.all<{ status: DeliveryStatus; total: number; later: number }>(
-    `SELECT status AS "status", COUNT(*) AS "total", COUNT(CASE WHEN due_at > $1 THEN 1 END) AS "later"
-     FROM webhook_deliveries WHERE status <> 'succeeded' GROUP BY status`,
-    [now],
-  );
-  const of = (status: DeliveryStatus) =>
-    rows.find((row) => row.status === status) ?? { total: 0, later: 0 };
-  return {
-    pending: of("pending").total,
-    inProgress: of("in_progress").total,
-    failed: of("failed").total,
-    deadLetter: of("dead_letter").total,
-    later: of("pending").later + of("failed").later,
-  };
 }
 
 /** Dead letters as the failed jobs that they are, the latest to fail first. They can be replayed by their ids. */

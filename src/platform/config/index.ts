@@ -1,7 +1,7 @@
 export type { Config, ConfiguredNetwork, LoadedConfig, ReportedSetting } from "./config.ts";
 export { ConfigError } from "./config.ts";
 export type { LoadOptions } from "./load.ts";
-export { loadConfig } from "./load.ts";
+export { findStore, loadConfig } from "./load.ts";
 export { allOptions, commonOptions, type SettingOption } from "./options.ts";
 export { settingsReference } from "./reference.ts";
 export type { BillingPolicy, Plan, PlanCatalog } from "./plans.ts";

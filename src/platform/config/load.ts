@@ -5,8 +5,8 @@ import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
 import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files.ts";
 import { configureNetworks, loadNetworks } from "./load-networks.ts";
-import { loadPlans } from "./load-plans.ts";
 import { loadRates } from "./load-rates.ts";
+import { loadPlans } from "./load-plans.ts";
 import type { Reading } from "./reading.ts";
 import { makeReading } from "./reading.ts";
 import type { Mode, Setting } from "./setting.ts";
@@ -39,7 +39,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
   const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
 
-  const values = readSettings(sources, reading);
+  const values = readSettings(sources, reading, settingNames);
   const networksFile = values.networksFile ?? shipped("networks.yaml");
   const plansFile = values.plansFile ?? shipped("plans.yaml");
   const ratesFile = values.ratesFile ?? shipped("rates.yaml");
@@ -60,17 +60,33 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     }
   }
 
-  if (plans === null || rates === null || reading.problems.length > 0) {
+  if (rates === null || plans === null || reading.problems.length > 0)
     throw new ConfigError(reading.problems, reading.settings);
-  }
   const configFile = sources.file?.path ?? null;
   const knownNetworks = table ?? [];
   const config: Config = {
     ...values,
     ...{ mode, configFile, secret, networks, knownNetworks, networksFile, plansFile },
-    ...{ plans, ratesFile, rates },
+    ...{ ratesFile, rates, plans },
   };
   return { config, settings: reading.settings };
+}
+
+/**
+ * Where the store is, and nothing else, for commands that must answer at once. Settings that are wrong are told of only
+ * where they say where the store is. @throws ConfigError
+ */
+export async function findStore(
+  options: Omit<LoadOptions, "isWritable">,
+): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
+  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
+  const reading = makeReading();
+  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
+  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
+  const needed = ["dataDir", "databaseUrl"] as const;
+  const values = readSettings(sources, reading, needed);
+  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  return values;
 }
 
 /** The file that is named, or else the till.yaml of the data folder, where there is one. */
@@ -101,15 +117,22 @@ function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | nul
   }
 }
 
-/** Every declared setting. One that is wrong has its default here, and its problem noted: nothing starts with it. */
-function readSettings(sources: Sources, reading: Reading): SettingValues {
-  const values = Object.values(settings).map((setting: Setting<unknown>) => {
+const settingNames = Object.keys(settings) as (keyof SettingValues)[];
+
+/** Those of the declared settings. One that is wrong has its default here, and its problem noted: nothing starts with it. */
+function readSettings<Name extends keyof SettingValues = keyof SettingValues>(
+  sources: Sources,
+  reading: Reading,
+  names: readonly Name[],
+): Pick<SettingValues, Name> {
+  const values = names.map((name) => {
+    const setting: Setting<unknown> = settings[name];
     const given = findGiven(setting, sources);
     const key = setting.inFile ? setting.name : null;
     const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
     return [setting.name, value];
   });
-  return Object.fromEntries(values) as SettingValues;
+  return Object.fromEntries(values) as Pick<SettingValues, Name>;
 }
 
 function fallback(setting: Setting<unknown>, { cwd }: Sources): unknown {

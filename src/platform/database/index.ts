@@ -1,4 +1,5 @@
 export type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
+export { openForReading, type Glance } from "./glance.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, type Migration } from "./migrate.ts";
 export type { StoreLimits } from "./limits.ts";
@@ -15,9 +16,9 @@ export {
   flag,
   integer,
   json,
+  signedAmount,
   table,
   text,
-  signedAmount,
   time,
   type Column,
   type RowOf,

@@ -116,6 +116,6 @@ eachStore("the status of operations", (store) => {
     );
     expect(known.providers[0]?.provider).to.equal("http://127.0.0.1:9");
     expect(JSON.stringify(known)).not.to.include("path-with-a-key");
-    expect(known.infrastructure.status).to.equal("ok");
+    expect(known.infrastructure.status).to.equal("degraded");
   });
 });

@@ -54,6 +54,7 @@ export const migration: Migration = {
     )`,
     `CREATE INDEX events_unpositioned ON events (id) WHERE position IS NULL`,
     `CREATE UNIQUE INDEX events_position ON events (position) WHERE position IS NOT NULL`,
+    `CREATE INDEX events_organization ON events (organization_id, position) WHERE position IS NOT NULL`,
     `CREATE TABLE audit_logs (
       id ${types.text} NOT NULL PRIMARY KEY,
       organization_id ${types.text},
@@ -92,6 +93,11 @@ export const migration: Migration = {
       id ${types.integer} NOT NULL PRIMARY KEY CHECK (id = 1),
       pairs ${types.json} NOT NULL,
       updated_at ${types.time} NOT NULL
+    )`,
+    `CREATE TABLE server_probes (
+      server ${types.text} NOT NULL PRIMARY KEY,
+      checked_at ${types.time} NOT NULL,
+      report ${types.json} NOT NULL
     )`,
   ],
 };

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
-import { Defect } from "../../../kernel/errors.ts";
 import { tooManyWaiting, unavailable } from "../errors.ts";
 import { makeUsage } from "../usage.ts";
 import { answerMilliseconds, makeLent, type Lent } from "./client.ts";
+import { readAsSqliteDoes } from "./types.ts";
 
 export interface PoolOptions {
   readonly url: string;
@@ -56,10 +56,7 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   });
   sequelize.addHook("afterConnect", async (connection) => {
     const client = connection as Client;
-    const { builtins } = driver.types;
-    client.setTypeParser(builtins.INT8, parseInteger);
-    // As SQLite answers, so that a condition that is selected reads the same on both.
-    client.setTypeParser(builtins.BOOL, (text) => (text === "t" ? 1 : 0));
+    readAsSqliteDoes(client, driver.types.builtins);
     await client.query(options.settings.join("; "));
   });
   const manager = sequelize.connectionManager as unknown as ConnectionManager;
@@ -97,12 +94,6 @@ async function acquire(manager: ConnectionManager): Promise<Client> {
   } catch (error) {
     throw unavailable("The database cannot be reached", error);
   }
-}
-
-function parseInteger(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Defect(`the integer ${text} is not below 2^53`);
-  return value;
 }
 
 interface Gate {

@@ -1,0 +1,115 @@
+import { section, type Column } from "../../api/command.ts";
+import { presentOperationsStatus } from "../../features/admin/glance.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { printRecord } from "../output.ts";
+import { findCommandStore, loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
+import type { Terminal } from "../terminal.ts";
+import { Unhealthy } from "../refusals.ts";
+import { watch } from "../watch.ts";
+
+type Shown = ReturnType<typeof presentOperationsStatus>;
+
+/**
+ * `till ops status`: what the servers last found, with its age, without loading the program; with --probe, what this
+ * process finds by looking itself. Ends with a failure where something is not as it should be.
+ */
+export async function operationsStatus(terminal: Terminal, flags: Flags): Promise<void> {
+  const looking =
+    flags["probe"] === true ? await lookHere(terminal, flags) : await lookAtStore(terminal, flags);
+  try {
+    const print = async () => {
+      const shown = await looking.look();
+      await printRecord(terminal, shown, shape);
+      return shown.infrastructure.status;
+    };
+    if (flags["watch"] === true) {
+      await watch(terminal, print);
+      return;
+    }
+    const status = await print();
+    if (status !== "ok") throw new Unhealthy(`The installation is ${status}: see above.`);
+  } finally {
+    await looking.close();
+  }
+}
+
+interface Looking {
+  look(): Promise<Shown>;
+  close(): Promise<void>;
+}
+
+async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
+  const { glanceAtStore } = await import("../../compose/glance.ts");
+  const glance = await glanceAtStore(await findCommandStore(terminal, flags), systemClock);
+  return {
+    look: async () => presentOperationsStatus(await glance.operationsStatus()),
+    close: () => glance.close(),
+  };
+}
+
+async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
+  const { createApp } = await import("../../compose/index.ts");
+  const { createLogger } = await import("../../platform/logger/index.ts");
+  const { operator } = await import("../operator.ts");
+  const loaded = await loadStoreSettings(terminal, "cli", flags);
+  const logger = createLogger({ level: logLevelOf(terminal, loaded) });
+  const app = await createApp(loaded.config, "use", { logger });
+  const context = { actor: operator(), requestId: terminal.requestId, ip: null };
+  return {
+    look: async () => presentOperationsStatus(await app.oversight.status(context)),
+    close: () => app.close(),
+  };
+}
+
+const found: readonly Column<{ readonly status: string; readonly message: string }>[] = [
+  { title: "STATUS", value: (one) => one.status },
+  { title: "", value: (one) => one.message },
+];
+
+const shape = {
+  columns: [
+    { title: "Installation", value: (one: Shown) => one.infrastructure.status },
+    { title: "As of", value: (one: Shown) => one.checkedAt },
+  ] as readonly Column<never>[],
+  identify: (shown: unknown) => (shown as Shown).infrastructure.status,
+  sections(shown: unknown) {
+    const { infrastructure, providers, queues, webhooks } = shown as Shown;
+    return [
+      section({
+        title: "Checks",
+        items: Object.entries(infrastructure.checks).map(([name, check]) => ({ name, ...check })),
+        columns: [{ title: "CHECK", value: (one) => one.name }, ...found],
+      }),
+      section({
+        title: "Networks",
+        items: providers,
+        columns: [
+          { title: "NETWORK", value: (one) => one.network },
+          { title: "PROVIDER", value: (one) => one.provider },
+          ...found,
+        ],
+      }),
+      section({
+        title: "Queues",
+        items: queues,
+        columns: [
+          { title: "QUEUE", value: (one) => one.queue },
+          { title: "WAITING", value: (one) => one.waiting },
+          { title: "ACTIVE", value: (one) => one.active },
+          { title: "DELAYED", value: (one) => one.delayed },
+          { title: "FAILED", value: (one) => one.failed },
+        ],
+      }),
+      section({
+        title: "Webhooks",
+        items: [webhooks],
+        columns: [
+          { title: "PENDING", value: (one) => one.pending },
+          { title: "IN PROGRESS", value: (one) => one.inProgress },
+          { title: "TRIED AGAIN", value: (one) => one.failed },
+          { title: "DEAD LETTERS", value: (one) => one.deadLetter },
+        ],
+      }),
+    ];
+  },
+};

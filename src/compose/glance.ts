@@ -1,0 +1,27 @@
+import { statusAtAGlance, type OperationsStatus } from "../features/admin/glance.ts";
+import { deliveryBacklog } from "../features/webhooks/glance.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { currentVersion, openForReading } from "../platform/database/index.ts";
+import { noStore, requireStoreFile, storeFile, type StorePlace } from "./store-place.ts";
+
+/** A store that is looked at and not worked on: it is open in a fraction of the time that the program takes. */
+export interface StoreGlance {
+  operationsStatus(): Promise<OperationsStatus>;
+  close(): Promise<void>;
+}
+
+export async function glanceAtStore(place: StorePlace, clock: Clock): Promise<StoreGlance> {
+  await requireStoreFile(place);
+  const { databaseUrl } = place;
+  const glance = await openForReading(
+    databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: databaseUrl },
+  );
+  if ((await currentVersion(glance)) === 0) {
+    await glance.close();
+    throw noStore(place);
+  }
+  return {
+    operationsStatus: () => statusAtAGlance(glance, clock.now(), deliveryBacklog),
+    close: () => glance.close(),
+  };
+}

@@ -1,0 +1,85 @@
+import { second, type Instant } from "../../kernel/clock.ts";
+import { healths, worst, type Check, type Health } from "./health.ts";
+
+export interface ProviderStatus extends Check {
+  readonly network: string;
+  readonly provider: string;
+}
+
+/** What one look around found, beside what can be counted in the store at any time. */
+export interface Report {
+  readonly checks: Readonly<Record<string, Check>>;
+  readonly providers: readonly ProviderStatus[];
+}
+
+/** A report that a server has kept. */
+export interface Probe {
+  readonly checkedAt: Instant;
+  readonly report: Report;
+}
+
+/** How often a server looks around. */
+export const probeEveryMs = 10 * second;
+/** What was found longer ago tells nothing of now. */
+const freshFor = 6 * probeEveryMs;
+
+/** Of all servers that work on the store, what the worst off found, each with its age; stale reports are `unknown`. */
+export function lastReport(probes: readonly Probe[], now: Instant): Report {
+  const fresh = probes.filter(({ checkedAt }) => now - checkedAt <= freshFor);
+  if (fresh.length > 0) return mergeReports(fresh, now);
+  const [last] = probes.toSorted((one, other) => other.checkedAt - one.checkedAt);
+  const scheduler: Check = {
+    status: "unknown",
+    message:
+      last === undefined
+        ? "No server has looked at this store yet."
+        : `No server works on this store; the last one looked ${ago(last, now)}.`,
+  };
+  if (last === undefined) return { checks: { scheduler }, providers: [] };
+  const faded = <C extends Check>(check: C): C => ({
+    ...check,
+    status: "unknown",
+    message: `${check.message} That was ${ago(last, now)}.`,
+  });
+  const { checks, providers } = last.report;
+  const others = Object.entries(checks).map(([name, check]) => [name, faded(check)] as const);
+  return { checks: { ...Object.fromEntries(others), scheduler }, providers: providers.map(faded) };
+}
+
+function mergeReports(probes: readonly Probe[], now: Instant): Report {
+  const checks = new Map<string, Check>();
+  const providers = new Map<string, ProviderStatus>();
+  for (const probe of probes) {
+    const dated = <C extends Check>(check: C): C => ({
+      ...check,
+      message: `${check.message} (${ago(probe, now)})`,
+    });
+    for (const [name, check] of Object.entries(probe.report.checks)) {
+      const known = checks.get(name);
+      if (known === undefined || isWorse(check, known)) checks.set(name, dated(check));
+    }
+    for (const provider of probe.report.providers) {
+      // One server reads a network, and knows; the others only see that somebody does.
+      const known = providers.get(provider.network);
+      if (known === undefined || isWorse(provider, known)) {
+        providers.set(provider.network, dated(provider));
+      }
+    }
+  }
+  return { checks: Object.fromEntries(checks), providers: [...providers.values()] };
+}
+
+/** The installation as one word. A network that cannot be read takes nothing down but itself. */
+export function overall({ checks, providers }: Report): Health {
+  const found = worst(Object.values(checks));
+  const isAnyBad = providers.some(({ status }) => status === "down" || status === "degraded");
+  return isAnyBad && found !== "down" ? "degraded" : found;
+}
+
+function isWorse(one: Check, other: Check): boolean {
+  return healths.indexOf(one.status) > healths.indexOf(other.status);
+}
+
+function ago({ checkedAt }: Probe, now: Instant): string {
+  return `${String(Math.round(Math.max(0, now - checkedAt) / second))} s ago`;
+}

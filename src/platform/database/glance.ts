@@ -1,0 +1,63 @@
+import { Defect } from "../../kernel/errors.ts";
+import type { Reader } from "./database.ts";
+import { unavailable } from "./errors.ts";
+import { makeReader } from "./reader.ts";
+import { pendingMigrations } from "./schema.ts";
+
+/** A store that is only looked at. */
+export interface Glance extends Reader {
+  close(): Promise<void>;
+}
+
+/** How long a look waits for another process, or for the server. */
+const patienceMilliseconds = 4_000;
+
+/**
+ * Opens a store for a few reads on one connection. It comes up in a fraction of the time that a store takes that can be
+ * written to, for commands that must answer at once. Throws StoreTooNew for a store of a newer program, and
+ * StoreUnavailable for one that is not there or does not answer.
+ */
+export async function openForReading(
+  place: { readonly url: string } | { readonly sqliteFile: string },
+): Promise<Glance> {
+  const glance = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
+  try {
+    // Refuses a newer store. One that is behind is read as far as it goes.
+    await pendingMigrations(glance);
+    return glance;
+  } catch (error) {
+    await glance.close();
+    throw error;
+  }
+}
+
+async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): Promise<Glance> {
+  const { openExisting } = await import("./sqlite/standalone.ts");
+  const { translate } = await import("./sqlite/errors.ts");
+  const connection = await openExisting(sqliteFile).catch((error: unknown) => {
+    throw unavailable(`The store's file ${sqliteFile} cannot be opened`, error);
+  });
+  await connection.exec(`PRAGMA busy_timeout = ${String(patienceMilliseconds)}`);
+  await connection.exec("PRAGMA query_only = ON");
+  return {
+    ...makeReader("sqlite", async (sql, values) => {
+      try {
+        return await connection.all(sql, values);
+      } catch (error) {
+        throw translate(error, sql);
+      }
+    }),
+    close: () => connection.close(),
+  };
+}
+
+async function glanceAtPostgres(url: string): Promise<Glance> {
+  const { connectAlone } = await import("./postgres/standalone.ts");
+  const alone = await connectAlone(url, patienceMilliseconds).catch((error: unknown) => {
+    throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
+  });
+  return {
+    ...makeReader("postgres", (sql, values) => alone.lent.all(sql, values)),
+    close: () => alone.close(),
+  };
+}

@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import {
+  openForReading,
+  StoreUnavailable,
+  type StoreOptions,
+} from "../../../src/platform/database/index.ts";
+import { meta } from "../../../src/platform/database/meta.ts";
+import { schemaVersions } from "../../../src/platform/database/migrate.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+eachStore("a glance at a store", (store) => {
+  let place: StoreOptions;
+  beforeEach(async () => {
+    place = await store.place("migrated");
+  });
+
+  it("reads what others commit, while they work", async () => {
+    const db = await store.open(place);
+    const glance = await openForReading(place);
+    try {
+      expect(await glance.findOne(meta, "WHERE name = $1", ["seen"])).to.equal(null);
+      await db.write(testContext, (tx) => tx.insert(meta, { name: "seen", value: "yes" }));
+      expect(await glance.findOne(meta, "WHERE name = $1", ["seen"])).to.include({ value: "yes" });
+      const [counted] = await glance.all<{ total: number; isOne: number }>(
+        `SELECT COUNT(*) AS "total", COUNT(*) = 1 AS "isOne" FROM meta WHERE name = $1`,
+        ["seen"],
+      );
+      expect(counted).to.deep.equal({ total: 1, isOne: 1 });
+    } finally {
+      await glance.close();
+    }
+  });
+
+  it("cannot write", async () => {
+    const glance = await openForReading(place);
+    try {
+      const refused = await failure(
+        glance.all("INSERT INTO meta (name, value) VALUES ($1, $2) RETURNING name", ["a", "b"]),
+      );
+      expect(refused).to.be.an("error");
+      expect(await glance.find(meta, "WHERE name = $1", ["a"])).to.deep.equal([]);
+    } finally {
+      await glance.close();
+    }
+  });
+
+  it("refuses the store of a newer program", async () => {
+    const db = await store.open(place);
+    await db.write(testContext, (tx) =>
+      tx.insert(schemaVersions, { version: 9_999, name: "later", appliedAt: 0 }),
+    );
+    const refused = await failure(openForReading(place));
+    expect(refused).to.have.property("code", "store_too_new");
+  });
+});
+
+describe("a glance at a store that is not there", () => {
+  it("says so, and makes nothing", async () => {
+    const missing = await failure(openForReading({ sqliteFile: "/nowhere/till.db" }));
+    expect(missing).to.be.instanceOf(StoreUnavailable);
+    const closed = await failure(openForReading({ url: "postgres://till@127.0.0.1:1/till" }));
+    expect(closed).to.be.instanceOf(StoreUnavailable);
+  });
+});
