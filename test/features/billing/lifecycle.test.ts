@@ -1,0 +1,377 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  nextActionAt,
+  nextTransition,
+  type LifecycleState,
+  type LifecycleSubscription,
+  type Transition,
+  type UnpaidInvoice,
+} from "../../../src/features/billing/lifecycle.ts";
+import { periodAt } from "../../../src/features/billing/periods.ts";
+import { day, hour, minute } from "../../../src/kernel/clock.ts";
+import type { Plan } from "../../../src/platform/config/index.ts";
+
+const start = Date.parse("2026-01-31T10:00:00Z");
+const policy = {
+  dueDays: 7,
+  graceDays: 7,
+  cancelAfterSuspendedDays: 30,
+  paymentInFlightHours: 24,
+  reminderDays: [-3, 0, 3],
+  minCollectable: "1.00",
+};
+const monthly = periodAt(start, "month", 0);
+const yearlyPlan = { id: "yearly", interval: "year" } as Plan;
+const monthlyPlan = { id: "scale", interval: "month" } as Plan;
+
+const active: LifecycleSubscription = {
+  status: "active",
+  terms: { interval: "month" },
+  anchorAt: start,
+  periodIndex: 0,
+  currentPeriodEnd: monthly.end,
+  trialEndsAt: null,
+  trialNoticeAt: null,
+  suspendedAt: null,
+  pendingPlan: null,
+  planChangeEffectiveAt: null,
+  createdAt: start,
+};
+const trialEnd = start + 14 * day;
+const trialing: LifecycleSubscription = {
+  ...active,
+  status: "trialing",
+  anchorAt: trialEnd,
+  periodIndex: -1,
+  currentPeriodEnd: trialEnd,
+  trialEndsAt: trialEnd,
+  trialNoticeAt: trialEnd - 3 * day,
+};
+const pastDue: LifecycleSubscription = { ...active, status: "past_due" };
+const suspendedAt = start + 14 * day;
+const suspended: LifecycleSubscription = { ...active, status: "suspended", suspendedAt };
+
+let made = 0;
+const invoice = (changes: Partial<UnpaidInvoice> = {}): UnpaidInvoice => {
+  made += 1;
+  return {
+    id: `pin_${String(made)}`,
+    status: "open",
+    issuedAt: start,
+    dueAt: start + 7 * day,
+    dunningFrom: null,
+    // Reminders have tests of their own.
+    remindersSent: 3,
+    ...changes,
+  };
+};
+const open = invoice({ id: "pin_open" });
+const debt = invoice({ id: "pin_debt", status: "past_due" });
+const trialInvoice = invoice({ id: "pin_trial", dueAt: trialEnd });
+
+const state = (
+  subscription: LifecycleSubscription,
+  now: number,
+  invoices: readonly UnpaidInvoice[] = [],
+  more: Partial<LifecycleState> = {},
+): LifecycleState => ({
+  subscription,
+  invoices,
+  inFlight: new Map(),
+  policy,
+  pendingPlan: null,
+  now,
+  ...more,
+});
+
+/** What happens at a moment, and that nothing does a millisecond before it. */
+function happens(
+  make: (now: number) => LifecycleState,
+  at: number,
+  expected: Partial<Transition> & { kind: Transition["kind"] },
+): void {
+  expect(nextTransition(make(at - 1))?.kind).to.not.equal(expected.kind);
+  expect(nextActionAt(make(at - 1))).to.equal(at);
+  expect(nextTransition(make(at))).to.deep.include({ at, ...expected });
+}
+
+const period = (index: number, anchorAt = start, interval: "month" | "year" = "month") => ({
+  anchorAt,
+  interval,
+  index,
+  ...periodAt(anchorAt, interval, index),
+});
+
+const inFlight = (of: UnpaidInvoice, seenAt: number) => ({ inFlight: new Map([[of.id, seenAt]]) });
+
+describe("a subscription's next transition", () => {
+  it("4, 6: at its end a trial whose invoice is paid becomes the first period, never before", () => {
+    happens((now) => state(trialing, now), trialEnd, {
+      kind: "activated",
+      period: period(0, trialEnd),
+    });
+  });
+
+  it("5: at its end a trial whose invoice is not paid is past due, and its first period runs", () => {
+    happens((now) => state(trialing, now, [trialInvoice]), trialEnd, {
+      kind: "trial_unpaid",
+      period: period(0, trialEnd),
+      invoiceIds: ["pin_trial"],
+    });
+  });
+
+  it("5b: waits at the trial's end for a payment in flight, a day at most", () => {
+    const seenAt = trialEnd - hour;
+    happens(
+      (now) => state(trialing, now, [trialInvoice], inFlight(trialInvoice, seenAt)),
+      seenAt + day,
+      { kind: "trial_unpaid" },
+    );
+  });
+
+  it("5: waits for a due day that was moved behind the trial's end", () => {
+    const moved = { ...trialInvoice, dueAt: trialEnd + 2 * day };
+    happens((now) => state(trialing, now, [moved]), trialEnd + 2 * day, { kind: "trial_unpaid" });
+  });
+
+  it("7: renews at the boundary, counted from the anchor", () => {
+    happens((now) => state(active, now), monthly.end, {
+      kind: "renewed",
+      change: "none",
+      period: period(1),
+    });
+    const second = { ...active, periodIndex: 1, currentPeriodEnd: period(1).end };
+    happens((now) => state(second, now), Date.parse("2026-03-31T10:00:00Z"), {
+      kind: "renewed",
+      period: period(2),
+    });
+  });
+
+  it("7: catches up boundary by boundary, however late", () => {
+    const now = start + 100 * day;
+    let subscription = active;
+    const ends: number[] = [];
+    for (let next = nextTransition(state(subscription, now)); next !== null;) {
+      if (next.kind !== "renewed") throw new Error(next.kind);
+      const { index, end } = next.period;
+      ends.push(end);
+      subscription = { ...subscription, periodIndex: index, currentPeriodEnd: end };
+      next = nextTransition(state(subscription, now));
+    }
+    expect(ends).to.deep.equal([period(1).end, period(2).end, period(3).end]);
+    expect(nextActionAt(state(subscription, now))).to.equal(period(3).end);
+  });
+
+  it("8: is past due when its invoice is, to the millisecond", () => {
+    happens((now) => state(active, now, [open]), open.dueAt, {
+      kind: "past_due",
+      invoiceIds: ["pin_open"],
+    });
+  });
+
+  it("8: waits for a payment in flight, a day from when it was seen, however late it came", () => {
+    const early = open.dueAt - 2 * hour;
+    happens((now) => state(active, now, [open], inFlight(open, early)), early + day, {
+      kind: "past_due",
+    });
+    const longAgo = open.dueAt - 3 * day;
+    happens((now) => state(active, now, [open], inFlight(open, longAgo)), open.dueAt, {
+      kind: "past_due",
+    });
+  });
+
+  it("8: takes together what is due at one moment, and alone what is due before", () => {
+    const twin = invoice({ id: "pin_twin" });
+    const later = invoice({ id: "pin_later", dueAt: open.dueAt + minute });
+    const next = nextTransition(state(active, open.dueAt + day, [later, open, twin]));
+    expect(next).to.deep.include({ kind: "past_due", invoiceIds: ["pin_open", "pin_twin"] });
+  });
+
+  it("9: is active again as soon as nothing is past due, whatever else is open", () => {
+    const now = start + 8 * day;
+    expect(nextTransition(state(pastDue, now))).to.deep.equal({ kind: "reactivated", at: now });
+    const later = invoice({ dueAt: now + day });
+    expect(nextTransition(state(pastDue, now, [later]))?.kind).to.equal("reactivated");
+    expect(nextTransition(state(pastDue, now, [debt]))).to.equal(null);
+  });
+
+  it("10: is suspended when the grace of its oldest debt is over", () => {
+    const younger = invoice({ status: "past_due", dueAt: debt.dueAt + day });
+    happens((now) => state(pastDue, now, [younger, debt]), debt.dueAt + 7 * day, {
+      kind: "suspended",
+    });
+  });
+
+  it("10: and not while a payment is in flight", () => {
+    const seenAt = debt.dueAt + 7 * day - minute;
+    happens((now) => state(pastDue, now, [debt], inFlight(debt, seenAt)), seenAt + day, {
+      kind: "suspended",
+    });
+  });
+
+  it("10: is billed for a boundary that comes before", () => {
+    const late = invoice({ status: "past_due", dueAt: monthly.end - day });
+    happens((now) => state(pastDue, now, [late]), monthly.end, {
+      kind: "renewed",
+      period: period(1),
+    });
+  });
+
+  it("10: is billed for no boundary once it is suspended", () => {
+    const now = monthly.end + day;
+    expect(nextTransition(state(suspended, now, [debt]))).to.equal(null);
+  });
+
+  it("11: goes on in the period in which it was suspended when its debt is paid", () => {
+    const now = suspendedAt + day;
+    expect(nextTransition(state(suspended, now))).to.deep.equal({
+      kind: "resumed",
+      at: now,
+      period: null,
+      skipped: 0,
+    });
+  });
+
+  it("11: skips the periods that passed unserved, and begins the one that runs", () => {
+    const now = Date.parse("2026-04-15T00:00:00Z");
+    expect(nextTransition(state(suspended, now))).to.deep.equal({
+      kind: "resumed",
+      at: now,
+      period: period(2),
+      skipped: 1,
+    });
+    const atBoundary = nextTransition(state(suspended, monthly.end));
+    expect(atBoundary).to.deep.include({ period: period(1), skipped: 0 });
+  });
+
+  it("12: is canceled thirty days after its suspension", () => {
+    happens((now) => state(suspended, now, [debt]), suspendedAt + 30 * day, { kind: "canceled" });
+  });
+
+  it("12: later where the debt's due day was moved since", () => {
+    const moved = { ...debt, dueAt: debt.dueAt + 3 * day };
+    happens((now) => state(suspended, now, [moved]), suspendedAt + 33 * day, { kind: "canceled" });
+  });
+
+  it("12: has nothing more to do once it is canceled, but for what was still open", () => {
+    const canceled: LifecycleSubscription = { ...active, status: "canceled" };
+    const now = start + 400 * day;
+    expect(nextActionAt(state(canceled, now, [debt]))).to.equal(null);
+    expect(nextTransition(state(canceled, now, [debt]))).to.equal(null);
+    happens((at) => state(canceled, at, [open]), open.dueAt, { kind: "past_due" });
+  });
+
+  it("14: changes the plan at the boundary, with the anchor where the interval stays", () => {
+    const pending = { ...active, pendingPlan: "scale", planChangeEffectiveAt: monthly.end };
+    happens((now) => state(pending, now, [], { pendingPlan: monthlyPlan }), monthly.end, {
+      kind: "renewed",
+      change: "applied",
+      period: period(1),
+    });
+  });
+
+  it("14c: and not at a boundary before the one that it was scheduled for", () => {
+    const pending = { ...active, pendingPlan: "scale", planChangeEffectiveAt: period(1).end };
+    const next = nextTransition(state(pending, monthly.end, [], { pendingPlan: monthlyPlan }));
+    expect(next).to.deep.include({ kind: "renewed", change: "none", period: period(1) });
+  });
+
+  it("15: drops a change to a plan that is gone, and goes on", () => {
+    const pending = { ...active, pendingPlan: "gone", planChangeEffectiveAt: monthly.end };
+    const next = nextTransition(state(pending, monthly.end));
+    expect(next).to.deep.include({ kind: "renewed", change: "dropped", period: period(1) });
+  });
+
+  it("16: gives who lost a payment to a reorganisation until then, whatever is overdue", () => {
+    const again = start + 40 * day;
+    const lost = { ...open, dunningFrom: again };
+    const quiet = { ...active, currentPeriodEnd: start + 60 * day };
+    happens((now) => state(quiet, now, [lost]), again, { kind: "past_due" });
+    const lostDebt = { ...debt, dunningFrom: again };
+    happens((now) => state({ ...quiet, status: "past_due" }, now, [lostDebt]), again, {
+      kind: "suspended",
+    });
+  });
+
+  it("18: counts from the boundary where the interval changes", () => {
+    const pending = { ...active, pendingPlan: "yearly", planChangeEffectiveAt: monthly.end };
+    const next = nextTransition(state(pending, monthly.end, [], { pendingPlan: yearlyPlan }));
+    expect(next).to.deep.include({
+      kind: "renewed",
+      change: "applied",
+      period: period(0, monthly.end, "year"),
+    });
+  });
+
+  it("tells once, three days before, that a trial ends, unless it is as short as that", () => {
+    const fresh = { ...trialing, trialNoticeAt: null };
+    happens((now) => state(fresh, now), trialEnd - 3 * day, { kind: "trial_ending" });
+    const short = { ...fresh, createdAt: trialEnd - 3 * day };
+    expect(nextActionAt(state(short, start))).to.equal(trialEnd);
+  });
+
+  it("reminds on each day once, the last of those that passed, none from before the issue", () => {
+    const unpaid = { ...open, remindersSent: 0 };
+    const remind = (now: number, of = unpaid) => {
+      const next = nextTransition(state(active, now, [of]));
+      return next?.kind === "reminded" ? next.remindersSent : null;
+    };
+    expect(remind(open.dueAt - 3 * day - 1)).to.equal(null);
+    expect(remind(open.dueAt - 3 * day)).to.equal(1);
+    expect(remind(open.dueAt - 1, { ...unpaid, remindersSent: 1 })).to.equal(null);
+    const due = { ...unpaid, status: "past_due" as const };
+    const remindDebt = (now: number, remindersSent: number) => {
+      const next = nextTransition(state(pastDue, now, [{ ...due, remindersSent }]));
+      return next?.kind === "reminded" ? next.remindersSent : null;
+    };
+    expect(remindDebt(open.dueAt, 1)).to.equal(2);
+    expect(remindDebt(open.dueAt + 3 * day, 1)).to.equal(3);
+    expect(remindDebt(open.dueAt + 3 * day, 3)).to.equal(null);
+    const lateIssue = { ...unpaid, issuedAt: open.dueAt - day };
+    expect(remind(open.dueAt - hour, lateIssue)).to.equal(null);
+    expect(nextActionAt(state(active, open.dueAt - hour, [lateIssue]))).to.equal(open.dueAt);
+  });
+
+  it("reminds nobody whose payment is in flight, or who is suspended", () => {
+    const unpaid = { ...open, remindersSent: 0 };
+    const now = open.dueAt - day;
+    const flying = state(active, now, [unpaid], inFlight(unpaid, now));
+    expect(nextTransition(flying)).to.equal(null);
+    const owing = { ...debt, remindersSent: 0 };
+    expect(nextTransition(state(suspended, suspendedAt + day, [owing]))).to.equal(null);
+  });
+
+  it("does nothing when the clock goes back, and the same again when it is asked twice", () => {
+    expect(nextTransition(state(active, start - hour, [open]))).to.equal(null);
+    const late = state(active, open.dueAt + day, [open]);
+    expect(nextTransition(late)).to.deep.equal(nextTransition(late));
+  });
+
+  it("is due exactly when it is told to look, whatever the state", () => {
+    const invoices = fc.array(
+      fc.record({
+        status: fc.constantFrom<UnpaidInvoice["status"]>("open", "past_due"),
+        dueAt: fc.integer({ min: start, max: start + 90 * day }),
+        remindersSent: fc.nat(3),
+        dunningFrom: fc.option(fc.integer({ min: start, max: start + 90 * day })),
+      }),
+      { maxLength: 3 },
+    );
+    const subscriptions = fc.constantFrom(active, trialing, pastDue, suspended);
+    fc.assert(
+      fc.property(subscriptions, invoices, fc.nat(120), (subscription, given, days) => {
+        const made = given.map((one) => invoice(one));
+        const now = start + days * day;
+        const told = state(subscription, now, made);
+        const at = nextActionAt(told);
+        expect(nextTransition(told) !== null).to.equal(at !== null && at <= now);
+        if (at !== null && at > now) {
+          expect(nextTransition(state(subscription, at - 1, made))).to.equal(null);
+          expect(nextTransition(state(subscription, at, made))?.at).to.equal(at);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
