@@ -7,6 +7,7 @@ import {
 import { findCustomer } from "../features/customers/index.ts";
 import {
   claimableTerms,
+  findInvoice,
   makeInvoiceService,
   makeSettlement,
   matchHolds,
@@ -14,7 +15,7 @@ import {
   watchedAmong,
   type InvoiceService,
 } from "../features/invoices/index.ts";
-import { requireVerified } from "../features/organizations/index.ts";
+import { lateReviewers, requireVerified } from "../features/organizations/index.ts";
 import {
   makeChainService,
   makeClaimExaminer,
@@ -23,6 +24,8 @@ import {
   makePaymentDecisions,
   makePaymentService,
   makeSandboxDesk,
+  makeTransferDesk,
+  makeTransferService,
   makeScanner,
   makeWatcher,
   makeWitness,
@@ -33,6 +36,7 @@ import {
   type PaymentDecisions,
   type PaymentService,
   type SandboxDesk,
+  type TransferDesk,
   type Watcher,
 } from "../features/payments/index.ts";
 import { createQuotes, makeRatesService, type RatesService } from "../features/rates/index.ts";
@@ -54,6 +58,7 @@ export interface Money {
   readonly settlement: ReturnType<typeof makeSettlement>;
   readonly payments: PaymentService;
   readonly decisions: PaymentDecisions;
+  readonly transfers: TransferDesk;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
   readonly examiners: readonly ClaimExaminer[];
@@ -98,7 +103,7 @@ export function makeMoney(
   const payments = makePaymentService({ db, networks: known });
   const ledger = {
     ...common,
-    invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong },
+    invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong, lateReviewers },
   };
   const watched = config.networks.flatMap((network) => {
     const access = accessTo(network, parts);
@@ -119,7 +124,14 @@ export function makeMoney(
   const nudge = (network: string) => {
     parts.nudges.nudge(watchWorkerName(network));
   };
-  const decisions = makePaymentDecisions({ ...ledger, networks: known, nudge });
+  const deciding = { ...ledger, networks: known, nudge };
+  const decisions = makePaymentDecisions(deciding);
+  const transfers = makeTransferDesk({
+    ...deciding,
+    transfers: makeTransferService({ db, networks: known }),
+    hasInvoice: async (reader, organizationId, invoiceId) =>
+      (await findInvoice(reader, organizationId, invoiceId)) !== null,
+  });
 
   const rates = makeRatesService({
     ...{ db, clock, logger, auditor, fetch, stopping: parts.stopping },
@@ -139,7 +151,7 @@ export function makeMoney(
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({ clock, count: analytics.countUsage });
   return {
-    ...{ wallets, invoices, settlement, payments, decisions, checkout },
+    ...{ wallets, invoices, settlement, payments, decisions, transfers, checkout },
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.map(({ examiner }) => examiner),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),

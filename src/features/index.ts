@@ -8,7 +8,7 @@ import {
 import { analyticsOperations } from "./analytics/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { invoiceOperations } from "./invoices/index.ts";
-import { decisionOperations, paymentOperations } from "./payments/index.ts";
+import { decisionOperations, paymentOperations, transferOperations } from "./payments/index.ts";
 import { walletOperations } from "./wallets/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
 import { auditLogOperations } from "./audit-logs/index.ts";
@@ -38,6 +38,7 @@ export const features = {
   invoices: invoiceOperations,
   payments: paymentOperations,
   paymentDecisions: decisionOperations,
+  transfers: transferOperations,
   checkout: checkoutOperations,
   analytics: analyticsOperations,
   admin: adminOperations,

@@ -15,6 +15,7 @@ export const idPrefixes = {
   transfer: "trf",
   payment: "pay",
   claim: "clm",
+  decision: "dcn",
   figure: "fig",
   webhookEndpoint: "wep",
   webhookDelivery: "whd",

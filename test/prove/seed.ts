@@ -162,10 +162,11 @@ async function pay(db: Database, given: Seed): Promise<void> {
     await db.write(testContext, async (tx) => {
       await tx.run(
         `INSERT INTO transfers (id, network, transaction_hash, log_index, block_height, block_hash, block_time, contract,
-           token, from_address, to_address, amount, status, is_final, organization_id, invoice_id, created_at)
+           token, token_decimals, from_address, to_address, amount, status, is_final, organization_id, invoice_id,
+           disposition, created_at)
          SELECT ${of("trf")}, network, ${hash}, 0, 1, '${"0".repeat(64)}', created_at + 60000, '${"0".repeat(40)}',
-           token_symbol, '${"0".repeat(40)}', '${"0".repeat(40)}', ${whole("payable_amount")}, 'seen', 1,
-           organization_id, id, created_at FROM invoices WHERE ${isPaid}`,
+           token_symbol, token_decimals, '${"0".repeat(40)}', '${"0".repeat(40)}', ${whole("payable_amount")}, 'seen', 1,
+           organization_id, id, 'matched', created_at FROM invoices WHERE ${isPaid}`,
         range,
       );
       await tx.run(

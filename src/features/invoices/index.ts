@@ -1,3 +1,4 @@
+export { customersOf, invoiceCandidates, type SoughtMoney } from "./candidates.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, watchedAddresses, watchedAmong, type HoldMatch } from "./hold-matching.ts";
 export {
@@ -22,5 +23,5 @@ export {
 } from "./rules.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement.ts";
-export type { InvoiceRow } from "./store.ts";
+export { findInvoice, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";

@@ -15,6 +15,7 @@ export interface PayableTerms {
   readonly amount: bigint;
   readonly settlementCurrency: string;
   readonly settlementDecimals: number;
+  readonly network: string;
   readonly tokenSymbol: string;
   readonly tokenDecimals: number;
   /** What `amount` is in the token's smallest unit, surcharge included. */
@@ -42,6 +43,7 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     amount: row.amount,
     settlementCurrency: row.settlementCurrency,
     settlementDecimals: row.settlementDecimals,
+    network: row.network,
     tokenSymbol: row.tokenSymbol,
     tokenDecimals: row.tokenDecimals,
     payableAmount,

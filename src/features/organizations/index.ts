@@ -5,6 +5,7 @@ export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";
 export {
   findOrganization,
+  lateReviewers,
   lockOrganization,
   namesOf,
   platformOrganization,

@@ -3,12 +3,14 @@ import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
-import { presentOrganization } from "./present.ts";
+import { presentOrganization, presentPaymentPolicy } from "./present.ts";
 import {
   CreateOrganizationRequest,
   OrganizationListRecord,
   OrganizationRecord,
+  PaymentPolicyRecord,
   UpdateOrganizationRequest,
+  UpdatePaymentPolicyRequest,
 } from "./records.ts";
 import type { OrganizationService } from "./service.ts";
 import type { OrganizationRow } from "./table.ts";
@@ -83,5 +85,32 @@ export const organizationOperations = [
     errors: [KybIncomplete, VerificationConflict],
     handle: (service, call) => service.submitKyb(call.context, call.organizationId),
     present: presentOrganization,
+  }),
+  operation({
+    id: "getPaymentPolicy",
+    group: "Organizations",
+    method: "GET",
+    path: "/organizations/{organizationId}/payment-policy",
+    summary: "Get what becomes of payments that are not as they should be",
+    access: organization("organization:read"),
+    response: { status: 200, record: PaymentPolicyRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId),
+    present: presentPaymentPolicy,
+  }),
+  operation({
+    id: "updatePaymentPolicy",
+    group: "Organizations",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/payment-policy",
+    summary: "Set what becomes of payments that are not as they should be",
+    description: "It holds for what comes from now on; what came before stays as it was decided.",
+    access: organization("organization:write"),
+    request: { body: UpdatePaymentPolicyRequest },
+    response: { status: 200, record: PaymentPolicyRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.updatePaymentPolicy(call.context, call.organizationId, call.body, call.expect),
+    present: presentPaymentPolicy,
   }),
 ];

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
-import type { OrganizationRecord } from "./records.ts";
+import type { OrganizationRecord, PaymentPolicyRecord } from "./records.ts";
 import type { OrganizationRow } from "./table.ts";
 
 export function presentOrganization(row: OrganizationRow): z.input<typeof OrganizationRecord> {
@@ -23,4 +23,8 @@ export function presentOrganization(row: OrganizationRow): z.input<typeof Organi
     createdAt: toIso(row.createdAt),
     updatedAt: toIso(row.updatedAt),
   };
+}
+
+export function presentPaymentPolicy(row: OrganizationRow): z.input<typeof PaymentPolicyRecord> {
+  return { latePayments: row.latePayments };
 }

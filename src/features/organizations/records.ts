@@ -11,7 +11,7 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/record.ts";
-import { verificationStatuses } from "./rules.ts";
+import { latePaymentRules, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;
 const addressLengthMax = 500;
@@ -53,4 +53,18 @@ export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationReques
   website: webAddress().nullish(),
   contactEmail: email().nullish(),
   businessDescription: paragraph(descriptionLengthMax).nullish(),
+});
+
+const latePayments = () =>
+  z.enum(latePaymentRules).meta({
+    description:
+      "Money that comes after an invoice's deadline: `accept` counts it, `review` lets it wait for a decision.",
+  });
+
+export const PaymentPolicyRecord = responseRecord("PaymentPolicy", {
+  latePayments: latePayments(),
+});
+
+export const UpdatePaymentPolicyRequest = requestRecord("UpdatePaymentPolicyRequest", {
+  latePayments: latePayments().optional(),
 });

@@ -12,6 +12,12 @@ export type VerificationStatus = (typeof verificationStatuses)[number];
 export const decisions = ["approve", "reject", "request_changes"] as const;
 export type Decision = (typeof decisions)[number];
 
+/**
+ * What becomes of money that comes after an invoice's deadline: it counts like any other, or it waits for the merchant.
+ */
+export const latePaymentRules = ["accept", "review"] as const;
+export type LatePayments = (typeof latePaymentRules)[number];
+
 /** Who may be what next. An approved organization that changes a legal field is unverified again. */
 export const verification = transitions<VerificationStatus>({
   unverified: ["pending_review"],

@@ -22,6 +22,7 @@ import {
   statusAfter,
   verification,
   type Decision,
+  type LatePayments,
   type VerificationStatus,
 } from "./rules.ts";
 import {
@@ -66,6 +67,13 @@ export interface OrganizationService {
     context: WriteContext,
     organizationId: Id<"organization">,
     changes: OrganizationChanges,
+    expect: (current: OrganizationRow) => void,
+  ): Promise<OrganizationRow>;
+  /** Sets what becomes of payments that are not as they should be; it holds for what comes from now on. */
+  updatePaymentPolicy(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    changes: { readonly latePayments?: LatePayments | undefined },
     expect: (current: OrganizationRow) => void,
   ): Promise<OrganizationRow>;
   /** Hands the legal fields to the reviewers; 422 names every field that is missing. */
@@ -132,6 +140,7 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         reviewNote: null,
         kybSubmittedAt: null,
         reviewedAt: null,
+        latePayments: "accept",
         version: 1,
         createdAt: at,
         updatedAt: at,
@@ -280,6 +289,24 @@ export function makeOrganizationService(
         if ("displayName" in changed && current.verificationStatus === "approved") {
           await tellPlatform(outbox, tx, at, next);
         }
+        return next;
+      });
+    },
+
+    updatePaymentPolicy(context, organizationId, { latePayments }, expect) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const current = await lockOrganization(tx, organizationId);
+        expect(current);
+        if (latePayments === undefined || latePayments === current.latePayments) return current;
+        const next = await save(tx, at, current, { latePayments });
+        auditor.record(tx, at, {
+          action: "organization.payment_policy_updated",
+          organizationId,
+          targetType: "organization",
+          targetId: organizationId,
+          changes: difference(current, { latePayments }),
+        });
         return next;
       });
     },

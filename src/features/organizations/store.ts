@@ -8,6 +8,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { VerificationStatus } from "./rules.ts";
 import {
@@ -118,6 +119,20 @@ export async function reviewHistory(
     `WHERE organization_id = $1 ORDER BY id DESC LIMIT ${String(reviewHistoryMax)}`,
     [organizationId],
   );
+}
+
+/** Those of some organizations that decide themselves about money that comes late. */
+export async function lateReviewers(
+  reader: Reader,
+  organizationIds: Iterable<Id<"organization">>,
+): Promise<ReadonlySet<Id<"organization">>> {
+  const ids = [...new Set(organizationIds)];
+  if (ids.length === 0) return new Set();
+  const rows = await reader.all<{ id: Id<"organization"> }>(
+    `SELECT id FROM organizations WHERE late_payments = 'review' AND id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(ids)],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */

@@ -1,6 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import { flag, integer, table, text, time, type RowOf } from "../../platform/database/index.ts";
-import type { Decision, VerificationStatus } from "./rules.ts";
+import type { Decision, LatePayments, VerificationStatus } from "./rules.ts";
 
 export const organizations = table(
   "organizations",
@@ -22,6 +22,8 @@ export const organizations = table(
     reviewNote: text().nullable(),
     kybSubmittedAt: time().nullable(),
     reviewedAt: time().nullable(),
+    /** What becomes of money that comes after an invoice's deadline. */
+    latePayments: text<LatePayments>(),
     version: integer(),
     createdAt: time(),
     updatedAt: time(),
@@ -36,6 +38,11 @@ export const organizations = table(
         where: "is_platform = 1",
       },
       { name: "organizations_verification", columns: ["verificationStatus", "id"] },
+      {
+        name: "organizations_late_review",
+        columns: ["id"],
+        where: "late_payments = 'review'",
+      },
     ],
   },
 );

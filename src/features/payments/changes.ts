@@ -36,13 +36,14 @@ export async function writeChanges(
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<readonly Change[]> {
   const { changes, totals } = settle(given, terms);
-  await insertPayments(
-    tx,
-    changes.filter(({ before }) => before === null).map(({ after }) => after),
-  );
+  // One that was rejected makes room for another of the same transfer and invoice.
   await updatePayments(
     tx,
     changes.filter(({ before }) => before !== null).map(({ after }) => after),
+  );
+  await insertPayments(
+    tx,
+    changes.filter(({ before }) => before === null).map(({ after }) => after),
   );
   meter(tx, deps, occasion, changes, terms);
   await tell(tx, deps, occasion, changes, known);

@@ -127,14 +127,11 @@ export function findPayment(
   ]);
 }
 
-/** States whose a transfer is; no invoice: it is nobody's again. */
+/** States whose a transfer is, and what became of its money. */
 export async function assignTransfer(
   tx: Tx,
   id: Id<"transfer">,
-  owner: {
-    readonly organizationId: Id<"organization">;
-    readonly invoiceId: Id<"invoice"> | null;
-  },
+  standing: Partial<Pick<TransferRow, "organizationId" | "invoiceId" | "disposition">>,
 ): Promise<void> {
-  await tx.update(transfers, owner, "WHERE id = $1", [id]);
+  await tx.update(transfers, standing, "WHERE id = $1", [id]);
 }

@@ -4,16 +4,18 @@ import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkState } from "../../platform/chain/state.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
+import { ManagedByBilling } from "../invoices/index.ts";
 import { writeChanges } from "./changes.ts";
 import { assignTransfer, findPayment, lockTransfer, paymentsOfTransfer } from "./claim-store.ts";
 import type { LedgerDeps } from "./entry.ts";
-import { PaymentNotInReview, TransferAllocated } from "./errors.ts";
+import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "./errors.ts";
 import type { PaymentView } from "./present.ts";
-import { acceptPayment, rejectPayment, takenOf } from "./rules.ts";
+import { acceptPayment, rejectPayment, standingAfter, takenOf } from "./rules.ts";
 import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
+import { noteDecisions } from "./transfer-store.ts";
 
-/** What the merchant decides about payments in review. */
+/** What the merchant decides about payments. */
 export interface PaymentDecisions {
   /**
    * Counts the payment, and rejects the other claims on its transfer. 409 `payment_not_in_review`,
@@ -30,6 +32,15 @@ export interface PaymentDecisions {
     organizationId: Id<"organization">,
     paymentId: Id<"payment">,
   ): Promise<PaymentView>;
+  /**
+   * Takes a payment back that counts: it counts nothing any more, and its money is to be allocated anew. What was
+   * allocated stays on record. 409 `payment_not_counted`, `managed_by_billing`.
+   */
+  reverse(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    paymentId: Id<"payment">,
+  ): Promise<PaymentView>;
 }
 
 /** A transfer with every payment of it, as one decision finds them. */
@@ -41,10 +52,9 @@ interface Case {
 }
 
 interface Ruling {
-  /** The payments as they become; the others stay. */
-  readonly payments: readonly PaymentRow[];
-  /** Whose the transfer is from now on. */
-  readonly invoiceId: Id<"invoice"> | null;
+  readonly decision: "accepted" | "rejected" | "reversed";
+  /** The payments as they become, the one that was decided about first; the others stay. */
+  readonly payments: readonly [PaymentRow, ...PaymentRow[]];
 }
 
 export function makePaymentDecisions(
@@ -81,19 +91,24 @@ export function makePaymentDecisions(
 
       const payment = stored.find(({ id }) => id === paymentId);
       assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
-      if (payment.status !== "review") {
-        throw new PaymentNotInReview(
-          `Only a payment in review can be decided on, and this one is ${payment.status}. Read it to see where it stands.`,
-        );
+      if (terms.get(payment.invoiceId)?.managedBy === "billing") {
+        throw new ManagedByBilling("This payment is for a platform invoice: `till billing` is.");
       }
       const others = stored.filter(
         ({ id, transferId }) => id !== paymentId && transferId === transfer.id,
       );
       const ruling = rule({ payment, transfer, others });
       const ruled = new Map(ruling.payments.map((row) => [row.id, row]));
-      await assignTransfer(tx, transfer.id, { organizationId, invoiceId: ruling.invoiceId });
-
+      const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
+      const after = [payment, ...others].map((row) => ruled.get(row.id) ?? row);
+      await assignTransfer(tx, transfer.id, {
+        organizationId,
+        ...standingAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
+      });
       const at = clock.now();
+      const [first, ...rest] = ruling.payments;
+      await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
+      await noteDecisions(tx, deps.ids, at, "rejected", rest);
       const changes = await writeChanges(
         tx,
         deps,
@@ -114,6 +129,7 @@ export function makePaymentDecisions(
   return {
     accept: (context, organizationId, paymentId) =>
       decide(context, organizationId, paymentId, ({ payment, transfer, others }) => {
+        requireReview(payment);
         if (takenOf(others) + payment.amount > transfer.amount) {
           throw new TransferAllocated(
             "This transfer's money counts for another invoice already. Reject this payment.",
@@ -121,15 +137,34 @@ export function makePaymentDecisions(
         }
         const waiting = others.filter(({ status }) => status === "review");
         return {
+          decision: "accepted",
           payments: [acceptPayment(payment), ...waiting.map(rejectPayment)],
-          invoiceId: payment.invoiceId,
         };
       }),
 
     reject: (context, organizationId, paymentId) =>
-      decide(context, organizationId, paymentId, ({ payment, transfer }) => ({
-        payments: [rejectPayment(payment)],
-        invoiceId: transfer.invoiceId === payment.invoiceId ? null : transfer.invoiceId,
-      })),
+      decide(context, organizationId, paymentId, ({ payment }) => {
+        requireReview(payment);
+        return { decision: "rejected", payments: [rejectPayment(payment)] };
+      }),
+
+    reverse: (context, organizationId, paymentId) =>
+      decide(context, organizationId, paymentId, ({ payment }) => {
+        if (takenOf([payment]) === 0n) {
+          throw new PaymentNotCounted(
+            payment.status === "review"
+              ? "This payment waits for a decision. Reject it instead."
+              : `This payment is ${payment.status} and counts nothing.`,
+          );
+        }
+        return { decision: "reversed", payments: [rejectPayment(payment)] };
+      }),
   };
+}
+
+function requireReview({ status }: PaymentRow): void {
+  if (status === "review") return;
+  throw new PaymentNotInReview(
+    `Only a payment in review can be decided on, and this one is ${status}. Read it to see where it stands.`,
+  );
 }

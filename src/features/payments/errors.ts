@@ -15,6 +15,36 @@ export const TooManyClaims = defineProblem({
   status: 409,
   title: "Too many submitted transactions are still being looked at",
 });
+export const PaymentNotCounted = defineProblem({
+  code: "payment_not_counted",
+  status: 409,
+  title: "The payment does not count, so there is nothing to reverse",
+});
+export const AllocationTooLarge = defineProblem({
+  code: "allocation_too_large",
+  status: 409,
+  title: "The transfer has less left than was to be allocated",
+});
+export const TransferReverted = defineProblem({
+  code: "transfer_reverted",
+  status: 409,
+  title: "The transfer is not on its chain any more",
+});
+export const TransferNotCreditable = defineProblem({
+  code: "transfer_not_creditable",
+  status: 409,
+  title: "Nothing of the transfer can be credited",
+});
+export const InvoiceNotPayable = defineProblem({
+  code: "invoice_not_payable",
+  status: 409,
+  title: "The invoice was not issued",
+});
+export const TokenMismatch = defineProblem({
+  code: "token_mismatch",
+  status: 422,
+  title: "The invoice asks for another token",
+});
 export const NetworkNotReached = defineProblem({
   code: "network_not_reached",
   status: 409,

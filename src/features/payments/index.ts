@@ -1,3 +1,4 @@
+export { makeTransferDesk, type TransferDesk } from "./allocation.ts";
 export { makeChainService, type ChainService } from "./chain-service.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
 export { makeHashClaims, type HashClaims } from "./claims.ts";
@@ -12,6 +13,8 @@ export { makePaymentService, type PaymentService } from "./service.ts";
 export { paymentStatuses } from "./status.ts";
 export type { PlatformPaymentFilters } from "./store.ts";
 export { makeScanner, type Scanner } from "./scanner.ts";
+export { transferOperations } from "./transfer-operations.ts";
+export { makeTransferService } from "./transfers.ts";
 export { makeWatcher, type Watcher } from "./watcher.ts";
 export { makeWitness, type Witness } from "./witness.ts";
 export { makeSandboxDesk, type SandboxDesk } from "./sandbox-desk.ts";

@@ -20,9 +20,10 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
     ...entry.verified.map(({ payment }) => payment.invoiceId),
   ]);
   const inOrder = [...invoiceIds].sort();
-  const terms: TermsOf =
+  const locked: TermsOf =
     inOrder.length === 0 ? new Map() : await deps.invoices.lockTerms(tx, inOrder);
-  const placed = await writePlaces(tx, found, terms);
+  const terms = await withLatePolicies(tx, deps, found, locked);
+  const placed = await writePlaces(tx, deps, entry, found, terms);
   if (inOrder.length === 0) return false;
 
   const stored = await lockPayments(tx, inOrder);
@@ -35,6 +36,27 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
     transfersIn(placed),
   );
   return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
+}
+
+/** Asks what becomes of late money only where some came. */
+async function withLatePolicies(
+  tx: Tx,
+  { invoices }: LedgerDeps,
+  { fresh, moved, matches }: Placed,
+  terms: TermsOf,
+): Promise<TermsOf> {
+  const late = [...fresh, ...moved].flatMap(({ id, blockTime }) => {
+    const asked = terms.get(matches.get(id)?.invoiceId ?? "inv_");
+    return asked !== undefined && blockTime > asked.expiresAt ? [asked.organizationId] : [];
+  });
+  if (late.length === 0) return terms;
+  const reviewers = await invoices.lateReviewers(tx, late);
+  return new Map(
+    [...terms].map(([id, asked]) => {
+      const latePolicy = reviewers.has(asked.organizationId) ? "review" : asked.latePolicy;
+      return [id, { ...asked, latePolicy }];
+    }),
+  );
 }
 
 function isMature(payment: PaymentRow, tipHeight: number): boolean {

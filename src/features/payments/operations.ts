@@ -4,8 +4,9 @@ import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { id } from "../../api/record.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { ManagedByBilling } from "../invoices/index.ts";
 import type { PaymentDecisions } from "./decisions.ts";
-import { PaymentNotInReview, TransferAllocated } from "./errors.ts";
+import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present.ts";
 import { PaymentListRecord, PaymentRecord } from "./records.ts";
 import type { PaymentService } from "./service.ts";
@@ -67,6 +68,21 @@ export const decisionOperations = [
     errors: [PaymentNotInReview],
     handle: (service, call) =>
       service.reject(call.context, call.organizationId, call.params.paymentId),
+    present: presentPayment,
+  }),
+  decision({
+    id: "reversePayment",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/payments/{paymentId}/reverse",
+    summary: "Reverse a payment that counts",
+    description:
+      "Money that was given to the wrong invoice counts for it no more, and is to be allocated anew. The payment stays on record as `rejected`, and who reversed it is kept with its transfer.",
+    access: organization("payments:decide"),
+    response: { status: 200, record: PaymentRecord },
+    errors: [PaymentNotCounted, ManagedByBilling],
+    handle: (service, call) =>
+      service.reverse(call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,
   }),
 ];

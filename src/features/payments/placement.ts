@@ -1,12 +1,15 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import { findToken, findTokenByContract } from "../../platform/chain/networks.ts";
+import { findTokenByContract } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
 import type { PayableTerms } from "../invoices/index.ts";
+import { addressOwners } from "../wallets/index.ts";
 import type { Match } from "./ports.ts";
+import { creditFault, firstStatus, isWorthless } from "./rules.ts";
 import { allocationsOf, insertTransfers, putOnChain, takeOffChain } from "./store.ts";
 import type { TransferRow } from "./table.ts";
+import { presentTransfer } from "./transfer-present.ts";
 import type { TimedLog } from "./window.ts";
 
 /** The transfers that changed, at the places that the chain has them at now. */
@@ -52,28 +55,83 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
 
 /**
  * Writes transfers at their new places. An address of an invoice's own may be sent any token; only the one that the
- * invoice asks for pays for it, and another stays nobody's.
+ * invoice asks for pays for it, and another is no invoice's: it is left to the merchant whose address it went to.
  */
 export async function writePlaces(
   tx: Tx,
+  deps: LedgerDeps,
+  entry: Entry,
   placed: Placed,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
 ): Promise<Placed> {
   const matches = new Map(placed.matches);
-  const owned = (row: TransferRow): TransferRow => {
+  const matched = (row: TransferRow): TransferRow => {
     const match = matches.get(row.id);
     if (match === undefined) return row;
-    if (terms.get(match.invoiceId)?.tokenSymbol !== row.token) {
+    const asked = terms.get(match.invoiceId);
+    if (asked?.tokenSymbol !== row.token) {
       matches.delete(row.id);
       return row;
     }
-    return { ...row, organizationId: match.organizationId, invoiceId: match.invoiceId };
+    const { organizationId, invoiceId } = match;
+    const isCounted = firstStatus(row.blockTime, asked) === "confirming";
+    return {
+      ...row,
+      organizationId,
+      invoiceId,
+      disposition: isCounted ? "matched" : "unmatched",
+    };
   };
-  const fresh = placed.fresh.map(owned);
-  const moved = placed.moved.map(owned);
-  await putOnChain(tx, moved);
+  const moved = placed.moved.map(matched);
+  const fresh = await withOwners(tx, entry, placed.fresh.map(matched));
+  await putOnChain(
+    tx,
+    moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
+  );
   await insertTransfers(tx, fresh);
+  tellUnmatched(tx, deps, entry, fresh);
   return { ...placed, fresh, moved, matches };
+}
+
+/** States of transfers that no rule gave to anybody whose address they went to. */
+async function withOwners(
+  tx: Tx,
+  { network }: Entry,
+  rows: readonly TransferRow[],
+): Promise<TransferRow[]> {
+  const unowned = rows.filter(({ organizationId }) => organizationId === null);
+  const owners = await addressOwners(
+    tx,
+    network.addressFamily,
+    unowned.map(({ toAddress }) => toAddress),
+  );
+  return rows.map((row) => ({
+    ...row,
+    organizationId: row.organizationId ?? owners.get(row.toAddress) ?? null,
+  }));
+}
+
+/** Tells merchants of money that no rule gave to an invoice. */
+function tellUnmatched(
+  tx: Tx,
+  { outbox }: LedgerDeps,
+  { network, state, at }: Entry,
+  rows: readonly TransferRow[],
+): void {
+  for (const transfer of rows) {
+    const { id, organizationId, invoiceId, disposition } = transfer;
+    if (organizationId === null || invoiceId !== null || disposition !== "unmatched") continue;
+    const { tipHeight } = state;
+    const view = { transfer, network, tipHeight, payments: [], decisions: [], suggestions: [] };
+    outbox.emit(tx, at, {
+      type: "transfer.unmatched",
+      organizationId,
+      objectType: "transfer",
+      objectId: id,
+      objectVersion: 1,
+      data: presentTransfer(view),
+    });
+  }
 }
 
 function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
@@ -86,6 +144,7 @@ function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
     ...placeOf(log),
     contract: log.contract,
     token: token.symbol,
+    tokenDecimals: token.decimals,
     fromAddress: log.from,
     toAddress: log.to,
     amount: log.amount,
@@ -93,6 +152,7 @@ function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
     isFinal: false,
     organizationId: null,
     invoiceId: null,
+    disposition: isWorthless(token, log) ? "ignored" : "unmatched",
     createdAt: entry.at,
   };
 }
@@ -133,16 +193,7 @@ async function matchTransfers(
   );
 }
 
-/**
- * Dust, and money that an address sends to itself, pay for nothing; neither does a token whose contract counts
- * otherwise than configured. They are recorded all the same.
- */
+/** What is recorded, but pays for nothing as things stand: nobody is asked about it, or its token is switched off. */
 function mayPay(transfer: TransferRow, { network, state }: Entry): boolean {
-  const token = findToken(network, transfer.token);
-  return (
-    token !== null &&
-    transfer.amount >= token.dust &&
-    transfer.fromAddress !== transfer.toAddress &&
-    !state.disabledTokens.includes(token.symbol)
-  );
+  return creditFault(transfer, network, state.disabledTokens) === null;
 }

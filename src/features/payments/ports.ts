@@ -1,3 +1,4 @@
+import type { lateReviewers } from "../organizations/index.ts";
 import type {
   HoldMatch,
   matchHolds,
@@ -5,9 +6,7 @@ import type {
   watchedAddresses,
   watchedAmong,
 } from "../invoices/index.ts";
-
-/** Why a transfer is an invoice's: a rule of matching, or somebody's decision. */
-export type MatchRule = HoldMatch["rule"] | "submitted_hash" | "allocated";
+import type { MatchRule } from "./status.ts";
 
 export interface Match extends Omit<HoldMatch, "rule"> {
   readonly rule: MatchRule;
@@ -18,4 +17,6 @@ export interface Invoices extends Settlement {
   readonly matchHolds: typeof matchHolds;
   readonly watchedAddresses: typeof watchedAddresses;
   readonly watchedAmong: typeof watchedAmong;
+  /** Those of some organizations whose late money waits for them. */
+  readonly lateReviewers: typeof lateReviewers;
 }

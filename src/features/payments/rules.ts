@@ -1,9 +1,30 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
+import { findToken, type Network, type NetworkToken } from "../../platform/chain/networks.ts";
 import { settlementOf, type PayableTerms, type PaymentTotals } from "../invoices/index.ts";
 import type { Match } from "./ports.ts";
 import type { PaymentSource, PaymentStatus } from "./status.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** Dust, and money that an address sends to itself: recorded, ignored from the start, and never credited. */
+export function isWorthless(
+  token: Pick<NetworkToken, "dust">,
+  { amount, from, to }: { readonly amount: bigint; readonly from: string; readonly to: string },
+): boolean {
+  return amount < token.dust || from === to;
+}
+
+/** Why nothing of a transfer may be credited; null where it may. */
+export function creditFault(
+  transfer: Pick<TransferRow, "token" | "amount" | "fromAddress" | "toAddress">,
+  network: Network,
+  disabledTokens: readonly string[],
+): "worthless" | "token_disabled" | null {
+  const token = findToken(network, transfer.token);
+  if (token === null || disabledTokens.includes(token.symbol)) return "token_disabled";
+  const { amount, fromAddress: from, toAddress: to } = transfer;
+  return isWorthless(token, { amount, from, to }) ? "worthless" : null;
+}
 
 /** Only these count as money of the invoice. */
 export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
@@ -17,6 +38,8 @@ export function openPayment(given: {
   readonly match: Match;
   readonly terms: PayableTerms;
   readonly source: PaymentSource;
+  /** What of the transfer; all of it unless it is split. */
+  readonly amount?: bigint;
   readonly at: Instant;
 }): PaymentRow {
   const { transfer, match, terms } = given;
@@ -27,7 +50,7 @@ export function openPayment(given: {
     transferId: transfer.id,
     network: transfer.network,
     token: transfer.token,
-    amount: transfer.amount,
+    amount: given.amount ?? transfer.amount,
     settlementAmount: 0n,
     settlementCurrency: terms.settlementCurrency,
     settlementDecimals: terms.settlementDecimals,
@@ -51,7 +74,7 @@ export function openPayment(given: {
  * Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. Whoever
  * manages an invoice for them takes all of it.
  */
-function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
+export function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
   if (terms.managedBy !== null) return "confirming";
   if (terms.isCanceled) return "review";
   return blockTime > terms.expiresAt && terms.latePolicy === "review" ? "review" : "confirming";
@@ -173,9 +196,9 @@ export function acceptPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "confirming" };
 }
 
-/** The merchant does not take it, or has taken another claim on its transfer. */
+/** The merchant does not take it, takes it back, or has taken another claim on its transfer. */
 export function rejectPayment(payment: PaymentRow): PaymentRow {
-  return { ...payment, status: "rejected" };
+  return { ...payment, status: "rejected", statusWhenBack: null, confirmedAt: null };
 }
 
 /** What of a transfer is taken: payments that count, and those that do again when it comes back. */
@@ -183,6 +206,25 @@ export function takenOf(payments: readonly PaymentRow[]): bigint {
   return sumOf(
     payments.filter((payment) => isCounted(payment) || payment.statusWhenBack === "confirming"),
   );
+}
+
+/**
+ * Where a transfer stands after a decision: all of it allocated or not, and the first invoice that it is for. `rest`
+ * is what it is where money is left.
+ */
+export function standingAfter(
+  transfer: TransferRow,
+  payments: readonly PaymentRow[],
+  rest: "unmatched" | "ignored",
+): Pick<TransferRow, "invoiceId" | "disposition"> {
+  const taking = payments.filter((payment) => takenOf([payment]) > 0n);
+  const isStillFor = payments.some(
+    ({ invoiceId, status }) => invoiceId === transfer.invoiceId && status !== "rejected",
+  );
+  return {
+    invoiceId: isStillFor ? transfer.invoiceId : (taking[0]?.invoiceId ?? null),
+    disposition: takenOf(taking) >= transfer.amount ? "matched" : rest,
+  };
 }
 
 /** The event of each status that a payment can come to. */

@@ -55,25 +55,28 @@ export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Prom
   ]);
 }
 
-/** Gives transfers the places that the chain has them at now. */
-export async function putOnChain(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
-  if (rows.length === 0) return;
+/**
+ * Gives transfers the places that the chain has them at now. What was read of them before may be out of date, so that
+ * whose they are is written only of those that were matched just now.
+ */
+export async function putOnChain(
+  tx: Tx,
+  moved: readonly { readonly row: TransferRow; readonly isMatched: boolean }[],
+): Promise<void> {
+  if (moved.length === 0) return;
   await tx.run(
     `UPDATE transfers SET status = 'seen', log_index = CAST(given.value ->> 1 AS BIGINT),
       block_height = CAST(given.value ->> 2 AS BIGINT), block_hash = given.value ->> 3,
       block_time = CAST(given.value ->> 4 AS BIGINT), organization_id = COALESCE(given.value ->> 5, organization_id),
-      invoice_id = COALESCE(given.value ->> 6, invoice_id)
+      invoice_id = COALESCE(given.value ->> 6, invoice_id), disposition = COALESCE(given.value ->> 7, disposition)
      FROM ${givenRows[tx.dialect]} WHERE transfers.id = given.value ->> 0`,
     [
       JSON.stringify(
-        rows.map((row) => [
-          row.id,
-          row.logIndex,
-          row.blockHeight,
-          row.blockHash,
-          row.blockTime,
-          row.organizationId,
-          row.invoiceId,
+        moved.map(({ row, isMatched }) => [
+          ...[row.id, row.logIndex, row.blockHeight, row.blockHash, row.blockTime],
+          ...(isMatched
+            ? [row.organizationId, row.invoiceId, row.disposition]
+            : [null, null, null]),
         ]),
       ),
     ],

@@ -1,3 +1,4 @@
+import type { Actor } from "../../kernel/actor.ts";
 import type { Id } from "../../kernel/id.ts";
 import {
   amount,
@@ -9,8 +10,8 @@ import {
   type RowOf,
 } from "../../platform/database/index.ts";
 import type { ClaimReason, ClaimState } from "./claim-status.ts";
-import type { MatchRule } from "./ports.ts";
-import type { PaymentSource, PaymentStatus } from "./status.ts";
+import type { MatchRule, PaymentSource, PaymentStatus } from "./status.ts";
+import type { Disposition, TransferDecision } from "./transfer-status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 
@@ -29,6 +30,7 @@ export const transfers = table(
     contract: text(),
     /** The token's symbol. */
     token: text(),
+    tokenDecimals: integer(),
     fromAddress: text(),
     toAddress: text(),
     /** In the token's smallest unit. */
@@ -37,10 +39,12 @@ export const transfers = table(
     status: text<TransferStatus>(),
     /** Its block is one that the network never takes back. */
     isFinal: flag(),
-    /** Null until it is known whose it is. */
+    /** Whose address it went to, or whose invoice it pays; null where the address is registered to nobody. */
     organizationId: text<Id<"organization">>().nullable(),
-    /** The invoice that it was matched to; null: nobody's yet. */
+    /** The invoice that it was matched to, the first of several; null: no invoice's. */
     invoiceId: text<Id<"invoice">>().nullable(),
+    /** What became of its money, whether it is on the chain or not. */
+    disposition: text<Disposition>(),
     createdAt: time(),
   },
   {
@@ -58,11 +62,18 @@ export const transfers = table(
         columns: ["network", "blockHeight"],
         where: "is_final = 0 AND status = 'seen'",
       },
+      { name: "transfers_organization", columns: ["organizationId", "id"] },
       {
-        name: "transfers_unmatched",
-        columns: ["toAddress", "id"],
-        where: "invoice_id IS NULL",
+        name: "transfers_inbox",
+        columns: ["organizationId", "disposition", "id"],
+        where: "disposition <> 'matched' AND status = 'seen'",
       },
+      {
+        name: "transfers_reverted",
+        columns: ["organizationId", "id"],
+        where: "status = 'orphaned'",
+      },
+      { name: "transfers_sender", columns: ["organizationId", "fromAddress", "id"] },
     ],
   },
 );
@@ -132,6 +143,33 @@ export const payments = table(
   },
 );
 
+/**
+ * What people decided about transfers and their payments: entries are added and never changed, so that a wrong decision
+ * stays to be seen beside the one that took it back.
+ */
+export const transferDecisions = table(
+  "transfer_decisions",
+  {
+    id: text<Id<"decision">>(),
+    organizationId: text<Id<"organization">>(),
+    transferId: text<Id<"transfer">>(),
+    decision: text<TransferDecision>(),
+    /** Null where it is about the transfer as a whole. */
+    paymentId: text<Id<"payment">>().nullable(),
+    invoiceId: text<Id<"invoice">>().nullable(),
+    /** What of the transfer it is about, in the token's smallest unit. */
+    amount: amount(),
+    actorType: text<Actor["type"]>(),
+    actorId: text().nullable(),
+    actorLabel: text(),
+    createdAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [{ name: "transfer_decisions_transfer", columns: ["transferId", "id"] }],
+  },
+);
+
 /** Hashes of transactions that payers say they paid with. A claim only makes us look; what it comes to is kept. */
 export const paymentClaims = table(
   "payment_claims",
@@ -155,6 +193,7 @@ export const paymentClaims = table(
     primaryKey: ["id"],
     indexes: [
       { name: "payment_claims_hash", columns: ["invoiceId", "transactionHash"], unique: true },
+      { name: "payment_claims_organization", columns: ["organizationId", "id"] },
       {
         name: "payment_claims_due",
         columns: ["network", "nextAt", "id"],
@@ -164,6 +203,7 @@ export const paymentClaims = table(
   },
 );
 
+export type DecisionRow = RowOf<typeof transferDecisions>;
 export type ClaimRow = RowOf<typeof paymentClaims>;
 export type TransferRow = RowOf<typeof transfers>;
 export type PaymentRow = RowOf<typeof payments>;

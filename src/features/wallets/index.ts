@@ -5,6 +5,7 @@ export { presentWallet } from "./present.ts";
 export { WalletRecord } from "./records.ts";
 export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";
 export {
+  addressOwners,
   findWallet,
   raisePaidIndexes,
   receivingWallets,

@@ -1,5 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
+import type { Address } from "../../platform/chain/client.ts";
 import {
   columns,
   decodeRows,
@@ -8,7 +9,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { givenRows } from "../../platform/database/json-rows.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -99,6 +100,24 @@ export function receivingWallets(
      ORDER BY id DESC LIMIT ${String(receivingWalletsMax)}`,
     [organizationId, network],
   );
+}
+
+/**
+ * Whose addresses of a family these are: of a wallet, or of one that was derived from a wallet's key; where a wallet was
+ * released, whoever had it last. What is registered to nobody is not in the answer.
+ */
+export async function addressOwners(
+  reader: Reader,
+  family: string,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, Id<"organization">>> {
+  if (addresses.length === 0) return new Map();
+  const rows = await reader.all<{ address: Address; owner: Id<"organization"> }>(
+    `SELECT identity AS address, organization_id AS owner FROM wallet_claims
+     WHERE family = $1 AND identity IN ${listed(reader.dialect, 2)}`,
+    [family, JSON.stringify([...new Set(addresses)])],
+  );
+  return new Map(rows.map(({ address, owner }) => [address, owner]));
 }
 
 export function lockClaim(tx: Tx, family: string, identity: string): Promise<ClaimRow | null> {

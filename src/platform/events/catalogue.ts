@@ -24,7 +24,8 @@ export const eventCatalogue = {
     "payment.reverted": "A reorganisation of the network took a payment away.",
     "payment.needs_review": "A payment waits for the merchant to accept or reject it.",
     "payment.accepted": "A payment that waited for the merchant was accepted: it counts.",
-    "payment.rejected": "A payment was rejected and counts nothing.",
+    "payment.rejected": "A payment was rejected or reversed and counts nothing.",
+    "transfer.unmatched": "Money reached a wallet that no rule gives to an invoice.",
   },
   customers: {
     "customer.created": "A customer was made.",

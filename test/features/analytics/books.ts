@@ -159,6 +159,7 @@ function transferRow(
     blockTime: at,
     contract: address,
     token: "USDT",
+    tokenDecimals: 6,
     fromAddress: address,
     toAddress: address,
     amount: 1n,
@@ -166,6 +167,7 @@ function transferRow(
     isFinal: true,
     organizationId: invoice.organizationId,
     invoiceId: invoice.id,
+    disposition: "matched",
     createdAt: at,
   };
 }

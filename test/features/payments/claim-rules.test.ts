@@ -80,6 +80,7 @@ describe("what a submitted transaction must fit", () => {
       return {
         ...{ id: "trf_1", network: "ethereum", token: "USDT", status: "seen", isFinal: false },
         ...{ organizationId: null, invoiceId: null, createdAt: 0 },
+        ...{ tokenDecimals: 6, disposition: "unmatched" },
         ...{ ...fields, fromAddress, toAddress },
         ...changes,
       };

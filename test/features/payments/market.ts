@@ -14,6 +14,7 @@ import {
   presentPayment,
   type Watcher,
 } from "../../../src/features/payments/index.ts";
+import { lateReviewers } from "../../../src/features/organizations/index.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -50,7 +51,13 @@ export function openMarket(
   const network = networks.get(networkId);
   if (network === undefined) throw new Error(`there is no network ${networkId}`);
   const clock = { now: () => shop.now() };
-  const invoices = { ...shop.settlement, matchHolds, watchedAddresses, watchedAmong };
+  const invoices = {
+    ...shop.settlement,
+    matchHolds,
+    watchedAddresses,
+    watchedAmong,
+    lateReviewers,
+  };
   const reading = {
     ...{ db, clock, ids, network, invoices, client },
     auditor: createAuditor(ids),

@@ -67,12 +67,14 @@ function askingInvoices(ids: IdSource): AskingInvoices {
         exactAmount: exactAmount ?? null,
         isWatched: true,
         terms: {
-          organizationId,
+          organizationId:
+            terms?.latePolicy === "review" ? ids.next("organization", startAt) : organizationId,
           walletId: null,
           customerId: null,
           amount: 2_500n,
           settlementCurrency: "USD",
           settlementDecimals: 2,
+          network: "ethereum",
           tokenSymbol: "USDT",
           tokenDecimals: 6,
           issuedAt: startAt,
@@ -105,7 +107,9 @@ function askingInvoices(ids: IdSource): AskingInvoices {
             );
             if (found === undefined) return [];
             const rule = found.exactAmount === null ? "exclusive_address" : "exact_amount";
-            return [[key, { invoiceId: found.id, organizationId, rule }]];
+            return [
+              [key, { invoiceId: found.id, organizationId: found.terms.organizationId, rule }],
+            ];
           }),
         ),
       ),
@@ -124,6 +128,14 @@ function askingInvoices(ids: IdSource): AskingInvoices {
       return Promise.resolve();
     },
     sweepDeadlines: () => Promise.resolve(0),
+    lateReviewers: () =>
+      Promise.resolve(
+        new Set(
+          [...asked.values()]
+            .filter(({ terms }) => terms.latePolicy === "review")
+            .map(({ terms }) => terms.organizationId),
+        ),
+      ),
   };
 }
 

@@ -30,6 +30,7 @@ function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferR
     blockTime: log.blockHeight,
     contract: log.contract,
     token: "USDT",
+    tokenDecimals: 6,
     fromAddress: log.from,
     toAddress: log.to,
     amount: log.amount,
@@ -37,6 +38,7 @@ function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferR
     isFinal: false,
     organizationId: null,
     invoiceId: null,
+    disposition: "unmatched",
     createdAt: 0,
     ...changes,
   };

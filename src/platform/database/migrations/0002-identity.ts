@@ -30,12 +30,14 @@ export const migration: Migration = {
       review_note ${types.text},
       kyb_submitted_at ${types.time},
       reviewed_at ${types.time},
+      late_payments ${types.text} NOT NULL CHECK (late_payments IN ('accept', 'review')),
       version ${types.integer} NOT NULL,
       created_at ${types.time} NOT NULL,
       updated_at ${types.time} NOT NULL
     )`,
     `CREATE UNIQUE INDEX organizations_platform ON organizations (is_platform) WHERE is_platform = 1`,
     `CREATE INDEX organizations_verification ON organizations (verification_status, id)`,
+    `CREATE INDEX organizations_late_review ON organizations (id) WHERE late_payments = 'review'`,
     `CREATE TABLE memberships (
       id ${types.text} PRIMARY KEY,
       user_id ${types.text} NOT NULL REFERENCES users (id),

@@ -60,6 +60,7 @@ export const migration: Migration = {
       block_time ${types.time} NOT NULL,
       contract ${types.text} NOT NULL,
       token ${types.text} NOT NULL,
+      token_decimals ${types.integer} NOT NULL,
       from_address ${types.text} NOT NULL,
       to_address ${types.text} NOT NULL,
       amount ${types.amount("amount")} NOT NULL,
@@ -67,12 +68,16 @@ export const migration: Migration = {
       is_final ${types.flag} NOT NULL,
       organization_id ${types.text},
       invoice_id ${types.text},
+      disposition ${types.text} NOT NULL CHECK (disposition IN ('unmatched', 'matched', 'ignored')),
       created_at ${types.time} NOT NULL
     )`,
     `CREATE UNIQUE INDEX transfers_position ON transfers (network, transaction_hash, log_index) WHERE status = 'seen'`,
     `CREATE INDEX transfers_transaction ON transfers (network, transaction_hash)`,
     `CREATE INDEX transfers_revocable ON transfers (network, block_height) WHERE is_final = 0 AND status = 'seen'`,
-    `CREATE INDEX transfers_unmatched ON transfers (to_address, id) WHERE invoice_id IS NULL`,
+    `CREATE INDEX transfers_organization ON transfers (organization_id, id)`,
+    `CREATE INDEX transfers_inbox ON transfers (organization_id, disposition, id) WHERE disposition <> 'matched' AND status = 'seen'`,
+    `CREATE INDEX transfers_reverted ON transfers (organization_id, id) WHERE status = 'orphaned'`,
+    `CREATE INDEX transfers_sender ON transfers (organization_id, from_address, id)`,
     `CREATE TABLE payments (
       id ${types.text} NOT NULL PRIMARY KEY,
       organization_id ${types.text} NOT NULL,
@@ -106,6 +111,21 @@ export const migration: Migration = {
     `CREATE INDEX payments_invoice ON payments (invoice_id, id)`,
     `CREATE INDEX payments_confirmed ON payments (organization_id, block_time) WHERE status = 'confirmed'`,
     `CREATE INDEX payments_confirming ON payments (network, confirms_at_height, id) WHERE status = 'confirming'`,
+    `CREATE TABLE transfer_decisions (
+      id ${types.text} NOT NULL PRIMARY KEY,
+      organization_id ${types.text} NOT NULL,
+      transfer_id ${types.text} NOT NULL REFERENCES transfers (id),
+      decision ${types.text} NOT NULL
+        CHECK (decision IN ('allocated', 'accepted', 'rejected', 'reversed', 'ignored', 'restored')),
+      payment_id ${types.text},
+      invoice_id ${types.text},
+      amount ${types.amount("amount")} NOT NULL,
+      actor_type ${types.text} NOT NULL,
+      actor_id ${types.text},
+      actor_label ${types.text} NOT NULL,
+      created_at ${types.time} NOT NULL
+    )`,
+    `CREATE INDEX transfer_decisions_transfer ON transfer_decisions (transfer_id, id)`,
     `CREATE TABLE payment_claims (
       id ${types.text} NOT NULL PRIMARY KEY,
       organization_id ${types.text} NOT NULL,
@@ -120,6 +140,7 @@ export const migration: Migration = {
       closed_at ${types.time}
     )`,
     `CREATE UNIQUE INDEX payment_claims_hash ON payment_claims (invoice_id, transaction_hash)`,
+    `CREATE INDEX payment_claims_organization ON payment_claims (organization_id, id)`,
     `CREATE INDEX payment_claims_due ON payment_claims (network, next_at, id) WHERE state = 'waiting'`,
   ],
 };

@@ -1,0 +1,95 @@
+import type { Id } from "../../kernel/id.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import { encodeAmount, type Dialect, type Reader } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import type { InvoiceRow } from "./store.ts";
+import { invoices } from "./table.ts";
+
+/** Money that is looked for an invoice. */
+export interface SoughtMoney {
+  readonly network: string;
+  readonly address: Address;
+  /** The token's symbol. */
+  readonly token: string;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** How many of an organization's newest invoices of each status are looked at. */
+const newestMax = 100;
+/** How many holds are looked at above and below an amount. */
+const nearestMax = 3;
+
+const unpaid = ["open", "partially_paid", "expired"] as const;
+
+/**
+ * The invoices of an organization that money may be for, though no rule says so: those whose holds at the same address
+ * are nearest to an amount, however many there are, and the newest of all that are not paid. Four statements for any
+ * number of transfers.
+ */
+export async function invoiceCandidates(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  sought: readonly SoughtMoney[],
+): Promise<InvoiceRow[]> {
+  if (sought.length === 0) return [];
+  const near = await Promise.all([
+    nearestHeld(reader, sought, "<=", "DESC"),
+    nearestHeld(reader, sought, ">", "ASC"),
+  ]);
+  const newest = unpaid.map(
+    (status) =>
+      `SELECT id FROM (SELECT id FROM invoices WHERE organization_id = $1 AND status = '${status}'
+       ORDER BY id DESC LIMIT ${String(newestMax)}) AS newest_${status}`,
+  );
+  return reader.find(
+    invoices,
+    `WHERE id IN (${newest.join(" UNION ")} UNION ${listed(reader.dialect, 2).slice(1, -1)})
+       AND organization_id = $1 AND managed_by IS NULL
+       AND status IN (${unpaid.map((status) => `'${status}'`).join(", ")})`,
+    [organizationId, JSON.stringify([...new Set(near.flat())])],
+  );
+}
+
+/** SQLite keeps this order of a CROSS JOIN, and probes the index for each of a few. */
+function nearest(dialect: Dialect, comparison: string, order: string): string {
+  const ofProbe = `FROM holds AS held WHERE held.network = probe.value ->> 0 AND held.address = probe.value ->> 1
+    AND held.token = probe.value ->> 2 AND held.amount ${comparison} probe.value ->> 3 AND held.released_at IS NULL
+    ORDER BY held.amount ${order} LIMIT ${String(nearestMax)}`;
+  return dialect === "sqlite"
+    ? `json_each($1) AS probe CROSS JOIN holds ON holds.id IN (SELECT held.id ${ofProbe})`
+    : `json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN LATERAL (SELECT held.invoice_id ${ofProbe}) AS holds`;
+}
+
+async function nearestHeld(
+  reader: Reader,
+  sought: readonly SoughtMoney[],
+  comparison: "<=" | ">",
+  order: "ASC" | "DESC",
+): Promise<Id<"invoice">[]> {
+  const rows = await reader.all<{ invoiceId: Id<"invoice"> }>(
+    `SELECT DISTINCT holds.invoice_id AS "invoiceId" FROM ${nearest(reader.dialect, comparison, order)}`,
+    [
+      JSON.stringify(
+        sought.map(({ network, address, token, amount }) => [
+          ...[network, address, token, encodeAmount(amount)],
+        ]),
+      ),
+    ],
+  );
+  return rows.map(({ invoiceId }) => invoiceId);
+}
+
+/** Whose invoices these are; those without a customer are not in the answer. */
+export async function customersOf(
+  reader: Reader,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<ReadonlyMap<Id<"invoice">, Id<"customer">>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await reader.all<{ id: Id<"invoice">; customerId: Id<"customer"> }>(
+    `SELECT id, customer_id AS "customerId" FROM invoices
+     WHERE id IN ${listed(reader.dialect, 1)} AND customer_id IS NOT NULL`,
+    [JSON.stringify([...new Set(invoiceIds)])],
+  );
+  return new Map(rows.map(({ id, customerId }) => [id, customerId]));
+}

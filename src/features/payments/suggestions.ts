@@ -1,0 +1,137 @@
+import { second } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { formatAddress } from "../../platform/chain/address.ts";
+import type { InvoiceRow } from "../invoices/index.ts";
+import { takenOf } from "./rules.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** Why an invoice is suggested for a transfer, the strongest first. */
+export const suggestionReasons = [
+  /** A payment of the transfer to this invoice waits for a decision: accept it, or allocate otherwise. */
+  "in_review",
+  /** What is left of the transfer is what the invoice still asks for. */
+  "same_amount",
+  /** At most 5 % more or less: an exchange takes its fee from what it sends. */
+  "close_amount",
+  /** The sender has paid this invoice's customer's invoices before. */
+  "same_customer",
+  /** Less than the invoice asks for, sent to its address in its time: perhaps a part of it. */
+  "possible_part",
+  /** The block is between the invoice's issue and its deadline. */
+  "in_time",
+] as const;
+export type SuggestionReason = (typeof suggestionReasons)[number];
+
+/** An invoice that a transfer may be for; nothing is allocated by it. */
+export interface Suggestion {
+  readonly invoice: InvoiceRow;
+  /** What to allocate: what is left, at most what the invoice asks for unless it asks for about as much. */
+  readonly amount: bigint;
+  /** At least one. */
+  readonly reasons: readonly SuggestionReason[];
+}
+
+/** How many invoices are suggested for a transfer. */
+export const suggestionsMax = 5;
+
+const clockSlackMs = 60 * second;
+/** How far an amount may be from what is asked for to be close, in percent. */
+const closePercent = 5n;
+
+const weights: Readonly<Record<SuggestionReason, number>> = {
+  in_review: 1_000,
+  same_amount: 500,
+  close_amount: 300,
+  same_customer: 250,
+  possible_part: 100,
+  in_time: 50,
+};
+
+export interface SuggestionCase {
+  readonly transfer: TransferRow;
+  readonly network: Pick<Network, "addressForm">;
+  readonly payments: readonly PaymentRow[];
+  /** Of the organization; some of other networks and tokens. */
+  readonly candidates: readonly InvoiceRow[];
+  /** Whose invoices the sender paid before; empty where it pays those of many, as exchanges do. */
+  readonly customers: ReadonlySet<Id<"customer">>;
+}
+
+/** The invoices that a transfer fits best, best first: never one only because there is no other. */
+export function suggest(given: SuggestionCase): Suggestion[] {
+  const { transfer, candidates, payments } = given;
+  const left = transfer.amount - takenOf(payments);
+  const paid = new Set(
+    payments.filter((payment) => takenOf([payment]) > 0n).map(({ invoiceId }) => invoiceId),
+  );
+  return candidates
+    .filter(
+      ({ id, network, tokenSymbol }) =>
+        network === transfer.network && tokenSymbol === transfer.token && !paid.has(id),
+    )
+    .map((invoice) => ({ invoice, asked: askedBy(invoice) }))
+    .map(({ invoice, asked }) => ({
+      invoice,
+      distance: asked > left ? asked - left : left - asked,
+      amount: left > asked && !isClose(left, asked) ? asked : left,
+      reasons: reasonsFor(given, invoice, left, asked),
+    }))
+    .filter(({ reasons }) => reasons.some((reason) => reason !== "in_time"))
+    .sort(
+      (one, other) =>
+        weightOf(other.reasons) - weightOf(one.reasons) ||
+        compare(one.distance, other.distance) ||
+        compare(other.invoice.id, one.invoice.id),
+    )
+    .slice(0, suggestionsMax)
+    .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
+}
+
+/** What an invoice still asks for. */
+function askedBy({ payableAmount, seenAmount, remainingAmount }: InvoiceRow): bigint {
+  return remainingAmount ?? (payableAmount ?? 0n) - seenAmount;
+}
+
+function reasonsFor(
+  { transfer, network, payments, customers }: SuggestionCase,
+  invoice: InvoiceRow,
+  left: bigint,
+  asked: bigint,
+): SuggestionReason[] {
+  const { issuedAt, expiresAt, customerId } = invoice;
+  const { blockTime } = transfer;
+  const isInTime =
+    issuedAt !== null &&
+    expiresAt !== null &&
+    blockTime >= issuedAt - clockSlackMs &&
+    blockTime <= expiresAt;
+  const isSame = left === asked || left === invoice.payableAmount;
+  const isAtAddress =
+    invoice.walletAddress === formatAddress(network.addressForm, transfer.toAddress);
+  const holds: Readonly<Record<SuggestionReason, boolean>> = {
+    in_review: payments.some(
+      ({ invoiceId, status }) => invoiceId === invoice.id && status === "review",
+    ),
+    same_amount: isSame,
+    close_amount: !isSame && isClose(left, asked),
+    same_customer: customerId !== null && customers.has(customerId),
+    possible_part: left < asked && !isClose(left, asked) && isInTime && isAtAddress,
+    in_time: isInTime,
+  };
+  return suggestionReasons.filter((reason) => holds[reason]);
+}
+
+function isClose(left: bigint, asked: bigint): boolean {
+  const distance = asked > left ? asked - left : left - asked;
+  return distance * 100n <= asked * closePercent;
+}
+
+function weightOf(reasons: readonly SuggestionReason[]): number {
+  return reasons.reduce((sum, reason) => sum + weights[reason], 0);
+}
+
+function compare<T extends bigint | string>(one: T, other: T): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,164 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import type { Dialect, Reader, Tx } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import { pageQuery, type Filter } from "../../platform/database/page-query.ts";
+import {
+  paymentClaims,
+  payments,
+  transferDecisions,
+  transfers,
+  type ClaimRow,
+  type DecisionRow,
+  type PaymentRow,
+  type TransferRow,
+} from "./table.ts";
+import type { TransferDecision, TransferStanding } from "./transfer-status.ts";
+import { groupBy } from "./window.ts";
+
+/** Null for another organization's transfer, as for one that there is not. */
+export function findTransfer(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  transferId: Id<"transfer">,
+): Promise<TransferRow | null> {
+  return reader.findOne(transfers, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    transferId,
+  ]);
+}
+
+/** A page of the transfers to an organization's addresses, newest first. */
+export function listTransfers(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  status: TransferStanding | undefined,
+  page: PageRequest,
+): Promise<TransferRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    statusFilter(status),
+  ]);
+  return reader.find(transfers, rest, values);
+}
+
+/** The conditions of partial indexes have to be said; most transfers are matched, so that a walk finds those. */
+function statusFilter(status: TransferStanding | undefined): Filter {
+  switch (status) {
+    case undefined:
+      return ["status =", undefined];
+    case "reverted":
+      return ["status = 'orphaned' AND status =", "orphaned"];
+    case "matched":
+      return ["status = 'seen' AND disposition =", status];
+    case "unmatched":
+    case "ignored":
+      return ["disposition <> 'matched' AND status = 'seen' AND disposition =", status];
+  }
+}
+
+/** Every payment of some transfers, oldest first, by transfer. */
+export async function paymentsByTransfer(
+  reader: Reader,
+  transferIds: readonly Id<"transfer">[],
+): Promise<ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>> {
+  if (transferIds.length === 0) return new Map();
+  const rows = await reader.find(
+    payments,
+    `WHERE transfer_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
+    [JSON.stringify(transferIds)],
+  );
+  return groupBy(rows, ({ transferId }) => transferId);
+}
+
+/** How many of the decisions about a transfer are shown. */
+const shownDecisionsMax = 100;
+
+/** What was decided about a transfer, newest first. */
+export function decisionsOf(reader: Reader, transferId: Id<"transfer">): Promise<DecisionRow[]> {
+  return reader.find(
+    transferDecisions,
+    `WHERE transfer_id = $1 ORDER BY id DESC LIMIT ${String(shownDecisionsMax)}`,
+    [transferId],
+  );
+}
+
+/** Writes down who decided what about payments, or about a transfer as a whole. */
+export async function noteDecisions(
+  tx: Tx,
+  ids: IdSource,
+  at: Instant,
+  decision: TransferDecision,
+  subjects: readonly Decided[],
+): Promise<void> {
+  if (subjects.length === 0) return;
+  const { actor } = tx.context;
+  await tx.insertMany(
+    transferDecisions,
+    subjects.map((subject) => ({
+      id: ids.next("decision", at),
+      organizationId: subject.organizationId,
+      transferId: subject.transferId,
+      decision,
+      paymentId: subject.id,
+      invoiceId: subject.invoiceId,
+      amount: subject.amount,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorLabel: actor.label,
+      createdAt: at,
+    })),
+  );
+}
+
+/** A payment; or a transfer, with neither payment nor invoice. */
+export interface Decided extends Pick<PaymentRow, "organizationId" | "transferId" | "amount"> {
+  readonly id: Id<"payment"> | null;
+  readonly invoiceId: Id<"invoice"> | null;
+}
+
+/** How many of a sender's transfers tell who it is. */
+const senderTransfersMax = 20;
+
+const sendersOf: Readonly<Record<Dialect, string>> = {
+  sqlite: `json_each($2) AS probe CROSS JOIN transfers ON transfers.id IN (
+    SELECT id FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
+    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)})`,
+  postgres: `json_array_elements_text(CAST($2 AS json)) AS probe (value) CROSS JOIN LATERAL (
+    SELECT * FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
+    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)}) AS transfers`,
+};
+
+/** The invoices that senders paid lately, by sender. */
+export async function invoicesOfSenders(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  senders: readonly Address[],
+): Promise<ReadonlyMap<Address, readonly Id<"invoice">[]>> {
+  if (senders.length === 0) return new Map();
+  const rows = await reader.all<{ sender: Address; invoiceId: Id<"invoice"> }>(
+    `SELECT transfers.from_address AS sender, transfers.invoice_id AS "invoiceId"
+     FROM ${sendersOf[reader.dialect]} WHERE transfers.invoice_id IS NOT NULL`,
+    [organizationId, JSON.stringify([...new Set(senders)])],
+  );
+  const groups = groupBy(rows, ({ sender }) => sender);
+  return new Map(
+    [...groups].map(([sender, paid]) => [sender, paid.map(({ invoiceId }) => invoiceId)]),
+  );
+}
+
+/** A page of the transactions that payers of an organization's invoices submitted, newest first. */
+export function listClaims(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  state: ClaimRow["state"] | undefined,
+  page: PageRequest,
+): Promise<ClaimRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["state =", state],
+  ]);
+  return reader.find(paymentClaims, rest, values);
+}
