@@ -1,3 +1,4 @@
+import { makeEventService, type EventService } from "../features/events/index.ts";
 import {
   createDeliverer,
   makeEndpointWriter,
@@ -17,6 +18,7 @@ import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { Parts } from "./parts.ts";
 
 export interface Webhooks {
+  readonly events: EventService;
   readonly webhooks: WebhookService;
   /** What the relay hands events to. */
   readonly fanOut: Subscriber;
@@ -46,6 +48,7 @@ export function makeWebhooks(
   };
   const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, nudge };
   return {
+    events: makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") }),
     webhooks: makeWebhookService({ ...common, auditor, outbox, guard }),
     fanOut: makeFanOut({ clock, ids, nudge }),
     deliverer: createDeliverer({

@@ -14,6 +14,7 @@ import { apiKeyOperations } from "./api-keys/index.ts";
 import { auditLogOperations } from "./audit-logs/index.ts";
 import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
+import { eventOperations } from "./events/index.ts";
 import { invitationOperations, memberOperations } from "./members/index.ts";
 import { organizationOperations } from "./organizations/index.ts";
 import { usageOperations } from "./usage/index.ts";
@@ -34,6 +35,7 @@ export const features = {
   customers: customerOperations,
   wallets: walletOperations,
   webhooks: webhookOperations,
+  events: eventOperations,
   usage: usageOperations,
   invoices: invoiceOperations,
   payments: paymentOperations,

@@ -90,6 +90,8 @@ async function questionsOf(
   const deep = await cursorAt(app, `${home}/invoices?limit=100`, token);
   const deepPaid = await cursorAt(app, `${home}/invoices?limit=100&status=paid`, token);
   const deepPayment = await cursorAt(app, `${home}/payments?limit=100`, token);
+  const events = await expectStatus(app.request("GET", `${home}/events`, { token }), 200);
+  const deepEvent = events.body["nextCursor"] as string;
   const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, token);
   const middle = (from + to) / 2;
   const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
@@ -172,6 +174,9 @@ async function questionsOf(
     watch("all audit by an actor who never did that", `audit-logs?actorId=${issuing}&${canceled}`),
     watch("organizations", "organizations"),
     watch("operations status", "operations/status", figuresTarget),
+    page("events, first page", `${home}/events?limit=20`),
+    page("events, deep", `${home}/events?limit=20&after=${deepEvent}`),
+    page("events of some types", `${home}/events?types=invoice.paid,wallet.created`),
     figures("summary", `${home}/analytics/summary`),
     figures("summary of 395 days", `${home}/analytics/summary?${long}`),
     figures("charts by day", `${home}/analytics/charts`),

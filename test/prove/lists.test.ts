@@ -27,6 +27,7 @@ const sampleValues: Readonly<Record<string, string>> = {
   email: "customer7@example.com",
   externalId: "order 7",
   eventType: "invoice.paid",
+  types: "invoice.paid,payment.confirmed",
   network: "sandbox",
   search: "shop",
 };
@@ -43,6 +44,9 @@ const indexes: Readonly<Record<string, string>> = {
   "payments by status": "payments_status",
   "payments of an invoice": "payments_invoice",
   "a customer by e-mail": "customers_email",
+  "events, first page": "events_organization",
+  "events, deep": "events_organization",
+  "events of some types": "events_organization",
   summary: "invoices_issued",
   "charts by day": "payments_confirmed",
   "top wallets": "payments_confirmed",
@@ -122,7 +126,9 @@ function readings({ merchant, platform, questions }: Library): Listing[] {
 }
 
 function queriesOf(operation: Operation): string[] {
-  const names = Object.keys(operation.query).filter((name) => name !== "cursor");
+  const names = Object.keys(operation.query).filter(
+    (name) => name !== "cursor" && name !== "after",
+  );
   const parts = names.map((name) => {
     const value = sampleOf(operation, name);
     return `?${name}=${encodeURIComponent(value)}`;

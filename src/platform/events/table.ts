@@ -26,6 +26,11 @@ export const events = table(
         unique: true,
         where: "position IS NOT NULL",
       },
+      {
+        name: "events_organization",
+        columns: ["organizationId", "position"],
+        where: "position IS NOT NULL",
+      },
     ],
   },
 );

@@ -9,7 +9,12 @@ export type ServerSecret = KeyObject;
 
 /** Everything that a key is derived for. Keys of two purposes tell nothing about each other. */
 export type KeyPurpose =
-  "access-tokens" | "refresh-tokens" | "webhook-secrets" | "idempotency-keys" | "fingerprint";
+  | "access-tokens"
+  | "refresh-tokens"
+  | "webhook-secrets"
+  | "event-cursors"
+  | "idempotency-keys"
+  | "fingerprint";
 
 export interface SecretSource {
   /** The secret itself, as the environment gives it; it goes before a file. */

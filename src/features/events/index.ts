@@ -1,0 +1,2 @@
+export { eventOperations } from "./operations.ts";
+export { makeEventService, type EventService } from "./service.ts";

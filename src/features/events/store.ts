@@ -1,0 +1,52 @@
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import type { RelayedEvent } from "../../platform/events/relay.ts";
+import { events } from "../../platform/events/table.ts";
+
+/** An organization's events behind a position, the oldest first. What has no position yet comes after all that have. */
+export function eventsAfter(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  after: number,
+  limit: number,
+): Promise<RelayedEvent[]> {
+  return reader.find(
+    events,
+    "WHERE organization_id = $1 AND position > $2 ORDER BY position LIMIT $3",
+    [organizationId, after, limit],
+  ) as Promise<RelayedEvent[]>;
+}
+
+/** The same between two positions, of some types only. */
+export function eventsBetween(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  range: { readonly after: number; readonly through: number },
+  types: readonly string[],
+  limit: number,
+): Promise<RelayedEvent[]> {
+  return reader.find(
+    events,
+    `WHERE organization_id = $1 AND position > $2 AND position <= $3
+     AND type IN ${listed(reader.dialect, 4)} ORDER BY position LIMIT $5`,
+    [organizationId, range.after, range.through, JSON.stringify(types), limit],
+  ) as Promise<RelayedEvent[]>;
+}
+
+/** How many events lie behind a position, up to `most`, and the position of the last of them. */
+export async function stretchAfter(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  after: number,
+  most: number,
+): Promise<{ readonly count: number; readonly last: number | null }> {
+  const [found] = await reader.all<{ count: number; last: number | null }>(
+    `SELECT COUNT(*) AS "count", MAX(position) AS "last" FROM (
+       SELECT position FROM events
+       WHERE organization_id = $1 AND position > $2 ORDER BY position LIMIT $3
+     ) AS stretch`,
+    [organizationId, after, most],
+  );
+  return found ?? { count: 0, last: null };
+}

@@ -1,0 +1,232 @@
+import { expect } from "chai";
+import { eventTypes } from "../../../src/platform/events/catalogue.ts";
+import { createRelay } from "../../../src/platform/events/relay.ts";
+import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { expectProblem, pointersOf } from "../../api/problem.ts";
+import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
+import { colleague, keyOf } from "../../support/colleagues.ts";
+import { eachServed } from "../../support/served.ts";
+import { testContext } from "../../support/stores.ts";
+
+type Merchant = Person & { readonly key: string };
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+interface Page {
+  readonly data: readonly Event[];
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+}
+
+eachServed(
+  "the events",
+  (served) => {
+    let merchant: Merchant;
+    let home: string;
+    let relay: ReturnType<typeof createRelay>;
+
+    before(() => {
+      const { db, ids, clock } = served.app.app;
+      relay = createRelay({
+        db,
+        leases: createLeases({ db, clock, ids, actor: systemActor("leases") }),
+        subscribers: [],
+        context: testContext,
+      });
+    });
+    beforeEach(async () => {
+      merchant = await approvedMerchant(served.app);
+      home = `/v1/organizations/${merchant.organizationId}`;
+    });
+
+    const get = (query = "", key = merchant.key, path = `${home}/events`) =>
+      served.app.request("GET", path + query, { key });
+    async function read(query = "", key = merchant.key, path?: string): Promise<Page> {
+      return (await expectStatus(get(query, key, path), 200)).body as unknown as Page;
+    }
+    const passOn = async () => {
+      while (await relay.run(new AbortController().signal));
+    };
+    /** Where the events of a test begin: behind those of the organization's making. */
+    async function now(): Promise<string> {
+      await passOn();
+      let page = await read("?limit=100");
+      while (page.hasMore) page = await read(`?limit=100&after=${page.nextCursor}`);
+      return page.nextCursor;
+    }
+    async function customers(count: number): Promise<void> {
+      for (let number = 1; number <= count; number += 1) {
+        await expectStatus(
+          served.app.request("POST", `${home}/customers`, {
+            key: merchant.key,
+            body: { name: `Customer ${String(number)}` },
+          }),
+          201,
+        );
+      }
+    }
+    const names = (page: Page) => page.data.map(({ data }) => data["name"]);
+
+    it("are the webhooks' bodies without the endpoint's number, oldest first", async () => {
+      const start = await now();
+      await customers(3);
+      await passOn();
+      const page = await read(`?after=${start}`);
+      expect(names(page)).to.deep.equal(["Customer 1", "Customer 2", "Customer 3"]);
+      expect(page.hasMore).to.equal(false);
+      const [first] = page.data;
+      expect(Object.keys(first ?? {})).to.deep.equal([
+        "id",
+        "type",
+        "timestamp",
+        "data",
+        "apiVersion",
+        "organizationId",
+      ]);
+      expect(first).to.include({
+        type: "customer.created",
+        apiVersion: "v1",
+        organizationId: merchant.organizationId,
+      });
+      expect(first?.id).to.match(/^evt_/);
+      expect(first?.data).to.include({ name: "Customer 1", objectVersion: 1 });
+      const { token } = await colleague(served.app, merchant, "viewer");
+      const seen = await served.app.request("GET", `${home}/events?after=${start}`, { token });
+      expect((seen.body as unknown as Page).data).to.have.length(3);
+      const reading = await keyOf(served.app, merchant, "read");
+      expect((await read(`?after=${start}`, reading)).data).to.have.length(3);
+    });
+
+    it("are read on from where the last page ended, with a 304 while nothing comes", async () => {
+      const start = await now();
+      await customers(5);
+      await passOn();
+      const seen: unknown[] = [];
+      let after = start;
+      for (const [expected, more] of [
+        [2, true],
+        [2, true],
+        [1, false],
+        [0, false],
+      ] as const) {
+        const page = await read(`?limit=2&after=${after}`);
+        expect(page.data).to.have.length(expected);
+        expect(page.hasMore).to.equal(more);
+        seen.push(...names(page));
+        after = page.nextCursor;
+      }
+      expect(seen).to.deep.equal([1, 2, 3, 4, 5].map((number) => `Customer ${String(number)}`));
+      const quiet = await get(`?limit=2&after=${after}`);
+      const again = await served.app.request("GET", `${home}/events?limit=2&after=${after}`, {
+        key: merchant.key,
+        headers: { "If-None-Match": quiet.headers.get("ETag") ?? "" },
+      });
+      expect(again.status).to.equal(304);
+      await customers(1);
+      expect((await read(`?after=${after}`)).data, "before it has a position").to.have.length(0);
+      await passOn();
+      expect((await read(`?after=${after}`)).data).to.have.length(1);
+    });
+
+    it("lose nothing and repeat nothing where what came earlier is committed later", async () => {
+      const start = await now();
+      const { db, ids, clock } = served.app.app;
+      // Two events whose ids are in the other order than they are passed on.
+      const at = clock.now();
+      const [older, newer] = [ids.next("event", at - 60_000), ids.next("event", at)];
+      const emit = (id: Id<"event">) =>
+        db.write(testContext, (tx) =>
+          tx.run(
+            `INSERT INTO events (id, organization_id, type, api_version, object_type, object_id, object_version,
+               payload, occurred_at) VALUES ($1, $2, 'customer.created', 'v1', 'customer', 'cus_1', 1, '{}', $3)`,
+            [id, merchant.organizationId, at],
+          ),
+        );
+      await emit(newer);
+      await passOn();
+      const first = await read(`?after=${start}`);
+      expect(first.data.map(({ id }) => id)).to.deep.equal([newer]);
+      await emit(older);
+      await passOn();
+      const second = await read(`?after=${first.nextCursor}`);
+      expect(second.data.map(({ id }) => id)).to.deep.equal([older]);
+    });
+
+    it("are narrowed by types, and what was looked through is not looked at again", async () => {
+      const start = await now();
+      await customers(3);
+      await expectStatus(
+        served.app.request("PATCH", home, { key: merchant.key, body: { displayName: "Other" } }),
+        200,
+      );
+      await passOn();
+      const page = await read(`?after=${start}&types=organization.updated,wallet.created`);
+      expect(page.data.map(({ type }) => type)).to.deep.equal(["organization.updated"]);
+      const none = await read(`?after=${start}&types=invoice.paid`);
+      expect(none).to.deep.include({ data: [], hasMore: false });
+      expect((await read(`?after=${none.nextCursor}`)).data).to.have.length(0);
+      const two = await read(`?after=${start}&types=customer.created&limit=2`);
+      expect([two.data.length, two.hasMore]).to.deep.equal([2, true]);
+      const rest = await read(`?after=${two.nextCursor}&types=customer.created&limit=2`);
+      expect(names(rest)).to.deep.equal(["Customer 3"]);
+    });
+
+    it("of other organizations are not there, nor is their number to be read off a cursor", async () => {
+      const stranger = await approvedMerchant(served.app);
+      const theirs = `/v1/organizations/${stranger.organizationId}/events`;
+      await customers(2);
+      const cursor = await now();
+      const text = JSON.stringify((await read("?limit=100", stranger.key, theirs)).data);
+      expect(text).not.to.include(merchant.organizationId);
+      expect(Buffer.from(cursor, "base64url").toString("latin1")).not.to.match(/^[\x20-\x7e]+$/);
+      for (const query of [
+        `?after=${cursor}`,
+        "?after=",
+        "?after=1",
+        `?after=${cursor.slice(0, -2)}`,
+        "?after=' OR 1=1",
+      ]) {
+        const refused = await get(query, stranger.key, theirs);
+        expect(pointersOf(refused), query).to.deep.equal(["?after"]);
+      }
+      const customerList = await get("?limit=1", merchant.key, `${home}/customers`);
+      const other = await get(`?after=${String(customerList.body["nextCursor"])}`);
+      expect(pointersOf(other)).to.deep.equal(["?after"]);
+      expectProblem(await get("", stranger.key), 404, "not_found");
+    });
+
+    it("are asked for with what is known, or not at all", async () => {
+      for (const [query, pointer] of [
+        ["?types=invoice.payed", "?types"],
+        ["?types=", "?types"],
+        ["?types=invoice.paid,,wallet.created", "?types"],
+        [`?types=${"x".repeat(5_000)}`, "?types"],
+        ["?limit=0", "?limit"],
+        ["?limit=101", "?limit"],
+        ["?limit=1e2", "?limit"],
+        ["?cursor=x", "?cursor"],
+        [`?after=${"A".repeat(300)}`, "?after"],
+      ] as const) {
+        expect(pointersOf(await get(query)), query).to.deep.equal([pointer]);
+      }
+      expect((await read(`?types=${eventTypes.join(",")}`)).hasMore).to.equal(false);
+    });
+
+    it("have types that everybody with a credential may list", async () => {
+      const path = "/v1/webhook-event-types";
+      const listed = await expectStatus(get("", merchant.key, path), 200);
+      const types = listed.body["data"] as { type: string; description: string }[];
+      expect(types.map(({ type }) => type)).to.deep.equal(eventTypes);
+      for (const { description } of types) expect(description).to.match(/^[A-Z0-9].*\.$/);
+      expect(listed.headers.get("ETag")).to.match(/^"/);
+      expectProblem(await served.app.request("GET", path), 401, "unauthenticated");
+      const { token } = await colleague(served.app, merchant, "viewer");
+      expect((await served.app.request("GET", path, { token })).status).to.equal(200);
+    });
+  },
+  { background: false },
+);
