@@ -12,6 +12,8 @@ export interface CommandArgument {
   readonly name: string;
   readonly description: string;
   readonly isOptional?: true;
+  /** The last one: all that follows, which the call gives as one text with spaces between. */
+  readonly isMany?: true;
 }
 
 export interface CommandFlag {
@@ -89,6 +91,8 @@ interface CommandDeclaration<Service, Result, Shown> {
   readonly sections?: (shown: Shown) => readonly Section[];
   /** What --quiet prints of a record that has no `id`. */
   readonly identify?: (item: ItemOf<Shown>) => string;
+  /** Looking again makes sense: it takes --watch. */
+  readonly isWatched?: true;
   /** What one would do next. */
   readonly next?: (shown: Shown) => string;
   /** Where what was found and printed is bad news: the problem that the program ends with. */
@@ -113,6 +117,7 @@ export interface Command<Service = never> {
   readonly columns: readonly Column<unknown>[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly identify: ((item: unknown) => string) | null;
+  readonly isWatched: boolean;
   readonly next: ((shown: unknown) => string) | null;
   readonly fault: ((shown: unknown) => Promise<Error | null>) | null;
 }
@@ -126,6 +131,7 @@ export function commandsOf<Service>() {
       ...declared,
       arguments: declared.arguments ?? [],
       flags: declared.flags ?? [],
+      isWatched: declared.isWatched ?? false,
       confirm: declared.confirm ?? null,
       password: declared.password ?? null,
       // The program gives `present` what `handle` gave, and the columns what `present` gave.

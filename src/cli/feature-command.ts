@@ -12,6 +12,7 @@ import { askText, confirm } from "./prompts.ts";
 import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
+import { watch } from "./watch.ts";
 
 /** What the parser of arguments gave for one command. */
 export interface Given {
@@ -51,10 +52,18 @@ export async function runFeatureCommand<Service>(
     if (organizationId !== undefined) {
       await app.organizationService.get(organizationId as Id<"organization">);
     }
-    const work = command.handle(service, call);
-    const result = await (trial === null ? work : trial.resultOf(work));
-    const shown = await command.present(result);
-    await printRecord(terminal, shown, command);
+    const print = async (): Promise<unknown> => {
+      const work = command.handle(service, call);
+      const result = await (trial === null ? work : trial.resultOf(work));
+      const presented = await command.present(result);
+      await printRecord(terminal, presented, command);
+      return presented;
+    };
+    if (command.isWatched && flags["watch"] === true) {
+      await watch(terminal, print);
+      return;
+    }
+    const shown = await print();
     if (command.effect !== "read") {
       terminal.talk(
         `${trial === null ? "Done" : "Tried out, nothing was changed"} in ${storeName(config)}.`,

@@ -9,6 +9,8 @@ import { passwordCommands, userCommands } from "../features/auth/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
 import { chainCommands, sandboxCommands } from "../features/payments/commands.ts";
 import { rateCommands } from "../features/rates/commands.ts";
+import { decisionCommands, transferCommands } from "../features/payments/transfer-commands.ts";
+import { paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
@@ -77,6 +79,9 @@ export function makeProgram(
   addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
   addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, transferCommands, (app) => app.transfers);
+  addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
+  addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
   addFeature(program, openTerminal, rateCommands, (app) => app.rates);
@@ -200,8 +205,9 @@ function addFeature<Service>(
 ): void {
   for (const declared of commands) {
     const added = add(program, declared.name, declared.summary, declared.examples);
-    for (const { name, description, isOptional } of declared.arguments) {
-      added.argument(isOptional === true ? `[${name}]` : `<${name}>`, description);
+    for (const { name, description, isOptional, isMany } of declared.arguments) {
+      const words = isMany === true ? `${name}...` : name;
+      added.argument(isOptional === true ? `[${words}]` : `<${words}>`, description);
     }
     for (const flag of declared.flags) added.addOption(optionOf(flag));
     if (declared.password !== null) {
@@ -211,10 +217,14 @@ function addFeature<Service>(
     if (declared.effect === "write") {
       added.option("--dry-run", "do everything but keep it: say what would happen");
     }
+    if (declared.isWatched) added.option("--watch", "look again every 2 s until Ctrl-C");
     added.action(async (...given: unknown[]) => {
       const { runFeatureCommand } = await import("./feature-command.ts");
       const options = added.optsWithGlobals<Options>();
-      const values = declared.arguments.map(({ name }, place) => [name, given[place]]);
+      const values = declared.arguments.map(({ name }, place) => {
+        const value = given[place];
+        return [name, Array.isArray(value) ? value.join(" ") : value];
+      });
       const call = { arguments: Object.fromEntries(values) as Given["arguments"], flags: options };
       await runFeatureCommand(await openTerminal(options), declared, serviceOf, call);
     });

@@ -6,6 +6,7 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "./errors.ts";
 import { creditFault, takenOf } from "./rules.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
+import type { TransferView } from "./transfer-present.ts";
 
 /** What of a transfer is to be an invoice's. */
 export interface Allocation {
@@ -36,6 +37,20 @@ export function readAllocations(transfer: TransferRow, allocations: readonly All
     seen.add(invoiceId);
     return { invoiceId, amount: parseMoneyField(`${pointer}/amount`, amount, asset).units };
   });
+}
+
+/** What is left of a transfer beside some amounts, as text; nothing where those are more. */
+export function restOf(
+  { transfer, payments }: Pick<TransferView, "transfer" | "payments">,
+  amounts: readonly string[],
+): string {
+  const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
+  const given = amounts.reduce(
+    (sum, amount) => sum + parseMoneyField("/allocations", amount, asset).units,
+    0n,
+  );
+  const rest = transfer.amount - takenOf(payments) - given;
+  return shown(transfer, rest > 0n ? rest : 0n);
 }
 
 /** More than is left is never allocated, and an invoice has one payment of a transfer at a time. */

@@ -2,7 +2,8 @@
  * `waiting` is looked at again; `credited`: the ordinary rules gave the money to the invoice; `review`: it waits for
  * the merchant; `refused`: nothing of it is for the invoice.
  */
-export type ClaimState = "waiting" | "credited" | "review" | "refused";
+export const claimStates = ["waiting", "credited", "review", "refused"] as const;
+export type ClaimState = (typeof claimStates)[number];
 
 /** Why nothing came of a claim. */
 export type ClaimReason =

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { tokenAsset } from "../../kernel/asset.ts";
-import { toIso } from "../../kernel/clock.ts";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Network } from "../../platform/chain/networks.ts";
@@ -8,7 +8,7 @@ import { confirmationsOf } from "../../platform/chain/state.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { takenOf } from "./rules.ts";
 import type { Suggestion } from "./suggestions.ts";
-import type { DecisionRow, PaymentRow, TransferRow } from "./table.ts";
+import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "./table.ts";
 import type { TransferRecord } from "./transfer-records.ts";
 import type { TransferStanding } from "./transfer-status.ts";
 
@@ -81,5 +81,21 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
       createdAt: toIso(decision.createdAt),
     })),
     createdAt: toIso(transfer.createdAt),
+  };
+}
+
+/** A submitted transaction for the operator. Why it was refused may tell of other invoices, so nobody else is shown. */
+export function presentClaim(view: { readonly claim: ClaimRow; readonly network: Network }) {
+  const { claim, network } = view;
+  return {
+    id: claim.id,
+    invoiceId: claim.invoiceId,
+    network: claim.network,
+    transactionHash: formatTransactionHash(network.addressForm, claim.transactionHash),
+    state: claim.state,
+    reason: claim.reason,
+    attempts: claim.attempts,
+    createdAt: toIso(claim.createdAt),
+    closedAt: toIsoOrNull(claim.closedAt),
   };
 }

@@ -9,6 +9,7 @@ import {
   responseRecord,
 } from "../../api/record.ts";
 import { InvoiceStatusRecord } from "../invoices/index.ts";
+import { claimStates } from "./claim-status.ts";
 import { matchRules, paymentSources, paymentStatuses } from "./status.ts";
 import { suggestionReasons } from "./suggestions.ts";
 import { transferDecisionKinds, transferStatuses } from "./transfer-status.ts";
@@ -84,6 +85,13 @@ export const transferQuery = {
   status: z.enum([...transferStatuses, "all"]).optional(),
 };
 export const TransferQuery = z.strictObject(transferQuery);
+
+/** What narrows the operator's list of submitted transactions. */
+export const ClaimQuery = z.strictObject({
+  limit: z.string().optional(),
+  cursor: z.string().optional(),
+  state: z.enum(claimStates).optional(),
+});
 
 const AllocationInputRecord = requestRecord("AllocationInput", {
   invoiceId: id("invoice"),

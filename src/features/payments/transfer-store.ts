@@ -44,6 +44,17 @@ export function listTransfers(
   return reader.find(transfers, rest, values);
 }
 
+/** How many transfers wait in merchants' inboxes, by network. */
+export async function countUnmatched(reader: Reader): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.all<{ network: string; total: number }>(
+    `SELECT network AS "network", COUNT(*) AS "total" FROM transfers
+     WHERE disposition <> 'matched' AND status = 'seen' AND disposition = 'unmatched'
+       AND organization_id IS NOT NULL
+     GROUP BY network`,
+  );
+  return new Map(rows.map(({ network, total }) => [network, total]));
+}
+
 /** The conditions of partial indexes have to be said; most transfers are matched, so that a walk finds those. */
 function statusFilter(status: TransferStanding | undefined): Filter {
   switch (status) {
