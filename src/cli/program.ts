@@ -2,6 +2,7 @@ import { Command as Program, Option } from "commander";
 import type { Command, CommandFlag } from "../api/command.ts";
 import type { App } from "../compose/index.ts";
 import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
+import { failureCommands, queueCommands } from "../features/admin/queue-commands.ts";
 import { analyticsCommands } from "../features/analytics/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { auditCommands } from "../features/audit-logs/commands.ts";
@@ -12,6 +13,7 @@ import { rateCommands } from "../features/rates/commands.ts";
 import { decisionCommands, transferCommands } from "../features/payments/transfer-commands.ts";
 import { paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
+import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Given } from "./feature-command.ts";
@@ -31,6 +33,8 @@ const nouns: Readonly<Record<string, string>> = {
   wallet: "where merchants are paid",
   invoice: "what payers are asked for",
   payments: "what came in on the chains",
+  queue: "work in the background, and what of it was given up",
+  webhook: "what merchants' receivers are told",
   analytics: "figures of a period",
   audit: "who did what, and the proof that nothing of it was altered",
   rates: "exchange rates that invoices are issued at",
@@ -79,6 +83,9 @@ export function makeProgram(
   addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
   addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, queueCommands, (app) => app.queues);
+  addFeature(program, openTerminal, failureCommands, (app) => app.oversight);
+  addFeature(program, openTerminal, webhookCommands, (app) => app.webhooks);
   addFeature(program, openTerminal, transferCommands, (app) => app.transfers);
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
@@ -144,6 +151,25 @@ const ownCommands: readonly OwnCommand[] = [
     ],
     run: async (terminal, flags) =>
       (await import("./commands/ops.ts")).operationsStatus(terminal, flags),
+  },
+  {
+    name: "webhook verify",
+    summary: "Check a webhook as its receiver would, and say why it does not hold",
+    examples: [
+      "till webhook verify --id evt_01h… --timestamp 1923091200 --signature v1,… --secret-file secret < body.json",
+      "WEBHOOK_SECRET=… till webhook verify --body body.json --id evt_01h… --timestamp 1923091200 --signature v1,…",
+    ],
+    flags: [
+      ["--id <text>", "the header webhook-id"],
+      ["--timestamp <seconds>", "the header webhook-timestamp"],
+      ["--signature <text>", "the header webhook-signature"],
+      ["--body <file>", "the body, byte for byte (standard input)"],
+      ["--secret-file <path>", "the file with the endpoint's secret"],
+      ["--secret-stdin", "read the secret from standard input"],
+      ["--at <time>", "judge its age as of then (now)"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/webhook-verify.ts")).verifyWebhook(terminal, flags),
   },
   {
     name: "db migrate",

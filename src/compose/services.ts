@@ -1,8 +1,10 @@
 import {
   makeAdminService,
   makeInstallation,
+  makeQueueService,
   type AdminService,
   type Installation,
+  type QueueService,
 } from "../features/admin/index.ts";
 import { makeApiKeyService, type ApiKeyService } from "../features/api-keys/index.ts";
 import { makeAuditLogService, type AuditLogService } from "../features/audit-logs/index.ts";
@@ -67,6 +69,7 @@ export interface Services
   readonly installation: Installation;
   close(): Promise<void>;
 }
+  readonly queues: QueueService;
 
 /** Makes every service from those that stand before it in src/features/index.ts. */
 export function makeServices(parts: Parts): Services {
@@ -130,6 +133,12 @@ export function makeServices(parts: Parts): Services {
   const admin = makeAdminService({ db, clock, organizations, walletsOf });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
+  const queues = makeQueueService({
+    ...{ db, clock, auditor },
+    nudge: (worker) => {
+      nudges.nudge(worker);
+    },
+  });
 
   return {
     db,
@@ -159,6 +168,7 @@ export function makeServices(parts: Parts): Services {
     installation,
     async close() {
       await webhooks.deliverer.close();
+    queues,
       await leases.releaseAll();
     },
   };

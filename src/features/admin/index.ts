@@ -12,3 +12,4 @@ export { oversightOperations } from "./oversight-operations.ts";
 export { presentInstalled } from "./present.ts";
 export { InitializeRequest } from "./records.ts";
 export { makeAdminService, type AdminService } from "./service.ts";
+export { makeQueueService, type QueueService } from "./queues.ts";

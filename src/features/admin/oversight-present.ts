@@ -34,10 +34,14 @@ export function presentPlatformDeliveries(
 export function presentFailedJobs(
   page: Page<FailedJob>,
 ): z.input<typeof AdminFailedQueueJobListRecord> {
-  return mapPage(page, (job) => ({
+  return mapPage(page, presentFailedJob);
+}
+
+export function presentFailedJob(job: FailedJob) {
+  return {
     ...job,
     organizationId: job.organizationId as Id<"organization"> | null,
     createdAt: toIso(job.createdAt),
     failedAt: toIso(job.failedAt),
-  }));
+  };
 }

@@ -77,6 +77,21 @@ export const platformPaymentQuery = {
   network: z.string().min(1).max(networkLengthMax).optional(),
 };
 export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
+/** What the command line narrows deliveries by: the filters of one organization's list need the organization. */
+export const DeliveryCommandQuery = z
+  .strictObject({
+    limit: z.string().optional(),
+    cursor: z.string().optional(),
+    organizationId: id("organization").optional(),
+    status: z.enum(deliveryStatuses).optional(),
+    webhookEndpointId: id("webhookEndpoint").optional(),
+    eventType: z.string().optional(),
+  })
+  .refine(
+    ({ organizationId, webhookEndpointId, eventType }) =>
+      organizationId !== undefined || (webhookEndpointId ?? eventType) === undefined,
+    { path: ["organizationId"], error: "is needed beside an endpoint or a type of event" },
+  );
 export const platformDeliveryQuery = {
   ...pageParameters,
   organizationId: id("organization").optional(),

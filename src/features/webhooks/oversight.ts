@@ -11,6 +11,9 @@ import { viewed, type DeliveryView } from "./store.ts";
 export interface PlatformDeliveryFilters {
   readonly organizationId?: Id<"organization"> | undefined;
   readonly status?: DeliveryStatus | undefined;
+  /** Beside an organization: indexes begin with it. */
+  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
+  readonly eventType?: string | undefined;
 }
 
 /** A delivery and where it goes. */
@@ -21,12 +24,14 @@ export interface PlatformDelivery extends DeliveryView {
 /** A page of every organization's deliveries, newest first. */
 export function listAllDeliveries(
   reader: Reader,
-  { organizationId, status }: PlatformDeliveryFilters,
+  { organizationId, status, webhookEndpointId, eventType }: PlatformDeliveryFilters,
   page: PageRequest,
 ): Promise<PlatformDelivery[]> {
   const { rest, values } = pageQuery(page, [
     ["organization_id =", organizationId],
     [`${amongUnusual(organizationId, status)}status =`, status],
+    ["endpoint_id =", webhookEndpointId],
+    ["event_type =", eventType],
   ]);
   return reader.all<PlatformDelivery>(
     `SELECT delivery.*, endpoint.url AS "url" FROM (${viewed} ${rest}) AS delivery

@@ -28,6 +28,7 @@ import {
   listDeliveries,
   listEndpoints,
   lockEndpoint,
+  ownerOfDelivery,
   type DeliveryFilters,
   type DeliveryView,
   type EndpointFilters,
@@ -97,6 +98,8 @@ export interface WebhookService extends SecretRotation, Pinging {
     organizationId: Id<"organization">,
     deliveryId: Id<"webhookDelivery">,
   ): Promise<DeliveryView>;
+  /** The same for the operator, whosever the delivery is. */
+  replay(context: WriteContext, deliveryId: Id<"webhookDelivery">): Promise<DeliveryView>;
 }
 
 export interface WebhookDependencies {
@@ -138,7 +141,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
     );
   }
 
-  return {
+  const service: WebhookService = {
     ...makeSecretRotation(deps),
     ...makePinging(deps),
 
@@ -238,6 +241,12 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
       return toPage(await listDeliveries(db, organizationId, filters, page), page);
     },
 
+    async replay(context, deliveryId) {
+      const organizationId = await ownerOfDelivery(db, deliveryId);
+      if (organizationId === null) throw notFound();
+      return service.replayDelivery(context, organizationId, deliveryId);
+    },
+
     replayDelivery(context, organizationId, deliveryId) {
       return db.write(context, async (tx) => {
         const original = await findDelivery(tx, organizationId, deliveryId);
@@ -280,4 +289,5 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
       });
     },
   };
+  return service;
 }

@@ -131,6 +131,18 @@ export function findDelivery(
   ]);
 }
 
+/** Whose a delivery is; null where there is none. */
+export async function ownerOfDelivery(
+  reader: Reader,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<Id<"organization"> | null> {
+  const [found] = await reader.all<{ organizationId: Id<"organization"> }>(
+    `SELECT organization_id AS "organizationId" FROM webhook_deliveries WHERE id = $1`,
+    [deliveryId],
+  );
+  return found?.organizationId ?? null;
+}
+
 /** Whether an attempt of an event at an endpoint is still to come or under way. */
 export async function isInFlight(
   reader: Reader,

@@ -47,23 +47,49 @@ export function sign({ id, timestampSeconds, body, secrets }: SignedMessage): We
   };
 }
 
+/** What a receiver checks a message against. */
+export interface Check {
+  readonly body: Uint8Array;
+  readonly secret: string;
+  readonly nowSeconds: number;
+}
+
 /** Whether a message was signed with the secret within five minutes of now: what a receiver does. */
-export function verify(
+export function verify(headers: Partial<WebhookHeaders>, check: Check): boolean {
+  return faultOf(headers, check) === null;
+}
+
+/** Whether a text has the form of a secret. */
+export function isWebhookSecret(text: string): boolean {
+  return secretPattern.test(text);
+}
+
+/** Why a receiver would refuse a message. */
+export type SignatureFault =
+  "no_id" | "no_timestamp" | "too_old" | "too_new" | "no_signature" | "another_signature";
+
+/** The first thing that is wrong with a message; null where nothing is. */
+export function faultOf(
   headers: Partial<WebhookHeaders>,
-  { body, secret, nowSeconds }: { body: Uint8Array; secret: string; nowSeconds: number },
-): boolean {
+  { body, secret, nowSeconds }: Check,
+): SignatureFault | null {
   const {
     "webhook-id": id = "",
     "webhook-timestamp": timestamp = "",
     "webhook-signature": given = "",
   } = headers;
-  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds)
-    return false;
+  if (id === "") return "no_id";
+  if (!/^\d{1,12}$/.test(timestamp)) return "no_timestamp";
+  if (nowSeconds - Number(timestamp) > toleranceSeconds) return "too_old";
+  if (Number(timestamp) - nowSeconds > toleranceSeconds) return "too_new";
+  const candidates = given.split(" ").filter((candidate) => candidate.startsWith("v1,"));
+  if (candidates.length === 0) return "no_signature";
   const expected = Buffer.from(signature(secret, id, timestamp, body));
-  return given.split(" ").some((candidate) => {
+  const isSigned = candidates.some((candidate) => {
     const bytes = Buffer.from(candidate);
     return bytes.byteLength === expected.byteLength && timingSafeEqual(bytes, expected);
   });
+  return isSigned ? null : "another_signature";
 }
 
 function signature(secret: string, id: string, timestamp: string, body: Uint8Array): string {

@@ -1,0 +1,126 @@
+import {
+  commandsOf,
+  organizationFlag,
+  pageFlags,
+  type CommandArgument,
+} from "../../api/command.ts";
+import type { OversightService } from "./oversight.ts";
+import type { QueueService } from "./queues.ts";
+
+const ofQueues = commandsOf<QueueService>();
+const ofOversight = commandsOf<OversightService>();
+
+const job: CommandArgument = { name: "job", description: "its id, such as job_01h…" };
+
+export const queueCommands = [
+  ofQueues({
+    name: "queue list",
+    summary: "List the queues of work in the background, and how much lies in each",
+    examples: ["till queue list", "till queue list --json"],
+    effect: "read",
+    handle: (service) => service.list(),
+    present: (queues) => Promise.resolve({ data: [...queues], nextCursor: null }),
+    columns: [
+      { title: "QUEUE", value: (one) => one.queue },
+      { title: "WAITING", value: (one) => one.waiting },
+      { title: "ACTIVE", value: (one) => one.active },
+      { title: "DELAYED", value: (one) => one.delayed },
+      { title: "FAILED", value: (one) => one.failed },
+    ],
+    identify: (one) => one.queue,
+  }),
+  ofQueues({
+    name: "queue retry",
+    summary: "Let a failed job run again, with all of its attempts",
+    arguments: [job],
+    examples: [
+      "till queue retry job_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till queue retry job_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
+    ],
+    effect: "write",
+    handle: (service, call) => service.retry(call.context, call.argument("job")),
+    async present(failed) {
+      return (await import("./oversight-present.ts")).presentFailedJob(failed);
+    },
+    columns: [
+      { title: "Job", value: (one) => one.id },
+      { title: "Queue", value: (one) => one.queue },
+      { title: "Name", value: (one) => one.name },
+      { title: "Failed", value: (one) => one.failedAt },
+      { title: "Reason", value: (one) => one.failedReason },
+    ],
+    next: (one) => `till queue failed ${one.queue}, to see whether it fails again`,
+  }),
+];
+
+export const failureCommands = [
+  ofOversight({
+    name: "queue failed",
+    summary: "List what a queue has given up, the latest failure first",
+    arguments: [{ name: "queue", description: "webhooks, chain, billing or maintenance" }],
+    flags: [...pageFlags],
+    examples: ["till queue failed billing", "till queue failed webhooks --limit 100 --json"],
+    effect: "read",
+    handle: (service, call) =>
+      service.listFailedJobs(call.argument("queue"), {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+      }),
+    async present(page) {
+      return (await import("./oversight-present.ts")).presentFailedJobs(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "NAME", value: (one) => one.name },
+      { title: "ATTEMPTS", value: (one) => one.attempts },
+      { title: "FAILED", value: (one) => one.failedAt },
+      { title: "ORGANIZATION", value: (one) => one.organizationId },
+      { title: "REASON", value: (one) => one.failedReason },
+    ],
+  }),
+  ofOversight({
+    name: "webhook deliveries",
+    summary: "List webhook deliveries, newest first",
+    flags: [
+      organizationFlag,
+      {
+        flags: "--status <status>",
+        description: "pending, in_progress, succeeded, failed or dead_letter ones only",
+      },
+      { flags: "--endpoint <id>", description: "to one endpoint of the organization only" },
+      { flags: "--event-type <type>", description: "of one type of the organization's only" },
+      ...pageFlags,
+    ],
+    examples: [
+      "till webhook deliveries --status dead_letter",
+      "till webhook deliveries --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-type invoice.paid --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { DeliveryCommandQuery } = await import("./oversight-records.ts");
+      return service.listDeliveries(
+        call.parse(DeliveryCommandQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          organizationId: call.flag("organization"),
+          status: call.flag("status"),
+          webhookEndpointId: call.flag("endpoint"),
+          eventType: call.flag("event-type"),
+        }),
+      );
+    },
+    async present(page) {
+      return (await import("./oversight-present.ts")).presentPlatformDeliveries(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "EVENT", value: (one) => one.eventType },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "ATTEMPTS", value: (one) => one.attempts },
+      { title: "ANSWER", value: (one) => one.responseStatus },
+      { title: "NEXT", value: (one) => one.nextAttemptAt },
+      { title: "URL", value: (one) => one.url },
+    ],
+  }),
+];

@@ -1,0 +1,32 @@
+import { commandsOf } from "../../api/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { WebhookService } from "./service.ts";
+
+const command = commandsOf<WebhookService>();
+
+export const webhookCommands = [
+  command({
+    name: "webhook replay",
+    summary: "Send a delivery that is over once more, whosever it is",
+    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    examples: [
+      "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) => `Send ${call.argument("delivery")} to its receiver once more?`,
+    handle: (service, call) =>
+      service.replay(call.context, call.argument("delivery") as Id<"webhookDelivery">),
+    async present(delivery) {
+      return (await import("./present.ts")).presentDelivery(delivery);
+    },
+    columns: [
+      { title: "Delivery", value: (one) => one.id },
+      { title: "Repeats", value: (one) => one.replayOf },
+      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
+      { title: "Endpoint", value: (one) => one.webhookEndpointId },
+      { title: "Status", value: (one) => one.status },
+    ],
+    next: () => "till webhook deliveries, to see what becomes of it where a server runs",
+  }),
+];

@@ -1,0 +1,233 @@
+// Queues and webhooks, as the operator sees them on the command line.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import {
+  AdminFailedQueueJobListRecord,
+  AdminWebhookDeliveryListRecord,
+} from "../../src/features/admin/oversight-records.ts";
+import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
+import { WebhookDeliveryRecord } from "../../src/features/webhooks/records.ts";
+import { jobs } from "../../src/platform/jobs/table.ts";
+import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { till } from "../support/till.ts";
+import { context, makeDesk, type DeskStore } from "./desk.ts";
+
+/** A job that has failed; another that waits for the time that it is given, and has the key. */
+async function addJobs(store: DeskStore, dedupeKey: string | null = null): Promise<string> {
+  return store.withApp(({ db, ids, clock }) =>
+    db.write(context, async (tx) => {
+      const now = clock.now();
+      const job = {
+        ...{ queue: "billing", name: "close the month", payload: {}, organizationId: null },
+        ...{ runAt: now, attempts: 12, maxAttempts: 12, leaseUntil: null, leaseToken: null },
+        createdAt: now,
+      };
+      const failed = {
+        ...{ ...job, id: ids.next("job", now), dedupeKey, state: "failed" as const },
+        ...{ failedReason: "no rate", failedAt: now },
+      };
+      const waiting = {
+        ...{ ...job, id: ids.next("job", now), dedupeKey: "month", state: "ready" as const },
+        ...{ runAt: now + 3_600_000, failedReason: null, failedAt: null },
+      };
+      await tx.insert(jobs, failed);
+      await tx.insert(jobs, waiting);
+      return failed.id;
+    }),
+  );
+}
+
+describe("till queue", () => {
+  const desk = makeDesk();
+
+  it("lists every queue, zeros too, and what was given up", async () => {
+    const store = await desk.store();
+    const id = await addJobs(store);
+    const { data } = (await store.json(["queue", "list"])) as { data: unknown[] };
+    const none = { waiting: 0, active: 0, delayed: 0, failed: 0 };
+    expect(data).to.deep.equal([
+      { queue: "webhooks", ...none },
+      { queue: "chain", ...none },
+      { queue: "billing", ...none, delayed: 1, failed: 1 },
+      { queue: "maintenance", ...none },
+    ]);
+    expect((await store.till(["queue", "list", "-q"])).stdout.split("\n")).to.have.length(5);
+    const failed = AdminFailedQueueJobListRecord.parse(
+      await store.json(["queue", "failed", "billing"]),
+    );
+    expect(failed.data).to.have.length(1);
+    expect(failed.data[0]).to.include({ id, failedReason: "no rate", attempts: 12 });
+    expect(await store.json(["queue", "failed", "chain"])).to.deep.include({ data: [] });
+    expect((await store.till(["queue", "failed", "mail"])).code).to.equal(5);
+  });
+
+  it("lets a failed job run again, once and audited", async () => {
+    const store = await desk.store();
+    const id = await addJobs(store);
+    const state = () =>
+      store.withApp(async ({ db }) => (await db.findOne(jobs, "WHERE id = $1", [id]))?.state);
+    expect(await store.json(["queue", "retry", id, "--dry-run"])).to.include({ id });
+    expect(await state()).to.equal("failed");
+    expect(await store.json(["queue", "retry", id])).to.include({ id, failedReason: "no rate" });
+    expect(await state()).to.equal("ready");
+    const entries = await store.audited("job.retried");
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.include({ actor_type: "operator", target_id: id });
+    const again = await store.till(["queue", "retry", id]);
+    expect(again.code).to.equal(6);
+    expect(again.stderr).to.include("leave it be");
+    expect((await store.till(["queue", "retry", "job_nothing"])).code).to.equal(5);
+    const letter = await store.till(["queue", "retry", "whd_1"]);
+    expect(letter.stderr).to.include("till webhook replay whd_1");
+  });
+
+  it("leaves a job whose twin waits", async () => {
+    const store = await desk.store();
+    const id = await addJobs(store, "month");
+    const refused = await store.till(["queue", "retry", id]);
+    expect(refused.code).to.equal(6);
+    expect(refused.stderr).to.include("will do the same");
+  });
+});
+
+describe("till webhook", () => {
+  const desk = makeDesk({ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" });
+
+  async function addDelivery(store: DeskStore, status: "dead_letter" | "pending") {
+    const organizationId = await store.platformId();
+    return store.withApp(async ({ webhooks, db, ids, clock }) => {
+      const { endpoint } = await webhooks.createEndpoint(context, organizationId, {
+        url: "http://127.0.0.1:9/hook",
+      });
+      const now = clock.now();
+      const delivery = {
+        ...{ id: ids.next("webhookDelivery", now), organizationId, endpointId: endpoint.id },
+        ...{ eventId: ids.next("event", now), eventType: "invoice.paid", status, sequence: 1 },
+        ...{ attempts: 12, dueAt: status === "pending" ? now : null, lastAttemptAt: now },
+        ...{ leaseToken: null, responseStatus: 500, lastError: "The receiver answered 500." },
+        ...{ replayOf: null, createdAt: now, completedAt: now, body: "{}" },
+      };
+      await db.write(context, (tx) => tx.insert(webhookDeliveries, delivery));
+      return { id: delivery.id, endpointId: endpoint.id, organizationId };
+    });
+  }
+
+  it("lists deliveries by what the API lists them by", async () => {
+    const store = await desk.store();
+    const { id, endpointId, organizationId } = await addDelivery(store, "dead_letter");
+    const list = async (...words: string[]) =>
+      AdminWebhookDeliveryListRecord.parse(
+        await store.json(["webhook", "deliveries", ...words]),
+      ).data.map((one) => one.id);
+    const own = ["--organization", organizationId];
+    expect(await list()).to.deep.equal([id]);
+    expect(await list("--status", "dead_letter")).to.deep.equal([id]);
+    expect(await list("--status", "succeeded")).to.deep.equal([]);
+    expect(await list(...own, "--endpoint", endpointId)).to.deep.equal([id]);
+    expect(await list(...own, "--event-type", "invoice.expired")).to.deep.equal([]);
+    const alone = await store.till(["webhook", "deliveries", "--event-type", "invoice.paid"]);
+    expect(alone.code).to.equal(2);
+    expect(alone.stderr).to.include("--organization");
+    const failed = AdminFailedQueueJobListRecord.parse(
+      await store.json(["queue", "failed", "webhooks"]),
+    );
+    expect(failed.data.map((one) => one.id)).to.deep.equal([id]);
+  });
+
+  it("replays one when it is told to, and says why it does not", async () => {
+    const store = await desk.store();
+    const { id, endpointId, organizationId } = await addDelivery(store, "dead_letter");
+    const replay = ["webhook", "replay", id];
+    expect((await store.till(replay)).stderr).to.include("--yes");
+    WebhookDeliveryRecord.parse(await store.json([...replay, "--dry-run"]));
+    const count = () =>
+      store.withApp(async ({ db }) => (await db.find(webhookDeliveries, "")).length);
+    expect(await count()).to.equal(1);
+    const made = WebhookDeliveryRecord.parse(await store.json([...replay, "--yes"]));
+    expect(made).to.include({ replayOf: id, status: "pending", attempts: 0 });
+    expect(await count()).to.equal(2);
+    expect(await store.audited("webhook_delivery.replayed")).to.have.length(1);
+    // The new one is on its way.
+    expect((await store.till([...replay, "--yes"])).code).to.equal(6);
+    expect((await store.till(["webhook", "replay", "whd_nothing", "--yes"])).code).to.equal(5);
+    await store.withApp(({ webhooks }) =>
+      webhooks.disableEndpoint(context, organizationId, endpointId),
+    );
+    const disabled = await store.till([...replay, "--yes"]);
+    expect(disabled.code).to.equal(6);
+    expect(disabled.stderr).to.include("Enable the endpoint");
+  });
+});
+
+describe("till webhook verify", () => {
+  const desk = makeDesk();
+  const secret = newWebhookSecret(systemRandom);
+  const body = '{"type":"invoice.paid"}';
+  const now = Math.floor(Date.now() / 1_000);
+
+  function words(timestampSeconds = now): string[] {
+    const id = "evt_1";
+    const signed = sign({ id, timestampSeconds, body: Buffer.from(body), secrets: [secret] });
+    const given = ["--timestamp", String(timestampSeconds), "--json"];
+    return [
+      ...["webhook", "verify", "--id", id, ...given],
+      ...["--signature", `v1,bm90IHRoaXMgb25l ${signed["webhook-signature"]}`],
+    ];
+  }
+  const env = { WEBHOOK_SECRET: secret };
+
+  async function verdict(args: readonly string[], options: Parameters<typeof till>[1]) {
+    const { code, stdout, stderr } = await till(args, options);
+    expect(stdout + stderr).not.to.include(secret);
+    return {
+      code,
+      ...(JSON.parse(stdout) as { isValid: boolean; fault: string; message: string }),
+    };
+  }
+
+  it("says that a signature holds", async () => {
+    expect(await verdict(words(), { env, stdin: body })).to.include({ code: 0, isValid: true });
+    const folder = (await desk.store()).folder;
+    const [bodyFile, secretFile] = [join(folder, "body.json"), join(folder, "secret")];
+    await writeFile(bodyFile, body);
+    await writeFile(secretFile, `${secret}\n`);
+    for (const [more, stdin] of [
+      [["--body", bodyFile, "--secret-stdin"], secret],
+      [["--secret-file", secretFile], body],
+    ] as const) {
+      expect(await verdict([...words(), ...more], { stdin })).to.include({ code: 0, fault: null });
+    }
+  });
+
+  it("says why one does not", async () => {
+    const faultOf = async (args: readonly string[], stdin = body, secretOf = secret) =>
+      (await verdict(args, { env: { WEBHOOK_SECRET: secretOf }, stdin })).fault;
+    expect(await faultOf(words(), body.replace("paid", "Paid"))).to.equal("another_signature");
+    expect(await faultOf(words(), body, newWebhookSecret(systemRandom))).to.equal(
+      "another_signature",
+    );
+    expect(await faultOf(words(now - 301))).to.equal("too_old");
+    expect(await faultOf(words(now + 600))).to.equal("too_new");
+    expect(await faultOf([...words(), "--signature", "v0,abc"])).to.equal("no_signature");
+    expect(await faultOf([...words(), "--id", ""])).to.equal("no_id");
+    expect(await faultOf([...words(), "--timestamp", "soon"])).to.equal("no_timestamp");
+    const old = [...words(now - 900), "--at", new Date((now - 880) * 1_000).toISOString()];
+    expect(await faultOf(old)).to.equal(null);
+    const ended = await verdict(words(), { env, stdin: `${body}\n` });
+    expect(ended).to.include({ code: 1, isValid: false });
+    expect(ended.message).to.include("line end");
+  });
+
+  it("takes no secret but from where nobody else reads it", async () => {
+    const without = await till(words(), { stdin: body });
+    expect(without.code).to.equal(2);
+    expect(without.stderr).to.include("--secret-file");
+    const wrong = await till(words(), { stdin: body, env: { WEBHOOK_SECRET: "hunter2" } });
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).not.to.include("hunter2");
+    const both = await till([...words(), "--secret-stdin"], { stdin: body });
+    expect(both.stderr).to.include("--body");
+  });
+});
