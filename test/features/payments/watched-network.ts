@@ -51,7 +51,8 @@ export interface AskingInvoices extends Invoices {
   onSettle: () => void;
 }
 
-function askingInvoices(ids: IdSource): AskingInvoices {
+/** Invoices that a test asks for, without the invoices' own store. */
+export function askingInvoices(ids: IdSource): AskingInvoices {
   const asked = new Map<Id<"invoice">, AskedInvoice>();
   const organizationId = ids.next("organization", startAt);
   const totals = new Map<Id<"invoice">, PaymentTotals>();

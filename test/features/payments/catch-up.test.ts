@@ -1,0 +1,30 @@
+// Time away: TILL_PROVE=1 (npm run prove:catchup) reads 50,000 missed blocks, and CI 5,000.
+import { expect } from "chai";
+import { eachStore } from "../../support/stores.ts";
+import { catchUp, type CaughtUp } from "./catch-up.ts";
+
+const isProof = process.env["TILL_PROVE"] !== undefined;
+const blocks = isProof ? 50_000 : 5_000;
+const fewMerchants = 3;
+const manyMerchants = isProof ? 5_000 : 500;
+
+eachStore("A watcher that was away", (store) => {
+  it(`reads ${String(blocks)} blocks without a gap, whatever the number of merchants`, async function () {
+    this.timeout(isProof ? 600_000 : 60_000);
+    const few = await catchUp(await store.open(), { blocks, merchants: fewMerchants });
+    const many = await catchUp(await store.open(), { blocks, merchants: manyMerchants });
+    for (const run of [few, many]) tell(run);
+    // The same answers are read by the same requests: merchants cost none.
+    expect(many.requests).to.equal(few.requests);
+    // A machine that others use: only what grows with the merchants would be so much slower.
+    expect(many.milliseconds).to.be.below(few.milliseconds * 5 + 2_000);
+  });
+});
+
+function tell({ merchants, milliseconds, requests, blocks: read }: CaughtUp): void {
+  if (!isProof) return;
+  const speed = Math.round((read / milliseconds) * 1_000);
+  process.stdout.write(
+    `      ${String(merchants)} merchants: ${String(speed)} blocks/s, ${String(requests)} requests\n`,
+  );
+}

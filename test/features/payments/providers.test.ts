@@ -1,0 +1,350 @@
+// A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: nothing is
+// credited that is not there, nothing is lost, and the operator is told.
+import { expect } from "chai";
+import { day, minute, second } from "../../../src/kernel/clock.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { eachStore } from "../../support/stores.ts";
+import type { ProviderFault } from "../../support/rpc-front.ts";
+import type { FakeNode } from "../../support/fake-node.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
+import { token } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("A network with several providers", (store) => {
+  let till: PooledNetwork;
+  const opened: PooledNetwork[] = [];
+
+  async function open(options: PooledOptions = {}): Promise<[FakeNode, FakeNode]> {
+    till = await openPool(await store.open(), options);
+    opened.push(till);
+    till.invoices.ask({ address: shop });
+    const [first, second = first] = till.nodes;
+    if (first === undefined || second === undefined) throw new Error("there is no node");
+    return [first, second];
+  }
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.stop();
+  });
+
+  const pay = (amount = 25) => {
+    till.chain.mine(1, [{ to: shop, amount: token(amount) }]);
+  };
+  const condition = (place: number) => till.pool.health()[place]?.condition;
+  const statuses = async () => (await till.payments()).map(({ status }) => status);
+  /** Whatever was wrong: in the end every transfer is there once, confirmed, and no block went unread. */
+  async function expectCredited(count = 1): Promise<void> {
+    for (let minutes = 0; minutes < 12; minutes += 1) {
+      till.advance(minute);
+      await till.mine(3);
+    }
+    expect(await statuses()).to.deep.equal(Array.from({ length: count }, () => "confirmed"));
+    expect(await till.transfers()).to.have.length(count);
+    const audit = await till.service.audit("ethereum", {});
+    expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
+  }
+
+  describe("asks the network itself", () => {
+    it("two requests a look at rest, for one merchant or three hundred", async () => {
+      const [first, second] = await open();
+      const requestsOfLook = async () => {
+        till.chain.mine();
+        first.resetCounts();
+        second.resetCounts();
+        await till.look();
+        return [first.counts().requests, second.counts().requests];
+      };
+      expect(await requestsOfLook()).to.deep.equal([2, 0]);
+      for (let merchant = 0; merchant < 300; merchant += 1) {
+        till.invoices.ask({ address: addressOf(`merchant ${String(merchant)}`) });
+      }
+      expect(await requestsOfLook()).to.deep.equal([2, 0]);
+      for (let merchant = 300; merchant < 1_500; merchant += 1) {
+        till.invoices.ask({ address: addressOf(`merchant ${String(merchant)}`) });
+      }
+      expect(await requestsOfLook()).to.deep.equal([2, 0]);
+    });
+  });
+
+  describe("passes over a provider that answers with", () => {
+    const faults: readonly (readonly [string, ProviderFault])[] = [
+      ["HTML", "html"],
+      ["half a JSON", "truncated"],
+      ["the wrong id", "wrong-id"],
+      ["HTTP 200 and an error body", "overloaded"],
+      ["429 and Retry-After", "rate-limited"],
+      ["403", "forbidden"],
+      ["503", "unavailable"],
+      ["nothing, for longer than it is waited for", "hang"],
+      ["a closed connection", "disconnect"],
+    ];
+    for (const [name, fault] of faults) {
+      it(name, async () => {
+        const [first] = await open();
+        first.fail(fault, Infinity);
+        pay();
+        await till.look();
+        expect(await statuses()).to.deep.equal(["confirming"]);
+        expect(condition(0)).to.equal("waiting");
+        expect(till.pool.health()[0]?.lastError?.message).to.be.a("string");
+        expect(till.pool.client.provider).to.equal(till.pool.providers[1]?.provider);
+        first.heal();
+        await expectCredited();
+        expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      });
+    }
+
+    it("any of these, where it is the only one: nothing is credited or lost, and the operator is told", async () => {
+      const [first] = await open({ nodes: 1 });
+      for (const [, fault] of faults) {
+        first.fail(fault, Infinity);
+        pay();
+        const before = await till.state();
+        await till.look();
+        till.advance(minute);
+        await till.look();
+        expect(await till.state(), fault).to.deep.equal(before);
+        expect(await till.storedAlarms(), fault).to.deep.equal(["network_not_read"]);
+        first.heal();
+        till.advance(minute);
+        await till.look();
+        expect(await till.storedAlarms(), fault).to.deep.equal([]);
+      }
+      await expectCredited(faults.length);
+    });
+  });
+
+  it("leaves one alone for as long as it asks, and longer after each failure", async () => {
+    const [first] = await open();
+    first.fail("rate-limited", 1);
+    await till.mine(1);
+    const waits: number[] = [];
+    first.fail("unavailable", 6);
+    for (let failure = 0; failure < 6; failure += 1) {
+      till.advance(minute);
+      const counted = first.counts().requests;
+      await till.mine(1);
+      expect(first.counts().requests).to.equal(counted + 1);
+      const health = till.pool.health()[0];
+      waits.push((health?.retryAt ?? 0) - (health?.lastError?.at ?? 0));
+    }
+    expect(waits).to.deep.equal([750, 1_500, 3_000, 6_000, 12_000, 22_500]);
+    expect(till.pool.counts()[0]?.failures).to.deep.equal({ rate_limited: 1, unreachable: 6 });
+  });
+
+  it("reads in smaller ranges where one refuses, and is not thought worse of for it", async () => {
+    const [first] = await open();
+    first.view.rangeMax = 7;
+    for (let payment = 0; payment < 4; payment += 1) {
+      pay();
+      till.chain.mine(30);
+    }
+    await till.look();
+    expect(await till.payments()).to.have.length(4);
+    expect(condition(0)).to.equal("ok");
+    await expectCredited(4);
+  });
+
+  it("credits once what is listed ten times", async () => {
+    const [first, second] = await open();
+    first.view.repeats = 10;
+    second.view.repeats = 10;
+    pay();
+    await till.look();
+    await expectCredited();
+  });
+
+  it("does not use one of another chain, and says which", async () => {
+    const [first] = await open();
+    till.advance(day);
+    first.view.chainId = 56;
+    pay();
+    await till.mine(1);
+    expect(condition(0)).to.equal("wrong_chain");
+    const [alarm] = (await till.service.status({ isLive: false }))[0]?.alarms ?? [];
+    expect(alarm?.kind).to.equal("provider_wrong_chain");
+    expect(alarm?.message).to.match(/is of chain 56 and Ethereum is chain 1\. Correct/);
+    expect(await statuses()).to.deep.equal(["confirming"]);
+    first.view.chainId = 1;
+    await expectCredited();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("never reads one of another chain, though it is the only one", async () => {
+    const [first] = await open({ nodes: 1 });
+    till.advance(day);
+    first.view.chainId = 56;
+    pay();
+    const before = await till.state();
+    await till.mine(5);
+    expect(await till.state()).to.deep.equal(before);
+    expect(till.watcher.health().problem).to.match(/is of chain 56/);
+  });
+
+  it("asks another where one is behind, and the first again later", async () => {
+    const [first] = await open();
+    await till.mine(5);
+    first.view.lag = 20;
+    pay();
+    await till.mine(2);
+    expect((await till.state()).tipHeight).to.equal(till.chain.height());
+    expect(condition(0)).to.equal("behind");
+    expect(till.pool.health()[0]?.lagBlocks).to.equal(20);
+    first.view.lag = 0;
+    till.advance(minute);
+    await till.mine(1);
+    expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+    await expectCredited();
+  });
+
+  it("moves nothing back while all are behind", async () => {
+    const nodes = await open();
+    pay();
+    await till.mine(8);
+    const before = await till.state();
+    for (const node of nodes) node.view.lag = 6;
+    await till.look();
+    expect(await till.state()).to.deep.equal(before);
+    for (const node of nodes) node.view.lag = 0;
+    await expectCredited();
+  });
+
+  describe("whose logs are silently empty", () => {
+    it("marks it before it is read, by receipts of a final block", async () => {
+      const [first] = await open();
+      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine(10);
+      await till.look();
+      first.view.hidesLogs = true;
+      till.advance(11 * minute);
+      pay();
+      await till.look();
+      expect(condition(0)).to.equal("silent_logs");
+      expect(await till.storedAlarms()).to.deep.equal(["provider_silent_logs"]);
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      await expectCredited();
+    });
+
+    it("marks it when transfers vanish that it has receipts for", async () => {
+      const [first] = await open();
+      pay();
+      await till.look();
+      first.view.hidesLogs = true;
+      await till.mine(1);
+      expect(condition(0)).to.equal("silent_logs");
+      await expectCredited();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("enters what it hid for good when the second provider shows it", async () => {
+      const [first] = await open();
+      first.view.withoutBlockReceipts = true;
+      first.view.hidesLogs = true;
+      pay();
+      await till.mine(40);
+      expect((await till.state()).cursorHeight).to.be.greaterThan(61);
+      till.advance(2 * minute);
+      await till.mine(1);
+      expect(condition(0)).to.equal("silent_logs");
+      expect(await till.payments()).to.have.length(1);
+      await expectCredited();
+    });
+
+    it("uses it again once its index works", async () => {
+      const [first] = await open();
+      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine(10);
+      first.view.hidesLogs = true;
+      till.advance(11 * minute);
+      await till.look();
+      expect(condition(0)).to.equal("silent_logs");
+      first.view.hidesLogs = false;
+      till.advance(6 * minute);
+      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine(10);
+      // It is probed while the other is in use, and is the first again at the next look.
+      await till.look();
+      await till.look();
+      expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      expect(await till.storedAlarms()).to.deep.equal([]);
+    });
+  });
+
+  describe("that contradict each other", () => {
+    it("hold a payment that only one has, and say so", async () => {
+      const [first] = await open();
+      first.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
+      await till.mine(30);
+      till.advance(5 * minute);
+      await till.mine(5);
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
+      expect(till.watcher.health().heldPayments).to.equal(1);
+    });
+
+    it("alarm about a transfer that the one in use denies, and enter nothing", async () => {
+      const [, second] = await open();
+      second.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
+      await till.mine(30);
+      till.advance(2 * minute);
+      await till.mine(5);
+      expect(await till.transfers()).to.deep.equal([]);
+      expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
+    });
+
+    it("wait, without an alarm, for one that is merely behind", async () => {
+      const [, second] = await open();
+      second.view.lag = 25;
+      pay();
+      await till.mine(20);
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      second.view.lag = 0;
+      await expectCredited();
+    });
+  });
+
+  it("keeps within what a day allows, and goes on at midnight UTC", async () => {
+    await open({ nodes: 1, limits: { requestsPerSecond: 1_000, requestsPerDay: 40 } });
+    for (let looks = 0; looks < 25; looks += 1) await till.mine(1);
+    expect(till.budgets[0]?.spentToday().requests).to.equal(40);
+    expect(till.watcher.health().problem).to.match(/the day's 40 requests are used up/);
+    till.advance(day);
+    await till.mine(1);
+    expect(till.watcher.health().problem).to.equal(null);
+    expect((await till.state()).tipHeight).to.equal(till.chain.height());
+  });
+
+  it("keeps within what a second allows", async () => {
+    await open({
+      nodes: 1,
+      limits: { requestsPerSecond: 5, requestsPerDay: null },
+      maxLogRange: 20,
+    });
+    till.chain.mine(1_000);
+    const before = till.budgets[0]?.spentToday().requests ?? 0;
+    const begun = (await till.state()).scannedAt;
+    await till.look();
+    const took = (await till.state()).scannedAt - begun;
+    const asked = (till.budgets[0]?.spentToday().requests ?? 0) - before;
+    expect(asked).to.be.greaterThan(50);
+    expect(took / second).to.be.at.least(asked / 5 - 2);
+  });
+
+  it("tells how each does, without asking, from what was stored; and by asking", async () => {
+    const [first] = await open();
+    first.fail("unavailable", 1);
+    await till.mine(1);
+    const [stored] = await till.service.status({ isLive: false });
+    expect(stored?.providers.map(({ condition: is, isInUse }) => [is, isInUse])).to.deep.equal([
+      ["waiting", false],
+      ["ok", true],
+    ]);
+    expect(stored?.providers[0]?.lastError?.kind).to.equal("unreachable");
+    till.advance(minute);
+    till.chain.mine(2);
+    const [live] = await till.service.status({ isLive: true });
+    expect(live?.providers.map(({ tipHeight }) => tipHeight)).to.deep.equal([63, 63]);
+    expect(live?.headHeight).to.equal(63);
+  });
+});
