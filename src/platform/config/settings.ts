@@ -185,14 +185,6 @@ export const settings = declareSettings({
       "requests there: list only receivers.",
     example: "10.1.2.0/24",
   }),
-
-  rateLimitScale: required({
-    group: "Limits",
-    type: decimalNumber(0, 1_000),
-    default: "1",
-    description:
-      "Multiplies every limit on requests. 0 switches them off; the lock on failed logins stays. Each process " +
-      "counts for itself.",
   webhookRatePerSecond: required({
     group: "Webhooks",
     type: wholeNumber(0, 10_000, "requests"),
@@ -202,6 +194,14 @@ export const settings = declareSettings({
       "endpoint answers. Each process counts for itself.",
     example: "100",
   }),
+
+  rateLimitScale: required({
+    group: "Limits",
+    type: decimalNumber(0, 1_000),
+    default: "1",
+    description:
+      "Multiplies every limit on requests. 0 switches them off; the lock on failed logins stays. Each process " +
+      "counts for itself.",
     example: "2.5",
   }),
   rateLimitCredentialPerMinute: required({
