@@ -138,7 +138,7 @@ export function makeMoney(
     plan: config.rates,
   });
 
-  const sandbox = makeDesk(parts, auditor);
+  const sandbox = makeDesk(parts, auditor, outbox);
   const checkout = makeCheckoutService({
     db,
     clock,
@@ -160,13 +160,13 @@ export function makeMoney(
   };
 }
 
-function makeDesk(parts: Parts, auditor: Auditor): SandboxDesk | null {
-  const { config, db, clock, nudges } = parts;
+function makeDesk(parts: Parts, auditor: Auditor, outbox: Outbox): SandboxDesk | null {
+  const { config, db, clock, nudges, baseUrl } = parts;
   const network = config.networks.find(({ id }) => id === sandboxNetwork);
   const sandbox = sandboxOf(parts);
   if (network === undefined || sandbox === null) return null;
   const nudge = () => {
     nudges.nudge(watchWorkerName(network.id));
   };
-  return makeSandboxDesk({ db, clock, auditor, sandbox, network, nudge });
+  return makeSandboxDesk({ db, clock, auditor, outbox, baseUrl, sandbox, network, nudge });
 }

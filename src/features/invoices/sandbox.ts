@@ -1,8 +1,11 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
+import { networkState } from "../../platform/chain/state.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
+import { announce, changedFields, type AnnouncerDependencies } from "./announce.ts";
 import { lateWindowMs } from "./holds.ts";
-import type { InvoiceRow } from "./store.ts";
+import { viewOf } from "./present.ts";
+import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
 /** An issued invoice of any organization, for the operator of a test network. */
@@ -13,12 +16,23 @@ export function issuedInvoice(
   return reader.findOne(invoices, "WHERE id = $1 AND wallet_address IS NOT NULL", [invoiceId]);
 }
 
-/** Lets an invoice's time be over now, as if it had been issued earlier. Nothing else about it changes. */
-export async function endTime(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<void> {
-  await tx.update(invoices, { expiresAt: at }, "WHERE id = $1 AND expires_at > $2", [
-    invoiceId,
-    at,
-  ]);
+/** Lets an invoice's time be over now, as if it had been issued earlier, and tells of it like of any change. */
+export async function endTime(
+  tx: Tx,
+  deps: AnnouncerDependencies & { readonly baseUrl: () => string },
+  invoiceId: Id<"invoice">,
+  at: Instant,
+): Promise<void> {
+  const [row] = await lockInvoices(tx, [invoiceId]);
+  if (row?.expiresAt == null || row.expiresAt <= at) return;
+  const tipHeight = (await networkState(tx, row.network))?.tipHeight ?? null;
+  const set = { expiresAt: at, version: row.version + 1, updatedAt: at };
+  await tx.update(invoices, set, "WHERE id = $1", [invoiceId]);
+  const before = viewOf(row, deps.baseUrl(), tipHeight);
+  const after = viewOf({ ...row, ...set }, deps.baseUrl(), tipHeight);
+  const changes = changedFields(before, after);
+  const { status: previousStatus } = row;
+  announce(deps, tx, at, { types: ["invoice.updated"], previousStatus, changes }, after);
   await tx.run("UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND ends_at > $2", [
     invoiceId,
     at + lateWindowMs,

@@ -1,7 +1,8 @@
-import { commandsOf, type CommandFlag } from "../../api/command.ts";
+import { commandsOf, type CommandArgument, type CommandFlag } from "../../api/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Head } from "../../platform/chain/client.ts";
-import type { SandboxDesk } from "./sandbox-desk.ts";
+import type { SandboxFault } from "../../platform/chain/sandbox/chain.ts";
+import type { SandboxDesk, SandboxScene } from "./sandbox-desk.ts";
 
 export { chainCommands } from "./chain-commands.ts";
 
@@ -11,6 +12,27 @@ const drop: CommandFlag = {
   flags: "--drop",
   description: "their transactions are gone, instead of coming again in a later block",
 };
+
+const invoiceArgument: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
+
+const scenes: readonly (readonly [SandboxScene, string])[] = [
+  ["part", "Pay half of what an invoice still asks for"],
+  ["over", "Pay an invoice, and a whole token more"],
+  ["double", "Pay an invoice twice"],
+  ["late", "End an invoice's time, and pay it then"],
+  ["fail", "Pay an invoice by a call that fails: nothing moves"],
+  ["fake", "Pay an invoice in a token that only calls itself the same"],
+  ["zero", "Send an invoice's address a transfer of nothing"],
+  ["dust", "Send an invoice's address less than counts"],
+  ["lie", "Let the first provider tell of a payment that never happened"],
+];
+
+const faults: readonly (readonly [SandboxFault, string])[] = [
+  ["stall", "Let no provider of the sandbox answer for a while"],
+  ["refuse", "Let the first provider refuse for a while, as if it was asked too often"],
+  ["silence", "Let the first provider have no logs for a while, as if nobody had paid"],
+  ["contradict", "Let the first provider call every transaction failed for a while"],
+];
 
 export const sandboxCommands = [
   command({
@@ -61,6 +83,74 @@ export const sandboxCommands = [
       { title: "Block", value: (sent) => sent.blockNumber },
     ],
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
+  }),
+  ...scenes.map(([scene, summary]) =>
+    command({
+      name: `sandbox ${scene}`,
+      summary,
+      arguments: [invoiceArgument],
+      examples: [
+        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e`,
+        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
+      ],
+      effect: "write-without-trial",
+      handle: (desk, call) =>
+        desk.play(call.context, call.argument("invoiceId") as Id<"invoice">, scene),
+      async present(sent) {
+        const hashOf = await hashFormatter();
+        const data = sent.map(({ transactionHash, blockHeight }) => ({
+          transactionHash: hashOf(transactionHash),
+          blockNumber: blockHeight,
+        }));
+        return { data, nextCursor: null };
+      },
+      columns: [
+        { title: "TRANSACTION", value: (one) => one.transactionHash },
+        { title: "BLOCK", value: (one) => one.blockNumber },
+      ],
+      identify: (one) => one.transactionHash,
+      next: () => "till sandbox mine 3, or wait for the blocks that it comes into",
+    }),
+  ),
+  ...faults.map(([fault, summary]) =>
+    command({
+      name: `sandbox ${fault}`,
+      summary,
+      arguments: [
+        { name: "seconds", description: "for how long (60); 0 ends it", isOptional: true },
+      ],
+      examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
+      effect: "write-without-trial",
+      async handle(desk, call) {
+        const seconds = call.optionalArgument("seconds") ?? "60";
+        const forMs = seconds === "0" ? 0 : (await wholeNumber("seconds", seconds)) * 1_000;
+        return { fault, until: await desk.disturb(call.context, fault, forMs) };
+      },
+      async present({ fault: shown, until }) {
+        return { fault: shown, until: (await import("../../kernel/clock.ts")).toIso(until) };
+      },
+      columns: [{ title: "Until", value: (one) => one.until }],
+      identify: (one) => one.fault,
+    }),
+  ),
+  command({
+    name: "sandbox expire",
+    summary: "End an invoice's time now",
+    arguments: [invoiceArgument],
+    examples: [
+      "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const invoiceId = call.argument("invoiceId") as Id<"invoice">;
+      await desk.expire(call.context, invoiceId);
+      return { invoiceId };
+    },
+    present: (done) => Promise.resolve(done),
+    columns: [{ title: "Invoice", value: (one) => one.invoiceId }],
+    identify: (one) => one.invoiceId,
+    next: () => "till sandbox mine, or wait for a block: deadlines go by the chain's time",
   }),
   command({
     name: "sandbox mine",

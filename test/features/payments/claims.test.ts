@@ -73,10 +73,10 @@ eachStore("Looking at submitted transactions", (store) => {
       clock: app.clock,
       randomBytes: systemRandom,
     });
-    await app.app.db.write(tester, (tx) => chain.stall(tx, 2 * minute));
+    await app.app.db.write(tester, (tx) => chain.disturb(tx, "stall", 2 * minute));
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 2 });
-    await app.app.db.write(tester, (tx) => chain.stall(tx, 0));
+    await app.app.db.write(tester, (tx) => chain.disturb(tx, "stall", 0));
     await desk().mine(tester, 1);
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 3 });

@@ -48,6 +48,15 @@ export interface Reorganisation {
   readonly transactions: readonly string[];
 }
 
+/**
+ * What goes wrong with providers:
+ * - `stall`: none of them answers.
+ * - `refuse`: the first refuses, for being asked too often.
+ * - `silence`: the first has no logs, as if nobody had paid.
+ * - `contradict`: the first says of every transaction that it failed.
+ */
+export type SandboxFault = "stall" | "refuse" | "silence" | "contradict";
+
 /** The sandbox's commands. Each is part of the caller's transaction. */
 export interface Sandbox {
   /** Makes the chain where there is none, and sets how often a block comes: 0, on command only. */
@@ -61,8 +70,8 @@ export interface Sandbox {
    * are gone. Final blocks never change: deeper than those is refused with SandboxRefused.
    */
   reorganise(tx: Tx, depth: number, options: { readonly drop: boolean }): Promise<Reorganisation>;
-  /** No provider of the sandbox answers for so long; 0 ends it. */
-  stall(tx: Tx, forMs: number): Promise<void>;
+  /** Lets providers of the sandbox go wrong for so long; 0 ends it. Gives the moment when it is over. */
+  disturb(tx: Tx, how: SandboxFault, forMs: number): Promise<Instant>;
 }
 
 export interface SandboxOptions {
@@ -73,6 +82,13 @@ export interface SandboxOptions {
 
 /** The contract of every fake token. */
 export const fakeContract: Address = "fa4e".repeat(10);
+
+const faultColumns = {
+  stall: "stalledUntil",
+  refuse: "refusedUntil",
+  silence: "silentUntil",
+  contradict: "contraryUntil",
+} as const satisfies Record<SandboxFault, keyof SandboxChainRow>;
 
 /**
  * A transaction never goes into a block that is made before the caller's commit may be through: a block that was seen
@@ -87,7 +103,8 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
   const randomHex = (length: number) => bytesToHex(randomBytes(length));
 
   async function create(tx: Tx, blockMs: number): Promise<void> {
-    const row = { id: 1, generation: 0, nextLogIndex: 0, stalledUntil: 0 };
+    const well = { stalledUntil: 0, refusedUntil: 0, silentUntil: 0, contraryUntil: 0 };
+    const row = { id: 1, generation: 0, nextLogIndex: 0, ...well };
     if (!(await store.insertChain(tx, row))) return;
     const genesis = { fromHeight: 0, time: clock.now() };
     await store.insertSegment(
@@ -186,9 +203,11 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
       };
     },
 
-    async stall(tx, forMs) {
+    async disturb(tx, how, forMs) {
       const { now } = await lock(tx);
-      await store.updateChain(tx, { stalledUntil: now + Math.max(0, forMs) });
+      const until = now + Math.max(0, forMs);
+      await store.updateChain(tx, { [faultColumns[how]]: until });
+      return until;
     },
   };
 }

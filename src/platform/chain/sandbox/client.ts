@@ -4,7 +4,7 @@ import type { ChainClient, Head, TransferLog } from "../client.ts";
 import { findTokenByContract, type Network } from "../networks.ts";
 import { ProviderError } from "../provider-error.ts";
 import * as store from "./store.ts";
-import type { ForkRow, SandboxTransferRow, SegmentRow } from "./table.ts";
+import type { ForkRow, SandboxChainRow, SandboxTransferRow, SegmentRow } from "./table.ts";
 import { blockAt, tipAt } from "./timeline.ts";
 
 export interface SandboxClientOptions {
@@ -26,27 +26,40 @@ const attemptsMax = 5;
 /** The sandbox as a provider, read from the store: every process sees the same chain. */
 export function createSandboxClient(options: SandboxClientOptions): ChainClient {
   const { reader, network, clock, provider = "sandbox" } = options;
-  const isShown = ({ isLie }: SandboxTransferRow) => !isLie || provider === "sandbox";
+  const isLiar = provider === "sandbox";
+  const isShown = ({ isLie }: SandboxTransferRow) => !isLie || isLiar;
 
   function unreachable(message: string): ProviderError {
     return new ProviderError(message, { kind: "unreachable", provider });
   }
 
-  async function generation(): Promise<number> {
+  async function readChain(): Promise<SandboxChainRow> {
     const chain = await store.readChain(reader);
     if (chain === null) throw unreachable("the sandbox has no chain yet");
-    if (clock.now() < chain.stalledUntil) throw unreachable("the sandbox is stalled");
-    return chain.generation;
+    const now = clock.now();
+    if (now < chain.stalledUntil) throw unreachable("the sandbox is stalled");
+    if (isLiar && now < chain.refusedUntil) {
+      const retryAfterMs = chain.refusedUntil - now;
+      throw new ProviderError("asked too often (HTTP 429)", {
+        ...{ kind: "rate_limited", provider, retryAfterMs },
+      });
+    }
+    return chain;
+  }
+
+  /** Whether the first provider tells this lie now. */
+  async function tells(lie: "silentUntil" | "contraryUntil"): Promise<boolean> {
+    return isLiar && clock.now() < (await readChain())[lie];
   }
 
   /** Runs `read` again where a reorganisation came between its statements: every answer is of one chain. */
   async function ofOneChain<T>(read: (tip: Tip) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const before = await generation();
+      const before = (await readChain()).generation;
       const newest = await store.newestSegment(reader);
       if (newest === null) throw unreachable("the sandbox has no chain yet");
       const answer = await read({ newest, height: tipAt(newest, clock.now()) });
-      if ((await generation()) === before) return answer;
+      if ((await readChain()).generation === before) return answer;
     }
     throw unreachable("the sandbox is being reorganised");
   }
@@ -60,6 +73,7 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
   }
 
   async function logsBetween(from: number, to: number): Promise<TransferLog[]> {
+    if (await tells("silentUntil")) return [];
     const rows = await store.transfersBetween(reader, from, to);
     const { segments, forks } = await view(from);
     const blocks = new Map<number, Head>();
@@ -122,12 +136,13 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
         if (row === null || row.blockHeight > tip.height || !isShown(row)) return null;
         const { segments, forks } = await view(row.blockHeight);
         const block = blockAt(segments, forks, row.blockHeight);
+        const isFailed = row.isFailed || (await tells("contraryUntil"));
         return {
           transactionHash,
-          succeeded: !row.isFailed,
+          succeeded: !isFailed,
           blockHeight: block.height,
           blockHash: block.hash,
-          transfers: row.isFailed || row.amount === 0n ? [] : [logOf(row, block)],
+          transfers: isFailed || row.amount === 0n ? [] : [logOf(row, block)],
         };
       }),
 

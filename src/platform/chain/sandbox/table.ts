@@ -11,6 +11,12 @@ export const sandboxChain = table(
     nextLogIndex: integer(),
     /** Until then no provider of the sandbox answers. */
     stalledUntil: time(),
+    /** Until then the first provider refuses whoever asks, for asking too often. */
+    refusedUntil: time(),
+    /** Until then the first provider answers every question about logs with none. */
+    silentUntil: time(),
+    /** Until then the first provider says of every transaction that it failed. */
+    contraryUntil: time(),
   },
   { primaryKey: ["id"] },
 );

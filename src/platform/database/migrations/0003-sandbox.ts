@@ -9,7 +9,10 @@ export const migration: Migration = {
       id ${types.integer} NOT NULL PRIMARY KEY CHECK (id = 1),
       generation ${types.integer} NOT NULL,
       next_log_index ${types.integer} NOT NULL,
-      stalled_until ${types.time} NOT NULL
+      stalled_until ${types.time} NOT NULL,
+      refused_until ${types.time} NOT NULL,
+      silent_until ${types.time} NOT NULL,
+      contrary_until ${types.time} NOT NULL
     )`,
     `CREATE TABLE sandbox_segments (
       from_height ${types.integer} NOT NULL PRIMARY KEY,

@@ -7,6 +7,7 @@ import {
   fakeContract,
   makeSandbox,
   SandboxRefused,
+  type SandboxFault,
   type Sandbox,
   type SandboxPayment,
 } from "../../../../src/platform/chain/sandbox/chain.ts";
@@ -136,6 +137,32 @@ eachStore("the sandbox chain", (store) => {
     await open(500);
     await open(0);
     expect((await client.heads()).latest).to.deep.equal(later.latest);
+  });
+
+  it("has a first provider that goes wrong on command, and a witness that does not", async () => {
+    await open(0);
+    const paid = await pay();
+    await mine();
+    const disturb = (how: SandboxFault, forMs = 1_000) =>
+      write((tx) => sandbox.disturb(tx, how, forMs));
+    expect(await disturb("refuse")).to.equal(now + 1_000);
+    expect(await kindOf(client.heads())).to.equal("rate_limited");
+    expect(await find(witness)).to.have.length(1);
+    now += 1_000;
+    await disturb("silence");
+    expect(await find()).to.deep.equal([]);
+    expect((await client.receipt(paid.transactionHash))?.succeeded).to.equal(true);
+    expect(await find(witness)).to.have.length(1);
+    await disturb("silence", 0);
+    expect(await find()).to.have.length(1);
+    await disturb("contradict");
+    const { succeeded, transfers } = (await client.receipt(paid.transactionHash)) ?? {};
+    expect({ succeeded, transfers }).to.deep.equal({ succeeded: false, transfers: [] });
+    expect((await witness.receipt(paid.transactionHash))?.succeeded).to.equal(true);
+    await disturb("stall");
+    expect(await kindOf(witness.heads())).to.equal("unreachable");
+    now += 1_000;
+    expect((await client.receipt(paid.transactionHash))?.succeeded).to.equal(true);
   });
 
   it("shows a payment in its block, in logs and receipt alike", async () => {
@@ -325,14 +352,14 @@ eachStore("the sandbox chain", (store) => {
 
   it("stalls: nothing answers until the time is over, or it is told to go on", async () => {
     await open(1_000);
-    await write((tx) => sandbox.stall(tx, 30_000));
+    await write((tx) => sandbox.disturb(tx, "stall", 30_000));
     now += 29_999;
     expect(await kindOf(client.heads())).to.equal("unreachable");
     expect(await kindOf(witness.receipt("0".repeat(64)))).to.equal("unreachable");
     now += 1;
     expect((await client.heads()).latest.height).to.equal(30);
-    await write((tx) => sandbox.stall(tx, 30_000));
-    await write((tx) => sandbox.stall(tx, 0));
+    await write((tx) => sandbox.disturb(tx, "stall", 30_000));
+    await write((tx) => sandbox.disturb(tx, "stall", 0));
     expect(await kindOf(client.heads())).to.equal("answered");
   });
 
