@@ -8,7 +8,13 @@ const jsonSizeMax = 256;
 /** The largest form. Pages have small ones. */
 const formSizeMax = 16;
 
+/**
+ * The text is taken byte by byte, since the reader would put U+FFFD where the bytes are not UTF-8, and the body that is
+ * kept were not the one that was sent.
+ */
 const readJsonBody = koaBody({
+  encoding: "latin1",
+  includeUnparsed: true,
   jsonLimit: `${String(jsonSizeMax)}kb`,
   jsonStrict: false,
   text: false,
@@ -28,17 +34,20 @@ const readFormBody = koaBody({
 export async function readJson(ctx: Context): Promise<unknown> {
   try {
     await readJsonBody(ctx, () => Promise.resolve());
-    return ctx.request.body;
   } catch (error) {
     letGo(ctx, error, jsonSizeMax);
     // The reader refuses names like __proto__ without saying where: parseBody names them.
     const { body } = error as { body?: unknown };
-    const parsed = typeof body === "string" ? parseJson(body) : undefined;
-    if (parsed !== undefined) return parsed;
-    throw new InvalidRequest(
-      "The body is not JSON. Check it with a JSON parser and send it again.",
-    );
+    return parseJson(typeof body === "string" ? body : "");
   }
+  const { body, rawBody } = ctx.request as { body?: unknown; rawBody?: string };
+  return rawBody === undefined || isAscii(rawBody) ? body : parseJson(rawBody);
+}
+
+/** Text of one byte a letter that means the same in every encoding that JSON is sent in. */
+function isAscii(bytes: string): boolean {
+  // eslint-disable-next-line no-control-regex -- every byte below 0x80 is meant
+  return /^[\x00-\x7f]*$/.test(bytes);
 }
 
 /** The fields of a form. @throws PayloadTooLarge, UnsupportedMediaType, InvalidRequest */
@@ -71,10 +80,16 @@ function letGo(ctx: Context, error: unknown, sizeMax: number): void {
   if (status === 415) throw new UnsupportedMediaType("The content encoding is not supported.");
 }
 
-function parseJson(text: string): unknown {
+/** Strict: bytes that are no UTF-8 are no text, and a mark of the byte order is none of it. */
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** What JSON says, given as one letter a byte. */
+function parseJson(bytes: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(utf8.decode(Buffer.from(bytes, "latin1"))) as unknown;
   } catch {
-    return undefined;
+    throw new InvalidRequest(
+      "The body is not JSON in UTF-8. Check it with a JSON parser and send it again.",
+    );
   }
 }

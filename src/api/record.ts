@@ -67,6 +67,13 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
 /** A time on the wire: ISO 8601 with milliseconds and Z. */
 export const datetime = () => z.iso.datetime({ precision: 3 });
 
+/** A time that is asked for: ISO 8601 with its zone, as exact as anybody likes. */
+export const instant = () =>
+  z.iso.datetime({
+    offset: true,
+    error: "must be a time with its zone, such as 2026-01-31T00:00:00Z",
+  });
+
 /** An amount on the wire: decimal text, never a JSON number. The service checks the asset's own decimals. */
 export const money = () =>
   z

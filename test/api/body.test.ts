@@ -45,6 +45,40 @@ eachServed("the body of a request", (served) => {
       }
     });
 
+    it("takes UTF-8 alone, and keeps what was sent to the letter", async () => {
+      const bytes = (...parts: readonly (string | readonly number[])[]) =>
+        Buffer.concat(
+          parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from(part))),
+        );
+      for (const [name, broken] of [
+        ["a byte alone", [0xff]],
+        ["Latin-1", [0x63, 0x61, 0x66, 0xe9]],
+        ["cut short", [0xe2, 0x82]],
+        ["longer than need be", [0xc0, 0xaf]],
+        ["half a pair", [0xed, 0xa0, 0x80]],
+        ["beyond Unicode", [0xf4, 0x90, 0x80, 0x80]],
+      ] as const) {
+        const answer = await patch({ raw: bytes('{"name":"a', broken, 'b"}'), headers: json });
+        expectProblem(answer, 400, "invalid_request");
+        const key = await patch({ raw: bytes('{"n', broken, '":"a"}'), headers: json });
+        expect(key.status, name).to.equal(400);
+      }
+      for (const name of ["café", "\ufffd stays", "💩 ﷽ 中文", "ÿ\u0080", "plain"]) {
+        const answer = await patch({ raw: Buffer.from(JSON.stringify({ name })), headers: json });
+        expect(answer.body["name"], name).to.equal(name);
+        const zipped = gzipSync(Buffer.from(JSON.stringify({ name })));
+        const packed = await patch({
+          raw: zipped,
+          headers: { ...json, "Content-Encoding": "gzip" },
+        });
+        expect(packed.body["name"], name).to.equal(name);
+      }
+      const escaped = await patch({ raw: '{"name":"a\\u0000"}', headers: json });
+      expect(pointersOf(escaped)).to.deep.equal(["/name"]);
+      const half = await patch({ raw: '{"name":"\\ud800é"}', headers: json });
+      expect(pointersOf(half)).to.deep.equal(["/name"]);
+    });
+
     it("needs a body where there is one to read", async () => {
       expectProblem(await patch({}), 400, "invalid_request");
       expectProblem(await patch({ headers: json }), 400, "invalid_request");

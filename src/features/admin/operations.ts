@@ -46,11 +46,14 @@ export const adminOperations = [
     method: "POST",
     path: "/admin/organizations/{organizationId}/verification",
     summary: "Approve, reject or request changes of an organization's verification",
+    description:
+      "With `If-Match` and the ETag under which the organization was read, the decision is on that version alone: what was changed or decided meanwhile is a 412.",
     access: platform("platform:write"),
     request: { body: UpdateOrganizationVerificationRequest },
     response: { status: 200, record: AdminOrganizationDetailRecord },
     errors: [VerificationConflict],
-    handle: (service, call) => service.decide(call.context, call.params.organizationId, call.body),
+    handle: (service, call) =>
+      service.decide(call.context, call.params.organizationId, call.body, call.expect),
     present: presentOrganizationDetail,
   }),
 ];

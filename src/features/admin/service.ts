@@ -34,11 +34,15 @@ export interface OrganizationDetail {
 export interface AdminService {
   listOrganizations(query: OrganizationFilters & PageQuery): Promise<Page<OrganizationEntry>>;
   getOrganization(organizationId: Id<"organization">): Promise<OrganizationDetail>;
-  /** Approves, rejects or sends back an organization's submission. */
+  /**
+   * Approves, rejects or sends back an organization's submission. `expect` is shown it as it stands, and throws where
+   * the decision is on another version.
+   */
   decide(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: DecisionInput,
+    expect?: (current: OrganizationDetail) => void,
   ): Promise<OrganizationDetail>;
   /** Suspends an organization: every write of it is refused until it is resumed. The command line alone does this. */
   setStatus(
@@ -95,10 +99,12 @@ export function makeAdminService(deps: {
       return detailOf(db, organization);
     },
 
-    decide(context, organizationId, input) {
-      return db.write(context, async (tx) =>
-        detailOf(tx, await organizations.decide(tx, clock.now(), organizationId, input)),
-      );
+    decide(context, organizationId, input, expect) {
+      return db.write(context, async (tx) => {
+        const asRead = async (current: OrganizationRow) => expect?.(await detailOf(tx, current));
+        const decided = organizations.decide(tx, clock.now(), organizationId, input, asRead);
+        return detailOf(tx, await decided);
+      });
     },
 
     setStatus(context, organizationId, status) {

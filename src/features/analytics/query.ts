@@ -1,13 +1,11 @@
 import { z } from "zod";
+import { instant } from "../../api/record.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/asset.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { defaultCurrency, type Period } from "../usage/index.ts";
 import { intervals } from "./buckets.ts";
-
-const instant = () =>
-  z.iso.datetime({ offset: true, error: "must be a time such as 2026-01-31T00:00:00.000Z" });
 
 /** What every reading of figures may be asked. */
 export const figuresQuery = {

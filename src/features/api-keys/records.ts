@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   datetime,
   id,
+  instant,
   line,
   listRecord,
   record,
@@ -34,5 +35,5 @@ export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
     .array(z.enum(scopes))
     .min(1, { error: "must name at least one scope" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a scope" }),
-  expiresAt: datetime().nullish(),
+  expiresAt: instant().nullish(),
 });

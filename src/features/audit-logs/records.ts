@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
-import { datetime, id, listRecord, responseRecord } from "../../api/record.ts";
+import { datetime, id, instant, listRecord, responseRecord } from "../../api/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),
@@ -31,8 +31,8 @@ export const auditLogQuery = {
   ...pageParameters,
   action: z.string().max(100).optional(),
   actorId: z.string().max(100).optional(),
-  from: datetime().optional(),
-  to: datetime().optional(),
+  from: instant().optional(),
+  to: instant().optional(),
 };
 
 export const adminAuditLogQuery = {
@@ -45,6 +45,6 @@ export const AdminAuditLogQuery = z.strictObject(adminAuditLogQuery);
 export function withTimes<
   Q extends { readonly from?: string | undefined; readonly to?: string | undefined },
 >(query: Q) {
-  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
-  return { ...query, from: instant(query.from), to: instant(query.to) };
+  const read = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return { ...query, from: read(query.from), to: read(query.to) };
 }

@@ -74,6 +74,9 @@ export const en = {
     "We received {received} of {payable} before the time was over. Do not send the rest now.",
   canceledHeadline: "Canceled by the merchant",
   canceledLead: "{merchant} has canceled this payment. Do not send anything to its address.",
+  canceledPaidHeadline: "Canceled, and a payment has arrived",
+  canceledPaidLead:
+    "Money arrived though {merchant} has canceled this payment. {merchant} looks at it and decides what happens with it. Do not send anything more.",
   cannotCheckHeadline: "We cannot check the network now",
   cannotCheckLead:
     "Your payment is safe: what was sent will be found as soon as {network} can be read again. Do not send it twice.",
@@ -148,4 +151,6 @@ export const en = {
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",
+  sendNothingCanceledPaid:
+    "The invoice is canceled, and a payment has arrived for it, which {merchant} looks at. Do not send anything more.",
 } as const;

@@ -1,7 +1,7 @@
 import { subtract } from "../../kernel/money.ts";
 import { fill, type Catalogue } from "./catalogue.ts";
 import { amountText, networkText } from "./present.ts";
-import { isLagging, isPayable, type CheckoutState } from "./rules.ts";
+import { hasReview, isLagging, isPayable, type CheckoutState } from "./rules.ts";
 import type { CheckoutPageView } from "./service.ts";
 
 /** How a state looks, beside its words: never by colour alone, each has an icon of its own. */
@@ -60,6 +60,9 @@ export function describeState(
     case "expired_partly_paid":
       return words("careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...news, contact);
     case "canceled":
+      if (hasReview(view)) {
+        return words("careful", text.canceledPaidHeadline, text.canceledPaidLead, contact);
+      }
       return words("over", text.canceledHeadline, text.canceledLead, ...news, contact);
     case "cannot_check": {
       const next = isPayable(invoice, view.at) ? text.cannotCheckOpen : text.cannotCheckOver;
@@ -69,10 +72,10 @@ export function describeState(
 }
 
 /** What happened beside: the payer must learn why money is asked for again, or why it does not count yet. */
-function newsOf({ invoice, payments }: CheckoutPageView, text: Catalogue): string[] {
+function newsOf(view: CheckoutPageView, text: Catalogue): string[] {
   return [
-    ...(invoice.exception === "reverted" ? [text.reverted] : []),
-    ...(payments.some(({ status }) => status === "review") ? [text.inReview] : []),
+    ...(view.invoice.exception === "reverted" ? [text.reverted] : []),
+    ...(hasReview(view) ? [text.inReview] : []),
   ];
 }
 

@@ -11,7 +11,7 @@ import { en } from "./en.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
-import { isPayable } from "./rules.ts";
+import { hasReview, isPayable } from "./rules.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
@@ -129,6 +129,8 @@ function instructions(view: CheckoutView, at: Instant): string {
     case "expired":
       return fill(en.sendNothingExpired, { merchant });
     case "canceled":
-      return en.sendNothingCanceled;
+      return hasReview(view)
+        ? fill(en.sendNothingCanceledPaid, { merchant })
+        : en.sendNothingCanceled;
   }
 }

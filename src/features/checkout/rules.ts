@@ -76,6 +76,11 @@ function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): 
   );
 }
 
+/** Whether money came that the merchant has yet to decide on. */
+export function hasReview({ payments }: Pick<Standing, "payments">): boolean {
+  return payments.some(({ status }) => status === "review");
+}
+
 export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "payable">): boolean {
   return invoice.received.units > invoice.payable.units;
 }

@@ -3,6 +3,7 @@ import { pageParameters } from "../../api/list.ts";
 import {
   datetime,
   id,
+  instant,
   line,
   listRecord,
   metadata,
@@ -84,8 +85,8 @@ export const invoiceQuery = {
   status: InvoiceStatusRecord.optional(),
   customerId: id("customer").optional(),
   externalId: z.string().max(externalIdLengthMax).optional(),
-  createdFrom: datetime().optional(),
-  createdTo: datetime().optional(),
+  createdFrom: instant().optional(),
+  createdTo: instant().optional(),
 };
 export const InvoiceQuery = z.strictObject(invoiceQuery);
 
@@ -95,8 +96,8 @@ export function withCreationTimes({
   createdTo,
   ...query
 }: z.output<typeof InvoiceQuery>) {
-  const instant = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
-  return { ...query, createdFrom: instant(createdFrom), createdTo: instant(createdTo) };
+  const read = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return { ...query, createdFrom: read(createdFrom), createdTo: read(createdTo) };
 }
 
 const optional = {

@@ -91,12 +91,16 @@ export interface Organizations {
       readonly isPlatform?: boolean;
     },
   ): Promise<OrganizationRow>;
-  /** A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. */
+  /**
+   * A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. `expect`
+   * is shown what is decided on, once it is locked, and throws where the reviewer read another version.
+   */
   decide(
     tx: Tx,
     at: Instant,
     organizationId: Id<"organization">,
     input: DecisionInput,
+    expect?: (current: OrganizationRow) => Promise<void>,
   ): Promise<OrganizationRow>;
   /**
    * Suspends an organization, which is then read and not changed, or resumes it. The same again changes nothing; the
@@ -163,12 +167,13 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
       return row;
     },
 
-    async decide(tx, at, organizationId, input) {
+    async decide(tx, at, organizationId, input, expect) {
       const note = input.note ?? null;
       if (note === null && input.decision !== "approve") {
         throw invalidField("/note", "required", "is required to reject and to request changes");
       }
       const current = await lockOrganization(tx, organizationId);
+      await expect?.(current);
       const to = statusAfter[input.decision];
       requireTransition(current, to);
       const next = await save(tx, at, current, {

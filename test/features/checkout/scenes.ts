@@ -137,6 +137,15 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
+    name: "canceled, and money came",
+    state: "canceled",
+    headline: "Canceled, and a payment has arrived",
+    set(lab) {
+      lab.world.payments = [aPayment({ status: "review" })];
+      lab.change({ status: "canceled" });
+    },
+  },
+  {
     name: "cannot check now",
     state: "cannot_check",
     headline: "We cannot check the network now",

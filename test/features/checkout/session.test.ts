@@ -115,6 +115,12 @@ describe("getCheckoutSession", () => {
     });
   }
 
+  it("tells who paid a canceled invoice that the money is seen, and who decides", async () => {
+    const { paymentInstructions } = await inScene("canceled, and money came", "ethereum");
+    expect(paymentInstructions).to.match(/a payment has arrived for it, which .+ looks at/);
+    expect(paymentInstructions).to.match(/Do not send anything more/);
+  });
+
   it("asks for nothing once the time is over, though the network was not read since", async () => {
     await open();
     lab.world.at = startOfTime + hour;

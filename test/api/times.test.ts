@@ -1,0 +1,74 @@
+// Every time that a list or a figure is narrowed by, on every operation that takes one.
+import { expect } from "chai";
+import { allOperations } from "../../src/features/index.ts";
+import type { Person } from "../support/app.ts";
+import { platformAdmin } from "../support/platform.ts";
+import { eachServed } from "../support/served.ts";
+import { pathOf } from "./operations.ts";
+import { pointersOf } from "./problem.ts";
+
+const names = ["from", "to", "createdFrom", "createdTo"];
+const timed = allOperations.flatMap((operation) =>
+  Object.keys(operation.query)
+    .filter((name) => names.includes(name))
+    .map((name) => ({ operation, name })),
+);
+
+eachServed(
+  "a time in a query",
+  (served) => {
+    let admin: Person;
+    before(async () => {
+      admin = await platformAdmin(served.app);
+    });
+    const ask = ({ operation, name }: (typeof timed)[number], value: string) => {
+      const path = pathOf(operation, { organizationId: admin.organizationId });
+      const query = `?${name}=${encodeURIComponent(value)}`;
+      return served.app.request("GET", path + query, { token: admin.token });
+    };
+
+    it("is a day that there is, with a zone, or a 400 that names it", async () => {
+      expect(timed.length).to.be.greaterThan(5);
+      for (const where of timed) {
+        for (const wrong of [
+          "2026-13-40",
+          "2026-02-30",
+          "2026-02-30T00:00:00Z",
+          "2025-02-29T00:00:00Z",
+          "2026-01-31",
+          "2026-01-31T00:00:00",
+          "2026-01-31T24:00:00Z",
+          "2026-01-31T00:60:00Z",
+          "2026-01-31 00:00:00Z",
+          "2026-01-31T00:00:00+99:99",
+          "1767225600000",
+          "yesterday",
+          "",
+        ]) {
+          const told = `${where.operation.id} ${where.name}=${wrong}`;
+          expect(pointersOf(await ask(where, wrong)), told).to.deep.equal([`?${where.name}`]);
+        }
+      }
+    });
+
+    it("may be as exact as anybody likes, in any zone", async () => {
+      for (const where of timed) {
+        const year = /to$/i.test(where.name) ? "2100" : "2026";
+        const isFigure =
+          where.operation.group === "Analytics" || /Top|Charts/.test(where.operation.id);
+        for (const good of [
+          `${year}-01-31T00:00:00Z`,
+          `${year}-01-31T00:00:00.000Z`,
+          `${year}-01-31T02:00:00+02:00`,
+        ]) {
+          const { status } = await ask(where, good);
+          // Charts may find that so many days are too many buckets.
+          expect(status, `${where.operation.id} ${good}`).to.be.oneOf(
+            isFigure ? [200, 422] : [200],
+          );
+        }
+      }
+    });
+  },
+  { background: false },
+);
