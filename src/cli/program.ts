@@ -179,6 +179,13 @@ const ownCommands: readonly OwnCommand[] = [
       (await import("./commands/db.ts")).migrateStore(terminal, flags),
   },
   {
+    name: "db verify",
+    summary: "Check everything that must hold in the store, and name the rows that break it",
+    examples: ["till db verify", "till db verify --json"],
+    run: async (terminal, flags) =>
+      (await import("./commands/db-verify.ts")).verifyStoreCommand(terminal, flags),
+  },
+  {
     name: "config show",
     summary: "Print every setting, secrets masked",
     examples: ["till config show", "till config show --origin --json"],

@@ -1,4 +1,5 @@
 export { customersOf, invoiceCandidates, type SoughtMoney } from "./candidates.ts";
+export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, watchedAddresses, watchedAmong, type HoldMatch } from "./hold-matching.ts";
 export {

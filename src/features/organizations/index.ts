@@ -1,3 +1,4 @@
+export { organizationChecks } from "./checks.ts";
 export { VerificationConflict } from "./errors.ts";
 export { organizationOperations } from "./operations.ts";
 export { presentOrganization } from "./present.ts";

@@ -1,5 +1,6 @@
 export { makeTransferDesk, type TransferDesk } from "./allocation.ts";
 export { makeChainService, type ChainService } from "./chain-service.ts";
+export { paymentChecks } from "./checks.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
 export { makeHashClaims, type HashClaims } from "./claims.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";

@@ -1,3 +1,4 @@
+export { walletChecks } from "./checks.ts";
 export { takeAddress } from "./claims.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { walletOperations } from "./operations.ts";

@@ -1,3 +1,4 @@
+export { webhookChecks } from "./checks.ts";
 export { createDeliverer, type Deliverer } from "./deliverer.ts";
 export { makeEndpointWriter } from "./endpoint-writer.ts";
 export { makeFanOut } from "./fan-out.ts";

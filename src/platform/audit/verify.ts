@@ -39,6 +39,13 @@ export async function verifyAudit(
   return { entries: last.position, head, fault: fault ?? (await findForeign(db)) };
 }
 
+/** What is wrong with the chain as it is sealed so far; null where it holds. Writes nothing. */
+export async function auditFault(reader: Reader): Promise<AuditFault | null> {
+  const head = await chainHead(reader);
+  const { fault } = await walk(reader, head, null);
+  return fault ?? findForeign(reader);
+}
+
 async function walk(
   reader: Reader,
   head: ChainHead,

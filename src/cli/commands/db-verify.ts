@@ -1,0 +1,63 @@
+import { openStore, storeName, verifyStore, type CheckResult } from "../../compose/index.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { createLogger } from "../../platform/logger/index.ts";
+import { systemRandom } from "../../platform/secrets/random.ts";
+import { printTable } from "../output.ts";
+import { Unhealthy } from "../refusals.ts";
+import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** `till db verify`: checks everything that must hold in the store, and names the rows that break it. Only reads. */
+export async function verifyStoreCommand(terminal: Terminal, flags: Flags): Promise<void> {
+  const loaded = await loadStoreSettings(terminal, "cli", flags);
+  const logger = createLogger({ level: logLevelOf(terminal, loaded) });
+  const outside = { clock: systemClock, randomBytes: systemRandom, logger };
+  const { db } = await openStore(loaded.config, "use", outside);
+  let results: readonly CheckResult[];
+  try {
+    results = await verifyStore(db);
+  } finally {
+    await db.close();
+  }
+  await print(terminal, results);
+  const broken = results.filter(({ violations }) => violations.length > 0);
+  if (broken.length > 0) {
+    throw new Unhealthy(
+      `${broken.map(({ check }) => check.name).join(", ")}: rows of the store are not as they must be. What to do about each is said beside it.`,
+    );
+  }
+  terminal.talk(`Everything that was checked holds in ${storeName(loaded.config)}.`);
+}
+
+async function print(terminal: Terminal, results: readonly CheckResult[]): Promise<void> {
+  switch (terminal.form) {
+    case "json":
+      terminal.data(JSON.stringify({ data: results.map(presentResult), nextCursor: null }));
+      return;
+    case "quiet":
+      for (const { violations } of results) for (const { row } of violations) terminal.data(row);
+      return;
+    case "people":
+      await printTable(
+        terminal,
+        ["CHECK", "RESULT", "WHAT HOLDS"],
+        results.map(({ check, violations }) => [
+          check.name,
+          violations.length === 0 ? "ok" : `${String(violations.length)} rows break it`,
+          check.describe,
+        ]),
+      );
+      await printBroken(terminal, results);
+  }
+}
+
+async function printBroken(terminal: Terminal, results: readonly CheckResult[]): Promise<void> {
+  const rows = results.flatMap(({ check, violations }) =>
+    violations.map(({ row, fault }) => [check.name, row, fault, check.advice]),
+  );
+  if (rows.length > 0) await printTable(terminal, ["CHECK", "ROW", "FAULT", "WHAT TO DO"], rows);
+}
+
+function presentResult({ check: { name, describe, advice }, violations }: CheckResult) {
+  return { name, describe, advice, holds: violations.length === 0, violations };
+}

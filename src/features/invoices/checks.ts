@@ -1,0 +1,125 @@
+import type { Id } from "../../kernel/id.ts";
+import { networkState } from "../../platform/chain/state.ts";
+import {
+  firstDifference,
+  queryCheck,
+  walkBatch,
+  walkCheck,
+  type Check,
+  type Violation,
+} from "../../platform/database/checks.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
+import { standingOf, type PaymentTotals } from "./rules.ts";
+import type { InvoiceRow } from "./store.ts";
+import { invoices } from "./table.ts";
+
+/** An issued invoice as its payments are held against it. */
+export interface LedgerOfInvoice {
+  readonly id: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+  readonly network: string;
+  readonly terms: PayableTerms;
+  /** As the invoice keeps them. */
+  readonly totals: PaymentTotals;
+}
+
+/** Issued invoices after an id, in the order of their ids; for those who check their payments. */
+export async function issuedLedgers(reader: Reader, after: string): Promise<LedgerOfInvoice[]> {
+  const rows = await reader.find(
+    invoices,
+    `WHERE id > $1 AND issued_at IS NOT NULL ORDER BY id LIMIT ${String(walkBatch)}`,
+    [after],
+  );
+  return rows.flatMap((row) => {
+    const terms = payableTerms(row);
+    if (terms === null) return [];
+    const { id, organizationId, network } = row;
+    return [{ id, organizationId, network, terms, totals: storedTotals(row) }];
+  });
+}
+
+/** The status follows from the totals, the terms and the time of the newest block, and from nothing else. */
+function statusFault(row: InvoiceRow, tipTime: number): string | null {
+  const { expiresAt, completedAt } = row;
+  // Whoever waits for the sweep of deadlines is not expired yet.
+  const isOpen = row.status === "open" || row.status === "partially_paid";
+  const time = isOpen ? Math.min(tipTime, expiresAt ?? tipTime) : tipTime;
+  const { status, exception, paidAt } = standingOf(statusTerms(row), storedTotals(row), time);
+  return firstDifference(
+    { status: row.status, exception: row.exception, paidAt: row.paidAt },
+    { status, exception, paidAt: completedAt === null ? row.paidAt : paidAt },
+  );
+}
+
+async function statusFaults(
+  reader: Reader,
+  rows: readonly InvoiceRow[],
+): Promise<readonly Violation[]> {
+  const tips = new Map<string, number>();
+  for (const network of new Set(rows.map((row) => row.network))) {
+    tips.set(network, (await networkState(reader, network))?.tipTime ?? 0);
+  }
+  return rows.flatMap((row) => {
+    const fault = statusFault(row, tips.get(row.network) ?? 0);
+    return fault === null ? [] : [{ row: row.id, fault: `Its ${fault}.` }];
+  });
+}
+
+const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+
+export const invoiceChecks: readonly Check[] = [
+  walkCheck({
+    name: "invoices.status",
+    describe: "An invoice's status and exception follow from its terms, its totals and the time.",
+    advice: restore,
+    batch: (reader, after) =>
+      reader.find(invoices, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    faultsOf: statusFaults,
+  }),
+  queryCheck({
+    name: "invoices.own-address",
+    describe: "No two invoices were given the same address of an extended key.",
+    advice: "Archive the wallet and register another key: whose money it is, a person has to say.",
+    sql: `SELECT MAX(id) AS "row", 'Its address is that of ' || MIN(id) || ' too.' AS fault
+      FROM invoices WHERE address_index IS NOT NULL
+      GROUP BY wallet_address HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
+  }),
+  queryCheck({
+    name: "invoices.held",
+    describe: "Every invoice that can be paid has a hold.",
+    advice: "Cancel the invoice and issue it again: its payments cannot be told from others'.",
+    sql: `SELECT id AS "row", 'It is ' || status || ' and holds nothing.' AS fault FROM invoices
+      WHERE status IN ('open', 'partially_paid') AND NOT EXISTS (
+        SELECT 1 FROM holds WHERE holds.invoice_id = invoices.id AND holds.released_at IS NULL
+      ) ORDER BY id`,
+  }),
+  queryCheck({
+    name: "holds.unique",
+    describe:
+      "No two live holds on an address take the same amount, or the whole address and a part.",
+    advice: "Cancel the later invoice of the two and issue it again.",
+    sql: `SELECT other.id AS "row", 'The hold ' || held.id || ' has the same.' AS fault
+      FROM holds AS held JOIN holds AS other
+        ON other.network = held.network AND other.address = held.address AND other.id > held.id
+        AND other.released_at IS NULL
+        AND (held.kind = 'exclusive' OR other.kind = 'exclusive'
+          OR (other.token = held.token AND other.amount = held.amount))
+      WHERE held.released_at IS NULL AND (held.kind = 'exclusive' OR EXISTS (
+        SELECT 1 FROM holds AS twin
+        WHERE twin.network = held.network AND twin.address = held.address AND twin.released_at IS NULL
+          AND twin.id <> held.id AND (twin.kind = 'exclusive' OR (twin.token = held.token AND twin.amount = held.amount))
+      )) ORDER BY other.id`,
+  }),
+  queryCheck({
+    name: "holds.invoice",
+    describe: "A hold is of an invoice of the same organization, network and token.",
+    advice: restore,
+    sql: `SELECT holds.id AS "row", COALESCE('It is not as its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
+      FROM holds LEFT JOIN invoices ON invoices.id = holds.invoice_id
+      WHERE invoices.id IS NULL OR invoices.organization_id <> holds.organization_id
+        OR invoices.network <> holds.network OR holds.least_amount > holds.amount
+        OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)
+      ORDER BY holds.id`,
+  }),
+];

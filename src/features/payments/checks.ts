@@ -1,0 +1,131 @@
+import {
+  firstDifference,
+  queryCheck,
+  walkBatch,
+  walkCheck,
+  type Check,
+  type Violation,
+} from "../../platform/database/checks.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import { issuedLedgers, type LedgerOfInvoice } from "../invoices/index.ts";
+import { settleLedger, takenOf } from "./rules.ts";
+import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
+import { groupBy } from "./window.ts";
+
+function paymentsBy(
+  reader: Reader,
+  column: "invoice_id" | "transfer_id",
+  ids: readonly string[],
+): Promise<PaymentRow[]> {
+  return reader.find(payments, `WHERE ${column} IN ${listed(reader.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(ids),
+  ]);
+}
+
+/** An invoice's totals, and what each of its payments is worth, are what its payments come to. */
+async function ledgerFaults(
+  reader: Reader,
+  ledgers: readonly LedgerOfInvoice[],
+): Promise<readonly Violation[]> {
+  const ids = ledgers.map(({ id }) => id);
+  const byInvoice = groupBy(await paymentsBy(reader, "invoice_id", ids), (row) => row.invoiceId);
+  return ledgers.flatMap(({ id, terms, totals }) => {
+    const own = byInvoice.get(id) ?? [];
+    const settled = settleLedger(own, terms);
+    const found: Violation[] = [];
+    const fault = firstDifference({ ...totals }, { ...settled.totals });
+    if (fault !== null) found.push({ row: id, fault: `By its payments, its ${fault}.` });
+    const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
+    for (const { id: paymentId, settlementAmount } of settled.payments) {
+      const stored = worths.get(paymentId);
+      if (stored === settlementAmount) continue;
+      const told = `It is worth ${String(stored)} and should be worth ${String(settlementAmount)}.`;
+      found.push({ row: paymentId, fault: told });
+    }
+    return found;
+  });
+}
+
+async function takenFaults(
+  reader: Reader,
+  rows: readonly TransferRow[],
+): Promise<readonly Violation[]> {
+  const ids = rows.map(({ id }) => id);
+  const byTransfer = groupBy(await paymentsBy(reader, "transfer_id", ids), (row) => row.transferId);
+  return rows.flatMap(({ id, amount }) => {
+    const taken = takenOf(byTransfer.get(id) ?? []);
+    if (taken <= amount) return [];
+    const fault = `${String(taken)} of its ${String(amount)} units are allocated.`;
+    return [{ row: id, fault }];
+  });
+}
+
+const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+
+export const paymentChecks: readonly Check[] = [
+  walkCheck({
+    name: "payments.ledger",
+    describe: "An invoice's totals are the sums of its payments, to the last unit.",
+    advice: restore,
+    batch: issuedLedgers,
+    faultsOf: ledgerFaults,
+  }),
+  walkCheck({
+    name: "payments.within-transfer",
+    describe: "No transfer is allocated beyond its amount.",
+    advice: "Reject one of its payments: till payments list names them.",
+    batch: (reader, after) =>
+      reader.find(transfers, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    faultsOf: takenFaults,
+  }),
+  queryCheck({
+    name: "payments.transfer",
+    describe: "A payment is of a transfer in its network and token, and stands where that does.",
+    advice: restore,
+    sql: `SELECT payments.id AS "row",
+        COALESCE('It is not as its transfer ' || transfers.id || '.', 'Its transfer is gone.') AS fault
+      FROM payments LEFT JOIN transfers ON transfers.id = payments.transfer_id
+      WHERE transfers.id IS NULL OR transfers.network <> payments.network OR transfers.token <> payments.token
+        OR payments.amount > transfers.amount
+        OR (payments.status IN ('confirming', 'confirmed') AND (
+          transfers.status <> 'seen' OR transfers.block_hash <> payments.block_hash
+          OR transfers.block_height <> payments.block_height OR transfers.block_time <> payments.block_time
+        ))
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
+    name: "payments.invoice",
+    describe: "A payment is of an issued invoice of its organization, network and token.",
+    advice: restore,
+    sql: `SELECT payments.id AS "row",
+        COALESCE('It is not as its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
+      FROM payments LEFT JOIN invoices ON invoices.id = payments.invoice_id
+      WHERE invoices.id IS NULL OR invoices.organization_id <> payments.organization_id
+        OR invoices.network <> payments.network OR invoices.token_symbol <> payments.token
+        OR invoices.issued_at IS NULL
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
+    name: "payments.confirmed",
+    describe:
+      "Exactly the confirmed payments have a time of their confirmation, and enough blocks.",
+    advice: restore,
+    sql: `SELECT id AS "row", 'It is ' || status || ' and ' ||
+        CASE WHEN confirmed_at IS NULL THEN 'has no time of its confirmation.'
+          WHEN status = 'confirmed' THEN 'confirms at another height than it should.'
+          ELSE 'has a time of its confirmation.' END AS fault
+      FROM payments
+      WHERE (status = 'confirmed') <> (confirmed_at IS NOT NULL)
+        OR confirms_at_height <> block_height + required_confirmations - 1
+      ORDER BY id`,
+  }),
+  queryCheck({
+    name: "transfers.once",
+    describe: "No transfer is on record twice at one place of its chain.",
+    advice: "Reject the payments of the later row.",
+    sql: `SELECT MAX(id) AS "row", 'It is at the same place as ' || MIN(id) || '.' AS fault
+      FROM transfers WHERE status = 'seen'
+      GROUP BY network, transaction_hash, log_index HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
+  }),
+];

@@ -1,0 +1,24 @@
+import { queryCheck, type Check } from "../../platform/database/checks.ts";
+
+export const walletChecks: readonly Check[] = [
+  queryCheck({
+    name: "wallets.claimed",
+    describe: "An active wallet's address or key is claimed by its own organization.",
+    advice: "Archive the wallet with till wallet release, and register it again.",
+    sql: `SELECT wallets.id AS "row", COALESCE('It is claimed by ' || claims.organization_id || '.', 'Nobody claims it.') AS fault
+      FROM wallets LEFT JOIN wallet_claims AS claims
+        ON claims.family = wallets.family AND claims.identity = wallets.identity
+      WHERE wallets.status = 'active'
+        AND (claims.organization_id IS NULL OR claims.organization_id <> wallets.organization_id)
+      ORDER BY wallets.id`,
+  }),
+  queryCheck({
+    name: "wallets.paid-index",
+    describe: "No address of an extended key was paid before it was given out.",
+    advice:
+      "Raise next_index of the claim above highest_paid_index before another invoice is issued.",
+    sql: `SELECT family || ' ' || identity AS "row",
+        'Index ' || highest_paid_index || ' was paid and ' || next_index || ' is the next.' AS fault
+      FROM wallet_claims WHERE highest_paid_index >= next_index ORDER BY family, identity`,
+  }),
+];

@@ -1,0 +1,262 @@
+// Each check finds the row that was broken behind the program's back, and nothing else does; a store that the program
+// alone has written is whole.
+import { expect } from "chai";
+import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
+import { second } from "../../src/kernel/clock.ts";
+import { parseAddress } from "../../src/platform/chain/address.ts";
+import { sealAll } from "../../src/platform/audit/sealer.ts";
+import type { Database } from "../../src/platform/database/index.ts";
+import { openMarket } from "../features/payments/market.ts";
+import { scriptChain } from "../features/payments/scripted-chain.ts";
+import { xpubs } from "../support/merchants.ts";
+import { openShop } from "../support/shop.ts";
+import { eachStore, testContext, type TestStore } from "../support/stores.ts";
+
+const blockMs = 12 * second;
+
+/** A store with something in every table that is checked: paid, partly paid and open invoices, a webhook and a review. */
+async function openHouse(store: TestStore) {
+  const db = await store.open();
+  const shop = await openShop(db, "ethereum");
+  const startAt = shop.now() - 200 * blockMs;
+  const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+  chain.mine([], 199);
+  const market = openMarket(shop, "ethereum", chain.client);
+  await market.look();
+  const contract = shop.networks
+    .get("ethereum")
+    ?.tokens.find(({ symbol }) => symbol === "USDT")?.contract;
+  if (contract === undefined) throw new Error("the token is gone");
+  await shop.addWallet("ethereum", { xpub: xpubs.first });
+  const issue = () => shop.create({ network: "ethereum" });
+  const paid = await issue();
+  const part = await issue();
+  const open = await issue();
+  const pay = (text: string | null, transaction: string, amount: bigint) => {
+    const to = parseAddress("evm", text ?? "");
+    if (!to.ok) throw new Error("there is nowhere to pay to");
+    chain.mine([{ transaction, contract, to: to.address, amount }]);
+  };
+  pay(paid.walletAddress, "whole", 25_000_000n);
+  pay(part.walletAddress, "part", 10_000_000n);
+  chain.mine([], 12);
+  shop.advance(16 * blockMs);
+  await market.look();
+  await db.write(testContext, async (tx) => {
+    await tx.run(
+      `INSERT INTO idempotency_keys (claim, fingerprint, status, body, is_sealed, created_at)
+       VALUES ('a claim', 'f', 201, '{}', 0, 1)`,
+    );
+    await tx.run(
+      "UPDATE events SET position = (SELECT COUNT(*) FROM events AS before WHERE before.id <= events.id)",
+    );
+    await tx.run(
+      `INSERT INTO organization_reviews (id, organization_id, decision, from_status, to_status, created_at)
+       VALUES ('rev_1', $1, 'submitted', 'unverified', 'pending_review', 1)`,
+      [shop.organizationId],
+    );
+    await tx.run("UPDATE organizations SET verification_status = 'pending_review' WHERE id = $1", [
+      shop.organizationId,
+    ]);
+  });
+  await sealAll(db, testContext);
+  return { db, shop, paid, part, open };
+}
+
+type House = Awaited<ReturnType<typeof openHouse>>;
+
+interface Breakage {
+  readonly check: string;
+  /** Others that the same row breaks. */
+  readonly also?: readonly string[];
+  readonly sql: (house: House) => string;
+  /** Where the row is said to be broken; a part of what names it. */
+  readonly row: (house: House) => string;
+}
+
+const newestPayment = "(SELECT MAX(id) FROM payments)";
+
+const breakages: readonly Breakage[] = [
+  {
+    check: "audit.chain",
+    sql: () => "UPDATE audit_logs SET actor_label = 'nobody' WHERE position = 2",
+    row: () => "aud_",
+  },
+  {
+    check: "events.dense-positions",
+    sql: () => "DELETE FROM events WHERE position = 2",
+    row: () => "evt_",
+  },
+  {
+    check: "idempotency.answers",
+    sql: () => "UPDATE idempotency_keys SET status = 500",
+    row: () => "a claim",
+  },
+  {
+    check: "organizations.verification",
+    sql: () => "UPDATE organizations SET verification_status = 'approved'",
+    row: ({ shop }) => shop.organizationId,
+  },
+  {
+    check: "wallets.claimed",
+    sql: () => "DELETE FROM wallet_claims WHERE kind = 'xpub'",
+    row: () => "wal_",
+  },
+  {
+    check: "wallets.paid-index",
+    sql: () => "UPDATE wallet_claims SET next_index = 1 WHERE kind = 'xpub'",
+    row: () => "evm ",
+  },
+  {
+    check: "invoices.status",
+    also: ["figures.facts"],
+    sql: ({ part }) => `UPDATE invoices SET status = 'paid' WHERE id = '${part.id}'`,
+    row: ({ part }) => part.id,
+  },
+  {
+    check: "invoices.own-address",
+    sql: ({ paid, open }) =>
+      `UPDATE invoices SET wallet_address = '${paid.walletAddress ?? ""}' WHERE id = '${open.id}'`,
+    row: ({ open }) => open.id,
+  },
+  {
+    check: "invoices.held",
+    sql: ({ open }) => `UPDATE holds SET released_at = 1 WHERE invoice_id = '${open.id}'`,
+    row: ({ open }) => open.id,
+  },
+  {
+    check: "holds.unique",
+    sql: ({ paid, open }) =>
+      `UPDATE holds SET token = 'USDT', address = (SELECT address FROM holds AS other WHERE other.invoice_id = '${paid.id}')
+       WHERE invoice_id = '${open.id}'`,
+    row: () => "hld_",
+  },
+  {
+    check: "holds.invoice",
+    sql: ({ open }) =>
+      `UPDATE holds SET kind = 'amount', token = 'USDC' WHERE invoice_id = '${open.id}'`,
+    row: () => "hld_",
+  },
+  {
+    check: "payments.ledger",
+    also: ["invoices.status"],
+    sql: ({ part }) =>
+      `UPDATE invoices SET seen_amount = confirmed_amount, latest_block = 1 WHERE id = '${part.id}'`,
+    row: ({ part }) => part.id,
+  },
+  {
+    check: "payments.ledger",
+    also: ["figures.facts"],
+    sql: () =>
+      `UPDATE payments SET settlement_amount = (SELECT MAX(amount) FROM invoices) WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "payments.within-transfer",
+    also: ["payments.transfer"],
+    sql: () =>
+      "UPDATE transfers SET amount = SUBSTR('0' || amount, 1, 78) WHERE id = (SELECT MAX(id) FROM transfers)",
+    row: () => "trf_",
+  },
+  {
+    check: "payments.transfer",
+    sql: () => `UPDATE payments SET block_hash = 'another' WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "payments.invoice",
+    also: ["payments.transfer"],
+    sql: () => `UPDATE payments SET token = 'USDC' WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "payments.confirmed",
+    sql: () => `UPDATE payments SET confirmed_at = NULL WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "figures.facts",
+    sql: () =>
+      "DELETE FROM figure_changes WHERE id = (SELECT MAX(id) FROM figure_changes WHERE measure = 'volume')",
+    row: () => "volume USD",
+  },
+];
+
+/** Not by one row that changes: their indexes refuse it, or they need more than a shop. */
+const shownElsewhere = ["transfers.once", "figures.hours", "webhooks."];
+
+async function broken(db: Database): Promise<Map<string, readonly string[]>> {
+  const results = await verifyStore(db);
+  return new Map(
+    results
+      .filter(({ violations }) => violations.length > 0)
+      .map(({ check, violations }) => [check.name, violations.map(({ row }) => row)]),
+  );
+}
+
+eachStore("The checks of a store", (store) => {
+  it("find nothing where only the program has written", async () => {
+    const { db } = await openHouse(store);
+    expect([...(await broken(db))]).to.deep.equal([]);
+  });
+
+  for (const { check, also = [], sql, row } of breakages) {
+    it(`name the row that breaks ${[check, ...also].join(" and ")}`, async () => {
+      const house = await openHouse(store);
+      await house.db.write(testContext, (tx) => tx.run(sql(house)));
+      const found = await broken(house.db);
+      expect([...found.keys()]).to.include(check);
+      expect([check, ...also]).to.include.members([...found.keys()]);
+      expect(found.get(check)?.some((named) => named.includes(row(house)))).to.equal(true);
+    });
+  }
+
+  it("find two transfers at one place, hours that do not add up, and deliveries that go astray", async () => {
+    const { db, shop } = await openHouse(store);
+    await db.write(testContext, async (tx) => {
+      await tx.run("DROP INDEX transfers_position");
+      await tx.run("UPDATE transfers SET transaction_hash = 'one', log_index = 0");
+      await tx.run(
+        `INSERT INTO figures (organization_id, measure, grain, starts_at, currency, subject, items, sign, amount)
+         VALUES ('platform', 'volume', 'hour', 3600000, 'USD', '', 1, 1, $1)`,
+        ["0".repeat(78)],
+      );
+      await tx.run(
+        `INSERT INTO webhook_endpoints (id, organization_id, url, event_types, status, secret, failing_notices,
+           api_version, last_sequence, version, created_at, updated_at)
+         VALUES ('wep_1', $1, 'https://shop.example', '["payment.confirmed"]', 'enabled', 's', 0, 'v1', 0, 1, 1, 1)`,
+        [shop.organizationId],
+      );
+      await tx.run(
+        `INSERT INTO webhook_deliveries (id, organization_id, endpoint_id, event_id, event_type, status, sequence,
+           attempts, created_at, body)
+         SELECT 'whd_1', organization_id, 'wep_1', id, type, 'pending', 7, 0, 1, '{}' FROM events
+         WHERE id = (SELECT MIN(id) FROM events WHERE type = 'payment.confirmed')`,
+      );
+    });
+    const found = await broken(db);
+    expect([...found.keys()].sort()).to.deep.equal(
+      [
+        "figures.hours",
+        "transfers.once",
+        "webhooks.delivery-due",
+        "webhooks.every-event",
+        "webhooks.sequence",
+      ].sort(),
+    );
+    expect(found.get("webhooks.every-event")).to.have.length(1);
+    expect(found.get("webhooks.sequence")).to.deep.equal(["whd_1"]);
+    expect(found.get("figures.hours")).to.deep.equal(["platform volume USD 1970-01-01"]);
+  });
+
+  it("are each shown to find something", () => {
+    const shown = new Set(breakages.map(({ check }) => check));
+    const others = storeChecks.filter(
+      ({ name }) => !shown.has(name) && !shownElsewhere.some((known) => name.startsWith(known)),
+    );
+    // Those of features that have tests of their own for it.
+    expect(
+      others.map(({ name }) => name).filter((name) => !name.startsWith("billing.")),
+    ).to.deep.equal([]);
+  });
+});
