@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { addressTopic, bareAddress, encodeCall, eventTopic } from "./abi.ts";
 import {
+  startBaseLab,
   startBscLab,
   startEthereumLab,
   startTronLab,
@@ -54,6 +55,14 @@ const kinds: readonly {
     chainId: "0x38",
     usdt: "55d398326f99059ff775485246999027b3197955",
     decimals: 18,
+    finality: 64,
+  },
+  {
+    title: "the Base lab",
+    start: startBaseLab,
+    chainId: "0x2105",
+    usdt: "fde4c96c8593536e31f229ea8f37b2ada2699bb2",
+    decimals: 6,
     finality: 64,
   },
 ];

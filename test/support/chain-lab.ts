@@ -121,6 +121,17 @@ export function startBscLab(options: LabOptions = {}): Promise<ChainLab> {
   });
 }
 
+/** Base's mainnet, a layer 2, behind a plain endpoint. */
+export function startBaseLab(options: LabOptions = {}): Promise<ChainLab> {
+  return startLab(options, {
+    network: "base",
+    chainId: 8_453,
+    usdt: "fde4c96c8593536e31f229ea8f37b2ada2699bb2",
+    usdtContract: "UsdtLike",
+    startFront: startEvmFront,
+  });
+}
+
 async function startLab<Front extends RpcFront>(
   options: LabOptions,
   definition: LabDefinition<Front>,

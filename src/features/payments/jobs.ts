@@ -9,8 +9,8 @@ import type { Invoices } from "./ports.ts";
 import type { Guard } from "./recorder.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** How long after a process died another one reads its networks. */
-const leaseMs = 30 * second;
+/** How long after a process died another one reads its networks, at most, but for the scheduler's next waking. */
+const leaseMs = 20 * second;
 
 /** The name under which a network's watching is nudged. */
 export function watchWorkerName(network: string): string {

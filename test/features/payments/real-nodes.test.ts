@@ -5,6 +5,8 @@ import { second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
 import { createJsonRpcClient } from "../../../src/platform/chain/json-rpc.ts";
 import {
+  startBaseLab,
+  startBscLab,
   startEthereumLab,
   startTronLab,
   type ChainLab,
@@ -17,7 +19,8 @@ import { eachStore } from "../../support/stores.ts";
 import { openMarket, type Market } from "./market.ts";
 
 const blockSeconds = 3;
-const depth = 19;
+/** As many confirmations as the slowest of them asks for. */
+const depth = 30;
 
 /** A merchant on a lab's network, with an address for each invoice. */
 interface Scene {
@@ -61,7 +64,18 @@ const labs: readonly {
 }[] = [
   { network: "tron", start: startTronLab },
   { network: "ethereum", start: startEthereumLab },
+  // Its tokens have 18 decimals.
+  { network: "bsc", start: startBscLab },
+  // A layer 2.
+  { network: "base", start: startBaseLab },
 ];
+
+/** Amounts of the network's USDT in its smallest unit. */
+function usdtOf(shop: Shop, network: string): (amount: number) => bigint {
+  const token = shop.networks.get(network)?.tokens.find(({ symbol }) => symbol === "USDT");
+  if (token === undefined) throw new Error("there is no USDT");
+  return (amount) => BigInt(amount) * 10n ** BigInt(token.decimals);
+}
 
 describeOnAnvil("Payments on real nodes", function () {
   this.timeout(60_000);
@@ -71,8 +85,10 @@ describeOnAnvil("Payments on real nodes", function () {
       describe(network, () => {
         let lab: ChainLab;
         let scene: Scene;
+        let usdt: (amount: number) => bigint;
         beforeEach(async () => {
           const shop = await openShop(await store.open(), network);
+          usdt = usdtOf(shop, network);
           lab = await start({ genesisTime: shop.now(), blockSeconds });
           scene = await open(lab, shop);
         });
@@ -84,13 +100,13 @@ describeOnAnvil("Payments on real nodes", function () {
           const other = await issue();
           const unpaid = await issue();
           await lab.batchPay([
-            { to: addressOf(one), amount: 10_000_000n },
-            { to: addressOf(other), amount: 25_000_000n },
-            { to: addressOf(one), amount: 15_000_000n },
+            { to: addressOf(one), amount: usdt(10) },
+            { to: addressOf(other), amount: usdt(25) },
+            { to: addressOf(one), amount: usdt(15) },
           ]);
           await lab.payZero(addressOf(unpaid));
-          await lab.payFailing({ to: addressOf(unpaid), amount: 25_000_000n });
-          await lab.pay({ token: "fake", to: addressOf(unpaid), amount: 25_000_000n });
+          await lab.payFailing({ to: addressOf(unpaid), amount: usdt(25) });
+          await lab.pay({ token: "fake", to: addressOf(unpaid), amount: usdt(25) });
           await market.look();
           expect(await market.read(one)).to.include({ status: "confirming", paidAmount: "25.00" });
           expect((await market.payments()).data).to.have.length(3);
@@ -104,7 +120,7 @@ describeOnAnvil("Payments on real nodes", function () {
         it("follow a transaction through reorganisations to the block where it stays", async () => {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();
-          await lab.pay({ to: addressOf(invoice), amount: 25_000_000n });
+          await lab.pay({ to: addressOf(invoice), amount: usdt(25) });
           await mine(3);
           await market.look();
           const [first] = (await market.payments()).data;
@@ -118,9 +134,9 @@ describeOnAnvil("Payments on real nodes", function () {
           await mine(1);
           await market.look();
           expect(await market.read(invoice)).to.include({ status: "open", exception: "reverted" });
-          await lab.pay({ to: addressOf(invoice), amount: 25_000_000n });
+          await lab.pay({ to: addressOf(invoice), amount: usdt(25) });
           await lab.rollback(1);
-          await lab.pay({ to: addressOf(invoice), amount: 25_000_000n, from: 1 });
+          await lab.pay({ to: addressOf(invoice), amount: usdt(25), from: 1 });
           await mine(depth);
           await market.look();
           expect(await market.read(invoice)).to.include({ status: "paid", paidAmount: "25.00" });
@@ -130,7 +146,7 @@ describeOnAnvil("Payments on real nodes", function () {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();
           for (let part = 0; part < 5; part += 1) {
-            await lab.pay({ to: addressOf(invoice), amount: 5_000_000n });
+            await lab.pay({ to: addressOf(invoice), amount: usdt(5) });
             await mine(150);
           }
           lab.provider.fail("overloaded", 2);
@@ -147,10 +163,10 @@ describeOnAnvil("Payments on real nodes", function () {
           const careful = await open(lab, shop, [lab.providerUrl, second.url]);
           const invoice = await careful.issue();
           const to = careful.addressOf(invoice);
-          await lab.pay({ to, amount: 1_000_000n });
+          await lab.pay({ to, amount: usdt(1) });
           // The first provider multiplies what it tells of this payment.
-          const paid = 1_000_000n.toString(16).padStart(64, "0");
-          const claimed = 25_000_000n.toString(16).padStart(64, "0");
+          const paid = usdt(1).toString(16).padStart(64, "0");
+          const claimed = usdt(25).toString(16).padStart(64, "0");
           lab.provider.lie((_call, result) => {
             const told: unknown = JSON.parse(JSON.stringify(result).replaceAll(paid, claimed));
             return told;
@@ -162,5 +178,53 @@ describeOnAnvil("Payments on real nodes", function () {
         });
       });
     }
+
+    describe("reorganised", () => {
+      let lab: ChainLab;
+      let scene: Scene;
+      before(async () => {
+        const shop = await openShop(await store.open(), "ethereum");
+        // Nothing of the deepest reorganisation is final yet.
+        const slotsInAnEpoch = 250;
+        lab = await startEthereumLab({ genesisTime: shop.now(), blockSeconds, slotsInAnEpoch });
+        scene = await open(lab, shop);
+      });
+      after(() => lab.stop());
+
+      for (const blocks of [1, 5, 64, 300]) {
+        it(`${String(blocks)} blocks deep, lose what is gone and keep what comes back, once`, async () => {
+          const { market, issue, addressOf, mine } = scene;
+          const invoice = await issue();
+          const before = (await market.events()).length;
+          await lab.pay({ to: addressOf(invoice), amount: 25_000_000n });
+          for (let mined = 1; mined < blocks; mined += 30) {
+            await mine(Math.min(30, blocks - mined));
+            await market.look();
+          }
+          await market.look();
+          const { status } = await market.read(invoice);
+          expect(status).to.equal(blocks < 12 ? "confirming" : "paid");
+
+          await lab.reorg(blocks, "delayed");
+          await mine(1);
+          await market.look();
+          const back = (await market.payments({ invoiceId: invoice.id })).data;
+          expect(back).to.have.length(1);
+          expect(back[0]?.status).to.equal("confirming");
+
+          await lab.reorg(blocks + 2, "dropped");
+          await mine(1);
+          await market.look();
+          expect(await market.read(invoice)).to.include({ status: "open", exception: "reverted" });
+          const events = (await market.events()).slice(before);
+          expect(events).to.include.members(["payment.reverted", "invoice.reverted"]);
+
+          await lab.pay({ to: addressOf(invoice), amount: 25_000_000n, from: 2 });
+          await mine(depth);
+          await market.look();
+          expect(await market.read(invoice)).to.include({ status: "paid", paidAmount: "25.00" });
+        });
+      }
+    });
   });
 });
