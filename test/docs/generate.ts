@@ -5,6 +5,7 @@ import { openApiDocument } from "../../src/api/openapi.ts";
 import { apiReference } from "../../src/api/reference.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
+import { eventsReference } from "../../src/platform/events/reference.ts";
 
 const root = new URL("../../", import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
@@ -14,6 +15,7 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8
 const pages: Readonly<Record<string, string>> = {
   "docs/openapi.json": `${JSON.stringify(openApiDocument(allOperations, version), null, 2)}\n`,
   "docs/api.md": apiReference(allOperations),
+  "docs/events.md": eventsReference(),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
 };
