@@ -67,9 +67,9 @@ export interface Services
   readonly customers: CustomerService;
   readonly admin: AdminService;
   readonly installation: Installation;
+  readonly queues: QueueService;
   close(): Promise<void>;
 }
-  readonly queues: QueueService;
 
 /** Makes every service from those that stand before it in src/features/index.ts. */
 export function makeServices(parts: Parts): Services {
@@ -166,9 +166,9 @@ export function makeServices(parts: Parts): Services {
     ...money,
     admin,
     installation,
+    queues,
     async close() {
       await webhooks.deliverer.close();
-    queues,
       await leases.releaseAll();
     },
   };
