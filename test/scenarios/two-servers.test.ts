@@ -1,0 +1,159 @@
+// Two `till serve` on one PostgreSQL database watch the same network, each through a provider of its own, so that it
+// shows which of them reads. Every transfer is credited once; when the reader is killed with -9, the other takes over.
+import { expect } from "chai";
+import { second } from "../../src/kernel/clock.ts";
+import { parseAddress } from "../../src/platform/chain/address.ts";
+import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
+import { describeOnPostgres } from "../support/describe-on-postgres.ts";
+import {
+  makeFakeChain,
+  startFakeNode,
+  type FakeChain,
+  type FakeNode,
+} from "../support/fake-node.ts";
+import { testNetworks, xpubs } from "../support/merchants.ts";
+import { dropDatabase, freshDatabase } from "../support/postgres.ts";
+import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import { until } from "../support/until.ts";
+
+const takeoverMostMs = 30 * second;
+const blockMs = second;
+const blocksBefore = 100;
+
+const settings = {
+  TILL_NETWORKS: "ethereum",
+  TILL_ETHEREUM_CONFIRMATIONS: "2",
+  TILL_ETHEREUM_POLL_MS: "500",
+  TILL_VERIFICATION: "off",
+  TILL_RATE_LIMIT_SCALE: "0",
+};
+
+describeOnPostgres("two servers on one database", function () {
+  this.timeout(180_000);
+  let url: string;
+  let till: Installation;
+  let chain: FakeChain;
+  let miner: NodeJS.Timeout;
+  let key: string;
+  let path: string;
+  const nodes: FakeNode[] = [];
+  const servers: RunningServer[] = [];
+
+  async function serve(): Promise<void> {
+    const node = await startFakeNode(chain, {}, 3);
+    nodes.push(node);
+    servers.push(await till.serve({ TILL_ETHEREUM_RPC_URLS: node.url }));
+  }
+
+  /** Of the server that answers, whichever it is. */
+  function request(method: string, target: string, options?: RequestOptions): Promise<Answer> {
+    return send(servers.at(-1)?.url ?? "", method, target, { key, ...options });
+  }
+
+  before(async () => {
+    const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
+    const startAt = (Math.floor(Date.now() / second) - blocksBefore) * second;
+    chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs });
+    chain.mine(blocksBefore);
+    miner = setInterval(() => {
+      chain.mine();
+    }, blockMs);
+    url = await freshDatabase();
+    till = await makeInstallation(settings, { url });
+    const made = await till.run(
+      [
+        ...["init", "--admin-email", "admin@example.com", "--admin-name", "Admin"],
+        ...["--organization", "Platform", "--password-stdin", "--json"],
+      ],
+      "a password of the tests 1\n",
+    );
+    expect(made.status, made.stderr).to.equal(0);
+    const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+    path = `/v1/organizations/${organization.id}`;
+    const created = await till.run([
+      ...["key", "create", "--organization", organization.id],
+      ...["--name", "shop", "--scopes", "read,write", "--json"],
+    ]);
+    key = (JSON.parse(created.stdout) as { secret: string }).secret;
+    await serve();
+    await serve();
+    const wallet = { label: "Till", network: "ethereum", xpub: xpubs.first };
+    await expectStatus(request("POST", `${path}/wallets`, { body: wallet }), 201);
+  });
+  after(async () => {
+    clearInterval(miner);
+    await till.remove();
+    await Promise.all(nodes.map((node) => node.stop()));
+    await dropDatabase(url);
+  });
+
+  async function issue(): Promise<{ id: string; address: string }> {
+    const body = {
+      ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT" },
+      network: "ethereum",
+    };
+    const answer = await until(
+      "an issued invoice",
+      () => request("POST", `${path}/invoices`, { body }),
+      ({ status }) => status !== 503,
+    );
+    expect(answer.status, answer.text).to.equal(201);
+    const parsed = parseAddress("evm", answer.body["walletAddress"] as string);
+    if (!parsed.ok) throw new Error(parsed.message);
+    return { id: answer.body["id"] as string, address: parsed.address };
+  }
+
+  async function payNew(count: number): Promise<string[]> {
+    const invoices = [];
+    for (let made = 0; made < count; made += 1) invoices.push(await issue());
+    const transfers = invoices.map(({ address }) => ({ to: address, amount: 25_000_000n }));
+    chain.place(chain.height() + 2, transfers);
+    return invoices.map(({ id }) => id);
+  }
+
+  async function expectPaidOnce(ids: readonly string[], patienceMs?: number): Promise<void> {
+    for (const id of ids) {
+      await until(
+        "a paid invoice",
+        () => request("GET", `${path}/invoices/${id}`),
+        ({ body }) => body["status"] === "paid",
+        patienceMs,
+      );
+      const { body } = await request("GET", `${path}/payments?invoiceId=${id}`);
+      expect(body["data"]).to.have.length(1);
+    }
+  }
+
+  const logsAsked = (node: FakeNode | undefined) => node?.counts().methods["eth_getLogs"] ?? 0;
+
+  it("credits every transfer once, one of them reading, and goes on when that one is killed", async () => {
+    await expectPaidOnce(await payNew(5));
+    for (const node of nodes) node.resetCounts();
+    await until(
+      "a look",
+      () => nodes.map(logsAsked),
+      (asked) => Math.max(...asked) > 3,
+    );
+    const asked = nodes.map(logsAsked);
+    expect(asked.filter((count) => count > 0)).to.have.length(1);
+
+    const reader = asked.findIndex((count) => count > 0);
+    const ids = await payNew(5);
+    await servers[reader]?.kill();
+    const killedAt = performance.now();
+    servers.splice(reader, 1);
+    const other = nodes[1 - reader];
+    await until(
+      "a look of the other",
+      () => logsAsked(other),
+      (count) => count > 0,
+      60_000,
+    );
+    expect(performance.now() - killedAt).to.be.below(takeoverMostMs);
+    await expectPaidOnce(ids);
+
+    const audit = await till.run(["chain", "audit", "--network", "ethereum", "--json"]);
+    expect(audit.status, audit.stderr).to.equal(0);
+    expect(JSON.parse(audit.stdout)).to.deep.include({ isComplete: true, blocksUnread: 0 });
+  });
+});
