@@ -133,6 +133,7 @@ export async function createApp(
       mountOperations(features.usage, services.usage, api),
       mountOperations(features.wallets, services.wallets, api),
       mountOperations(features.invoices, services.invoices, api),
+      mountOperations(features.walletCapacity, services.capacity, api),
       mountOperations(features.payments, services.payments, api),
       mountOperations(features.paymentDecisions, services.decisions, api),
       mountOperations(features.transfers, services.transfers, api),

@@ -8,11 +8,13 @@ import { findCustomer } from "../features/customers/index.ts";
 import {
   claimableTerms,
   findInvoice,
+  makeCapacityService,
   makeInvoiceService,
   makeSettlement,
   matchHolds,
   watchedAddresses,
   watchedAmong,
+  type CapacityService,
   type InvoiceService,
 } from "../features/invoices/index.ts";
 import { lateReviewers, requireVerified } from "../features/organizations/index.ts";
@@ -59,6 +61,7 @@ export interface Money {
   readonly payments: PaymentService;
   readonly decisions: PaymentDecisions;
   readonly transfers: TransferDesk;
+  readonly capacity: CapacityService;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
   readonly examiners: readonly ClaimExaminer[];
@@ -126,6 +129,7 @@ export function makeMoney(
   };
   const deciding = { ...ledger, networks: known, nudge };
   const decisions = makePaymentDecisions(deciding);
+  const capacity = makeCapacityService({ db, networks: known });
   const transfers = makeTransferDesk({
     ...deciding,
     transfers: makeTransferService({ db, networks: known }),
@@ -151,7 +155,7 @@ export function makeMoney(
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({ clock, count: analytics.countUsage });
   return {
-    ...{ wallets, invoices, settlement, payments, decisions, transfers, checkout },
+    ...{ wallets, invoices, settlement, payments, decisions, transfers, capacity, checkout },
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.map(({ examiner }) => examiner),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),

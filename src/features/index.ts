@@ -7,7 +7,7 @@ import {
 } from "./admin/index.ts";
 import { analyticsOperations } from "./analytics/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
-import { invoiceOperations } from "./invoices/index.ts";
+import { capacityOperations, invoiceOperations } from "./invoices/index.ts";
 import { decisionOperations, paymentOperations, transferOperations } from "./payments/index.ts";
 import { walletOperations } from "./wallets/index.ts";
 import { apiKeyOperations } from "./api-keys/index.ts";
@@ -38,6 +38,7 @@ export const features = {
   events: eventOperations,
   usage: usageOperations,
   invoices: invoiceOperations,
+  walletCapacity: capacityOperations,
   payments: paymentOperations,
   paymentDecisions: decisionOperations,
   transfers: transferOperations,

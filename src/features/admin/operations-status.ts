@@ -1,5 +1,7 @@
+import { tokenAsset } from "../../kernel/asset.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Problem } from "../../kernel/errors.ts";
+import { formatMoney, money } from "../../kernel/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state.ts";
 import {
@@ -11,6 +13,7 @@ import {
 import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
+import { holdUse, shareOf, type HoldUse } from "../invoices/index.ts";
 import { watchWorkerName, type Watcher } from "../payments/index.ts";
 import { deliveryBacklog } from "../webhooks/index.ts";
 import { down, graded, networkHealth, type Check } from "./health.ts";
@@ -32,11 +35,14 @@ export interface StatusSources {
 }
 
 const mebibyte = 1_024 ** 2;
+const walletsEveryMs = 1 * minute;
 /** In milliseconds, but for the disk: there below the bound is bad, so that both are negated. */
 const bounds = {
   write: { degradedAbove: 1 * second, downAbove: 15 * second },
   tick: { degradedAbove: 5 * second, downAbove: 15 * second },
   outbox: { degradedAbove: 30 * second, downAbove: 10 * minute },
+  // In percent; a price that is full refuses invoices, and others go on.
+  wallets: { degradedAbove: 79, downAbove: Infinity },
   disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
 };
 
@@ -47,6 +53,8 @@ export function makeLook(
   deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
 ): Look {
   const { db, clock } = deps;
+  let walletsLookedAt = -Infinity;
+  let fullestWallet: HoldUse | undefined;
 
   async function database(context: WriteContext): Promise<Check> {
     try {
@@ -83,6 +91,24 @@ export function makeLook(
     return graded(age, bounds.outbox, `An event has waited ${String(age)} ms to be passed on.`);
   }
 
+  /** It reads all that is held, so it is looked at only now and then. */
+  async function wallets(): Promise<Check> {
+    if (clock.now() - walletsLookedAt >= walletsEveryMs) {
+      const uses = await holdUse(db, deps.networks);
+      [fullestWallet] = uses.sort((one, other) => shareOf(other) - shareOf(one));
+      walletsLookedAt = clock.now();
+    }
+    const use = fullestWallet;
+    if (use === undefined) return { status: "ok", message: "No address holds amounts apart." };
+    const percent = Math.floor(shareOf(use) * 100);
+    const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));
+    return graded(
+      percent,
+      bounds.wallets,
+      `The fullest address uses ${String(percent)} % of its amounts near ${price} ${use.token.symbol} on ${use.network}.`,
+    );
+  }
+
   async function disk(): Promise<Readonly<Record<string, Check>>> {
     const free = await deps.freeBytes();
     if (free === null) return {};
@@ -117,6 +143,7 @@ export function makeLook(
       migrations: await migrations(),
       scheduler: scheduler(held),
       outbox: await outbox(),
+      wallets: await wallets(),
       ...(await disk()),
     };
     return { checks, providers: await providers(held) };

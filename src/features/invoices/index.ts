@@ -1,3 +1,6 @@
+export { holdUse, shareOf, type HoldUse } from "./capacity.ts";
+export { capacityOperations } from "./capacity-operations.ts";
+export { makeCapacityService, type CapacityService } from "./capacity-service.ts";
 export { customersOf, invoiceCandidates, type SoughtMoney } from "./candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";

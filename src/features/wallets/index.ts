@@ -3,7 +3,7 @@ export { takeAddress } from "./claims.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { walletOperations } from "./operations.ts";
 export { presentWallet } from "./present.ts";
-export { WalletRecord } from "./records.ts";
+export { WalletListRecord, WalletRecord } from "./records.ts";
 export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";
 export {
   addressOwners,
@@ -14,3 +14,4 @@ export {
   type WalletRow,
   type WalletView,
 } from "./store.ts";
+export { hasWideGap, ordinaryGapLimit } from "./rules.ts";

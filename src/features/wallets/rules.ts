@@ -6,7 +6,7 @@ import { fingerprintForm, parseXpub, xpubIdentity } from "../../platform/chain/x
 import { WalletAddressRefused } from "./errors.ts";
 
 /** How many unpaid addresses in a row ordinary wallets look through before they stop. */
-const ordinaryGapLimit = 20;
+export const ordinaryGapLimit = 20;
 
 /** Whether an ordinary wallet may miss payments to the next address that is handed out. */
 export function hasWideGap(wallet: {

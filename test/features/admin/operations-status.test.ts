@@ -57,7 +57,7 @@ eachStore("the status of operations", (store) => {
     );
     expect(good.infrastructure.status).to.equal("ok");
     const checks = Object.entries(good.infrastructure.checks);
-    const names = ["database", "migrations", "scheduler", "outbox"];
+    const names = ["database", "migrations", "scheduler", "outbox", "wallets"];
     expect(checks.map(([name]) => name)).to.deep.equal(
       app.app.db.dialect === "sqlite" ? [...names, "disk"] : names,
     );

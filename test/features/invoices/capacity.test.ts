@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import { bandUse, fullestBand, holdUse } from "../../../src/features/invoices/capacity.ts";
+import {
+  makeCapacityService,
+  presentCapacity,
+} from "../../../src/features/invoices/capacity-service.ts";
+import { holds } from "../../../src/features/invoices/table.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { openShop, refusal, type Shop } from "../../support/shop.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+eachStore("What a wallet can still tell apart", (store) => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "ethereum");
+    await shop.scan("ethereum");
+  });
+
+  const capacity = () => makeCapacityService({ db: shop.db, networks: shop.networks });
+  const issue = (amount: string) => shop.create({ network: "ethereum", amount });
+  const shownOf = async (walletId: Id<"wallet">, amount?: string) =>
+    presentCapacity(await capacity().capacity(shop.organizationId, walletId, amount));
+  const usdt = () => {
+    const found = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
+    if (found === undefined) throw new Error("no token");
+    return found;
+  };
+
+  it("is counted at a price, and at the fullest one", async () => {
+    const wallet = await shop.addWallet("ethereum", { address });
+    const empty = await shownOf(wallet.id);
+    expect(empty.tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT")).to.deep.equal({
+      ...{ tokenSymbol: "USDT", price: null, used: 0, free: null, usedPercent: 0 },
+    });
+    for (let count = 0; count < 6; count += 1) await issue("25.00");
+    await issue("70.00");
+    await issue("0.10");
+    const at = async (amount?: string) =>
+      (await shownOf(wallet.id, amount)).tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT");
+    // 0.25 in steps of a millionth, and the price itself.
+    expect(await at("25.00")).to.include({ price: "25.00", used: 6, free: 249_995 });
+    expect(await at("24.00")).to.include({ used: 0, free: 240_001 });
+    // One of 1,001 amounts is more than six of a quarter of a million.
+    expect(await at()).to.include({ price: "0.10", used: 1, free: 1_000 });
+    expect((await shownOf(wallet.id)).addresses).to.equal(null);
+  });
+
+  it("is seen to run out before it does, on the network where it does", async () => {
+    const wallet = await shop.addWallet("ethereum", { address });
+    const { address: canonical } = wallet;
+    const invoice = await issue("0.01");
+    const [held] = await shop.db.find(holds, "WHERE invoice_id = $1", [invoice.id]);
+    if (held === undefined || canonical === null) throw new Error("nothing is held");
+    // 101 amounts stand for a hundredth; 81 of them are taken.
+    await shop.db.write(testContext, (tx) =>
+      tx.insertMany(
+        holds,
+        Array.from({ length: 80 }, (_, place) => ({
+          ...held,
+          id: shop.ids.next("hold", shop.now()),
+          amount: held.amount + BigInt(place + 1),
+        })),
+      ),
+    );
+    const [use] = await holdUse(shop.db, shop.networks.values());
+    expect(use).to.include({ network: "ethereum", price: 10_000n, used: 81, total: 101 });
+    const place = { network: "ethereum", address: canonical };
+    expect(await fullestBand(shop.db, place, usdt())).to.deep.include({ used: 81, total: 101 });
+    expect(await bandUse(shop.db, place, usdt(), 10_000n)).to.deep.include({ used: 81 });
+    await shop.db.write(testContext, (tx) => tx.run("UPDATE holds SET released_at = 1"));
+    expect(await holdUse(shop.db, shop.networks.values())).to.deep.equal([]);
+  });
+
+  it("is a matter of the gap where every invoice has an address of its own", async () => {
+    const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
+    for (let count = 0; count < 20; count += 1) await issue("25.00");
+    expect(await shownOf(wallet.id)).to.deep.include({
+      kind: "xpub",
+      tokens: [],
+      addresses: {
+        ...{ nextIndex: 20, highestPaidIndex: null, unpaidInARow: 20 },
+        ...{ gapLimit: 20, gapWarning: true },
+      },
+    });
+  });
+
+  it("is nobody else's to ask about, and an amount has to be one", async () => {
+    const wallet = await shop.addWallet("ethereum", { address });
+    const other = await shop.addOrganization();
+    const asked = (owner: Id<"organization">, amount?: string) =>
+      refusal(capacity().capacity(owner, wallet.id, amount));
+    expect((await asked(other)).status).to.equal(404);
+    expect((await asked(shop.organizationId, "1.0000001")).status).to.equal(400);
+    expect((await asked(shop.organizationId, "0")).status).to.equal(400);
+  });
+});
