@@ -44,12 +44,17 @@ import { createJobs, type Jobs } from "../platform/jobs/queue.ts";
 import { createPasswords, type Passwords } from "../platform/secrets/passwords.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../platform/secrets/tokens.ts";
+import { makeBilling, type Billing } from "./billing.ts";
 import type { Parts } from "./parts.ts";
 import { makeMoney, type Money } from "./money.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface Services
-  extends Omit<Parts, "config" | "secret" | "nudges" | "listening" | "stopping">, Webhooks, Money {
+  extends
+    Omit<Parts, "config" | "secret" | "nudges" | "listening" | "stopping" | "metrics">,
+    Webhooks,
+    Money,
+    Billing {
   readonly leases: Leases;
   readonly jobs: Jobs;
   readonly passwords: Passwords;
@@ -130,6 +135,7 @@ export function makeServices(parts: Parts): Services {
   const customers = makeCustomerService(common);
   const webhooks = makeWebhooks(parts, { auditor, outbox });
   const money = makeMoney(parts, { auditor, outbox });
+  const billing = makeBilling(parts, { auditor, outbox }, money);
   const admin = makeAdminService({ db, clock, organizations, walletsOf });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
@@ -164,6 +170,7 @@ export function makeServices(parts: Parts): Services {
     customers,
     ...webhooks,
     ...money,
+    ...billing,
     admin,
     installation,
     queues,

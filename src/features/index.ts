@@ -6,6 +6,12 @@ import {
   oversightOperations,
 } from "./admin/index.ts";
 import { analyticsOperations } from "./analytics/index.ts";
+import {
+  adminBillingOperations,
+  billingOperations,
+  ledgerOperations,
+  receiveWalletOperations,
+} from "./billing/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { capacityOperations, invoiceOperations } from "./invoices/index.ts";
 import { decisionOperations, paymentOperations, transferOperations } from "./payments/index.ts";
@@ -43,6 +49,10 @@ export const features = {
   paymentDecisions: decisionOperations,
   transfers: transferOperations,
   checkout: checkoutOperations,
+  billing: billingOperations,
+  billingLedger: ledgerOperations,
+  receiveWallet: receiveWalletOperations,
+  adminBilling: adminBillingOperations,
   analytics: analyticsOperations,
   admin: adminOperations,
   oversight: oversightOperations,

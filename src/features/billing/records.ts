@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { datetime, id, moneyAnswer, responseRecord } from "../../api/record.ts";
+import { pageParameters } from "../../api/list.ts";
+import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/record.ts";
+import { lineKinds } from "./charges.ts";
+import { subscriptionStatuses } from "./table.ts";
 
 export const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
   id: id("platformInvoice"),
@@ -14,7 +17,7 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   id: id("subscription"),
   plan: z.string(),
   planName: z.string(),
-  status: z.enum(["trialing", "active", "past_due", "suspended", "canceled"]),
+  status: z.enum(subscriptionStatuses),
   currentPeriodStart: datetime(),
   currentPeriodEnd: datetime(),
   trialEndsAt: datetime().nullable(),
@@ -22,3 +25,65 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   planChangeEffectiveAt: datetime().nullable(),
   openInvoice: SubscriptionOpenInvoiceRecord.nullable(),
 });
+
+const PlanRecord = responseRecord("Plan", {
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  price: moneyAnswer(),
+  currency: z.string(),
+  interval: z.enum(["month", "year"]),
+  trialDays: z.int(),
+  includedInvoices: z.int().nullable().meta({
+    description: "Issued invoices in a period that the price includes; null: any number.",
+  }),
+  overagePrice: moneyAnswer().nullable().meta({
+    description: "What each further invoice costs; null: there are none.",
+  }),
+  features: z.array(z.string()),
+});
+
+export const PlanCatalogRecord = listRecord("PlanCatalog", PlanRecord);
+
+const AdminPlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
+  id: z.string(),
+  kind: z.enum(lineKinds),
+  description: z.string(),
+  quantity: z.int(),
+  unitAmount: moneyAnswer(),
+  amount: moneyAnswer().meta({
+    description: "What the line adds to the total; below zero it lowers it.",
+  }),
+});
+
+/** Those of the record; an issued invoice is never a draft. */
+export const platformInvoiceStatuses = ["draft", "open", "paid", "past_due", "void"] as const;
+
+export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
+  id: id("platformInvoice"),
+  number: z.string(),
+  organizationId: id("organization"),
+  status: z.enum(platformInvoiceStatuses),
+  periodStart: datetime(),
+  periodEnd: datetime(),
+  subtotal: moneyAnswer(),
+  discountTotal: moneyAnswer(),
+  creditTotal: moneyAnswer(),
+  total: moneyAnswer(),
+  currency: z.string(),
+  lines: z.array(AdminPlatformInvoiceLineRecord),
+  checkoutUrl: z.string().nullable(),
+  merchantInvoicePublicId: z.string().nullable(),
+  issuedAt: datetime().nullable(),
+  dueAt: datetime().nullable(),
+  paidAt: datetime().nullable(),
+  createdAt: datetime(),
+});
+
+export const PlatformInvoiceListRecord = listRecord("PlatformInvoiceList", PlatformInvoiceRecord);
+
+/** What narrows the list of an organization's platform invoices. */
+export const platformInvoiceQuery = {
+  ...pageParameters,
+  status: z.enum(platformInvoiceStatuses).optional(),
+};

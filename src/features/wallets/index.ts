@@ -14,4 +14,3 @@ export {
   type WalletRow,
   type WalletView,
 } from "./store.ts";
-export { hasWideGap, ordinaryGapLimit } from "./rules.ts";

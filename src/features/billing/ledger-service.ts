@@ -1,0 +1,124 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
+import { findOrganization } from "../organizations/index.ts";
+import {
+  readAdjustment,
+  readCredit,
+  readDiscount,
+  type AdjustmentInput,
+  type CreditInput,
+  type DiscountInput,
+} from "./ledger-input.ts";
+import type { CreditView } from "./ledger-present.ts";
+import { listEntries } from "./ledger-store.ts";
+import { creatorOf, type Ledger } from "./ledger.ts";
+import { adjustments, credits, discounts, type AdjustmentRow, type DiscountRow } from "./table.ts";
+
+type OrganizationId = Id<"organization">;
+
+/** What the platform's admins give organizations, and charge them, by hand. An unknown organization is a 404. */
+export interface LedgerService {
+  listCredits(organizationId: OrganizationId, query: PageQuery): Promise<Page<CreditView>>;
+  grantCredit(
+    context: WriteContext,
+    organizationId: OrganizationId,
+    input: CreditInput,
+  ): Promise<CreditView>;
+  listDiscounts(organizationId: OrganizationId, query: PageQuery): Promise<Page<DiscountRow>>;
+  grantDiscount(
+    context: WriteContext,
+    organizationId: OrganizationId,
+    input: DiscountInput,
+  ): Promise<DiscountRow>;
+  listAdjustments(organizationId: OrganizationId, query: PageQuery): Promise<Page<AdjustmentRow>>;
+  addAdjustment(
+    context: WriteContext,
+    organizationId: OrganizationId,
+    input: AdjustmentInput,
+  ): Promise<AdjustmentRow>;
+}
+
+export function makeLedgerService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+}): LedgerService {
+  const { db, clock, ledger } = deps;
+
+  async function list<T extends typeof credits | typeof discounts | typeof adjustments>(
+    table: T,
+    organizationId: OrganizationId,
+    query: PageQuery,
+  ) {
+    const page = parsePage(query, table.name, { organizationId });
+    await requireOrganization(db, organizationId);
+    return toPage(await listEntries(db, table, organizationId, page), page);
+  }
+
+  return {
+    async listCredits(organizationId, query) {
+      const at = clock.now();
+      return mapPage(await list(credits, organizationId, query), (credit) => ({ credit, at }));
+    },
+
+    grantCredit(context, organizationId, input) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const { amount, expiresAt } = readCredit(input, at);
+        await requireOrganization(tx, organizationId);
+        const credit = await ledger.grantCredit(tx, at, {
+          organizationId,
+          amount: amount.units,
+          currency: amount.asset.code,
+          decimals: amount.asset.decimals,
+          reason: input.reason,
+          expiresAt,
+          createdBy: creatorOf(context.actor),
+          sourceInvoiceId: null,
+        });
+        return { credit, at };
+      });
+    },
+
+    listDiscounts: (organizationId, query) => list(discounts, organizationId, query),
+
+    grantDiscount(context, organizationId, input) {
+      return db.write(context, async (tx) => {
+        const terms = readDiscount(input);
+        await requireOrganization(tx, organizationId);
+        return ledger.grantDiscount(tx, clock.now(), {
+          organizationId,
+          kind: input.kind,
+          ...terms,
+          periods: input.periods ?? null,
+          reason: input.reason,
+          createdBy: creatorOf(context.actor),
+        });
+      });
+    },
+
+    listAdjustments: (organizationId, query) => list(adjustments, organizationId, query),
+
+    addAdjustment(context, organizationId, input) {
+      return db.write(context, async (tx) => {
+        const amount = readAdjustment(input);
+        await requireOrganization(tx, organizationId);
+        return ledger.addAdjustment(tx, clock.now(), {
+          organizationId,
+          amount: amount.units,
+          currency: amount.asset.code,
+          decimals: amount.asset.decimals,
+          description: input.description,
+          createdBy: creatorOf(context.actor),
+        });
+      });
+    },
+  };
+}
+
+async function requireOrganization(reader: Reader, organizationId: OrganizationId): Promise<void> {
+  if ((await findOrganization(reader, organizationId)) === null) throw notFound();
+}

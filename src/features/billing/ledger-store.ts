@@ -1,0 +1,194 @@
+import { assert } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import {
+  encodeAmount,
+  type Reader,
+  type RowOf,
+  type Table,
+  type Tx,
+} from "../../platform/database/index.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import {
+  adjustments,
+  creditApplications,
+  credits,
+  discounts,
+  discountUses,
+  type AdjustmentRow,
+  type CreditRow,
+  type DiscountRow,
+} from "./table.ts";
+
+/** A page of an organization's credits, discounts or adjustments, newest first. */
+export function listEntries<T extends typeof credits | typeof discounts | typeof adjustments>(
+  reader: Reader,
+  table: T & Table,
+  organizationId: Id<"organization">,
+  page: PageRequest,
+): Promise<RowOf<T>[]> {
+  const { rest, values } = pageQuery(page, [["organization_id =", organizationId]]);
+  return reader.find(table, rest, values);
+}
+
+/** Credits that have something left, locked, oldest first. */
+export function lockCredits(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  currency: string,
+): Promise<CreditRow[]> {
+  return tx.lock(
+    credits,
+    "WHERE organization_id = $1 AND currency = $2 AND remaining > $3 ORDER BY id",
+    [organizationId, currency, encodeAmount(0n)],
+  );
+}
+
+/** Discounts that can be used once more, locked, oldest first. */
+export function lockDiscounts(tx: Tx, organizationId: Id<"organization">): Promise<DiscountRow[]> {
+  return tx.lock(
+    discounts,
+    "WHERE organization_id = $1 AND (periods IS NULL OR periods_used < periods) ORDER BY id",
+    [organizationId],
+  );
+}
+
+/** Adjustments that wait for an invoice in their currency, locked, oldest first. */
+export function lockAdjustments(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  currency: string,
+): Promise<AdjustmentRow[]> {
+  return tx.lock(
+    adjustments,
+    "WHERE organization_id = $1 AND currency = $2 AND status = 'pending' ORDER BY id",
+    [organizationId, currency],
+  );
+}
+
+/** Sets what is left of credits; each must have what it was read with. */
+export async function setRemaining(
+  tx: Tx,
+  changes: readonly { readonly from: CreditRow; readonly to: CreditRow }[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(({ from, to }) => [
+    from.id,
+    encodeAmount(to.amount),
+    encodeAmount(to.remaining),
+    to.expiresAt,
+    from.version,
+    to.version,
+  ]);
+  const changed = await tx.run(
+    `UPDATE credits SET amount = given.value ->> 1, remaining = given.value ->> 2,
+       expires_at = CAST(given.value ->> 3 AS BIGINT), version = CAST(given.value ->> 5 AS BIGINT)
+     FROM ${givenRows[tx.dialect]}
+     WHERE credits.id = given.value ->> 0 AND credits.version = CAST(given.value ->> 4 AS BIGINT)`,
+    [JSON.stringify(rows)],
+  );
+  assert(changed === changes.length, "each credit is changed once");
+}
+
+/** Counts one use of each discount, or takes one back. */
+export async function countUses(
+  tx: Tx,
+  ids: readonly Id<"discount">[],
+  change: 1 | -1,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const isPossible =
+    change === 1 ? "(periods IS NULL OR periods_used < periods)" : "periods_used > 0";
+  const changed = await tx.run(
+    `UPDATE discounts SET periods_used = periods_used + $2
+     WHERE id IN ${listed(tx.dialect, 1)} AND ${isPossible}`,
+    [JSON.stringify(ids), change],
+  );
+  assert(changed === ids.length, "each discount is counted once");
+}
+
+/** Puts pending adjustments on an invoice. */
+export async function takeAdjustments(
+  tx: Tx,
+  ids: readonly Id<"adjustment">[],
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const changed = await tx.run(
+    `UPDATE adjustments SET status = 'invoiced', platform_invoice_id = $2
+     WHERE id IN ${listed(tx.dialect, 1)} AND status = 'pending'`,
+    [JSON.stringify(ids), platformInvoiceId],
+  );
+  assert(changed === ids.length, "each adjustment is invoiced once");
+}
+
+/** Lets go of an invoice's adjustments: they wait for the next one. */
+export async function releaseAdjustments(
+  tx: Tx,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<void> {
+  await tx.run(
+    `UPDATE adjustments SET status = 'pending', platform_invoice_id = NULL
+     WHERE platform_invoice_id = $1 AND status = 'invoiced'`,
+    [platformInvoiceId],
+  );
+}
+
+/** What an invoice took of credits and was not given back yet, the credits locked. */
+export async function lockApplications(
+  tx: Tx,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<{ readonly credit: CreditRow; readonly amount: bigint }[]> {
+  const locked = await tx.lock(
+    credits,
+    `WHERE id IN (SELECT credit_id FROM credit_applications
+       WHERE platform_invoice_id = $1 AND reversed_at IS NULL) ORDER BY id`,
+    [platformInvoiceId],
+  );
+  const taken = await tx.find(
+    creditApplications,
+    "WHERE platform_invoice_id = $1 AND reversed_at IS NULL",
+    [platformInvoiceId],
+  );
+  const amounts = new Map(taken.map(({ creditId, amount }) => [creditId, amount]));
+  return locked.map((credit) => ({ credit, amount: amounts.get(credit.id) ?? 0n }));
+}
+
+/** The discounts that an invoice used and that were not given back yet, locked. */
+export async function lockUses(
+  tx: Tx,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<Id<"discount">[]> {
+  const rows = await tx.lock(
+    discounts,
+    `WHERE id IN (SELECT discount_id FROM discount_uses
+       WHERE platform_invoice_id = $1 AND reversed_at IS NULL) ORDER BY id`,
+    [platformInvoiceId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Marks everything that an invoice took as given back. */
+export async function markReversed(
+  tx: Tx,
+  platformInvoiceId: Id<"platformInvoice">,
+  at: number,
+): Promise<void> {
+  for (const table of [creditApplications, discountUses]) {
+    await tx.update(
+      table,
+      { reversedAt: at },
+      "WHERE platform_invoice_id = $1 AND reversed_at IS NULL",
+      [platformInvoiceId],
+    );
+  }
+}
+
+/** The credits that came from an invoice, locked, newest first. */
+export function lockCreditsFrom(
+  tx: Tx,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<CreditRow[]> {
+  return tx.lock(credits, "WHERE source_invoice_id = $1 ORDER BY id DESC", [platformInvoiceId]);
+}

@@ -1,0 +1,55 @@
+import { authenticated, organization } from "../../api/access.ts";
+import { operationsOf } from "../../api/operation.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import type { BillingReader } from "./invoice-service.ts";
+import { presentPlans, presentPlatformInvoice, type PlatformInvoiceView } from "./present.ts";
+import {
+  PlanCatalogRecord,
+  PlatformInvoiceListRecord,
+  platformInvoiceQuery,
+  PlatformInvoiceRecord,
+} from "./records.ts";
+
+const operation = operationsOf<BillingReader>();
+const access = organization("organization:read");
+
+export const billingOperations = [
+  operation({
+    id: "listPlans",
+    group: "Billing",
+    method: "GET",
+    path: "/billing/plans",
+    summary: "List the plans that an organization can select",
+    description: "The list has one page.",
+    access: authenticated,
+    response: { status: 200, record: PlanCatalogRecord },
+    errors: [],
+    handle: (service) => service.plans(),
+    present: presentPlans,
+  }),
+  operation({
+    id: "listPlatformInvoices",
+    group: "Billing",
+    method: "GET",
+    path: "/organizations/{organizationId}/billing/invoices",
+    summary: "List what the platform asked the organization for",
+    access,
+    request: { query: platformInvoiceQuery },
+    response: { status: 200, record: PlatformInvoiceListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<PlatformInvoiceView>) => mapPage(page, presentPlatformInvoice),
+  }),
+  operation({
+    id: "getPlatformInvoice",
+    group: "Billing",
+    method: "GET",
+    path: "/organizations/{organizationId}/billing/invoices/{platformInvoiceId}",
+    summary: "Get a platform invoice with its lines",
+    access,
+    response: { status: 200, record: PlatformInvoiceRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.platformInvoiceId),
+    present: presentPlatformInvoice,
+  }),
+];

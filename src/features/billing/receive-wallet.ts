@@ -1,0 +1,147 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { Defect, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Page, PageQuery } from "../../kernel/page.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import { findToken, type Network, type NetworkToken } from "../../platform/chain/networks.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
+import { platformOrganization } from "../organizations/index.ts";
+import { findWallet, type WalletService, type WalletView } from "../wallets/index.ts";
+import { ReceiveWalletUnusable } from "./errors.ts";
+import { billingState, type BillingStateRow } from "./table.ts";
+
+type Networks = ReadonlyMap<string, Network>;
+
+/** Where the platform is paid for its invoices; all null until it is set. */
+export interface ReceiveWallet {
+  readonly wallet: WalletView | null;
+  readonly tokenSymbol: string | null;
+  readonly updatedAt: Instant | null;
+}
+
+/** Where the next platform invoice is to be paid. */
+export interface ReceiveTarget {
+  readonly organizationId: Id<"organization">;
+  readonly wallet: WalletView;
+  readonly network: Network;
+  readonly token: NetworkToken;
+}
+
+export interface ReceiveWalletService {
+  get(): Promise<ReceiveWallet>;
+  /**
+   * Sets it for the invoices that are issued from now on; those that are open stay payable where they say. A wallet
+   * that is not the platform's own is a 404, one that cannot receive the token a 422.
+   */
+  set(
+    context: WriteContext,
+    input: { readonly walletId: Id<"wallet">; readonly tokenSymbol: string },
+  ): Promise<ReceiveWallet>;
+  /** The platform organization's wallets, newest first; none before there is one. */
+  listWallets(query: PageQuery): Promise<Page<WalletView>>;
+}
+
+export function makeReceiveWalletService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly auditor: Auditor;
+  readonly wallets: WalletService;
+  /** The enabled networks, by id. */
+  readonly networks: Networks;
+}): ReceiveWalletService {
+  const { db, clock, auditor, wallets, networks } = deps;
+  return {
+    async get() {
+      return receiveWalletOf(db, await stateOf(db));
+    },
+
+    set(context, { walletId, tokenSymbol }) {
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const platform = await platformOrganization(tx);
+        const wallet = platform === null ? null : await findWallet(tx, platform.id, walletId);
+        if (platform === null || wallet === null) throw notFound();
+        requireUsable(networks, wallet, tokenSymbol);
+        const state = await tx.lockOne(billingState, "");
+        if (state === null) throw new Defect("the state of billing has no row");
+        const before = { walletId: state.receiveWalletId, tokenSymbol: state.receiveToken };
+        if (before.walletId === walletId && before.tokenSymbol === tokenSymbol) {
+          return { wallet, tokenSymbol, updatedAt: state.receiveSetAt };
+        }
+        await tx.update(
+          billingState,
+          {
+            receiveWalletId: walletId,
+            receiveToken: tokenSymbol,
+            receiveSetAt: at,
+            version: state.version + 1,
+          },
+          "WHERE id = $1",
+          [state.id],
+        );
+        auditor.record(tx, at, {
+          action: "receive_wallet.set",
+          organizationId: platform.id,
+          targetType: "wallet",
+          targetId: walletId,
+          changes: {
+            walletId: { from: before.walletId, to: walletId },
+            tokenSymbol: { from: before.tokenSymbol, to: tokenSymbol },
+          },
+        });
+        return { wallet, tokenSymbol, updatedAt: at };
+      });
+    },
+
+    async listWallets(query) {
+      const platform = await platformOrganization(db);
+      if (platform === null) return { data: [], nextCursor: null };
+      return wallets.list(platform.id, query);
+    },
+  };
+}
+
+/** Where the next platform invoice is to be paid; null while nothing is set, or what is set is of no use any more. */
+export async function receiveTarget(
+  reader: Reader,
+  networks: Networks,
+): Promise<ReceiveTarget | null> {
+  const { wallet, tokenSymbol } = await receiveWalletOf(reader, await stateOf(reader));
+  if (wallet === null || tokenSymbol === null || wallet.status !== "active") return null;
+  const network = networks.get(wallet.network);
+  const token = network === undefined ? null : findToken(network, tokenSymbol);
+  if (network === undefined || token === null) return null;
+  return { organizationId: wallet.organizationId, wallet, network, token };
+}
+
+async function stateOf(reader: Reader): Promise<BillingStateRow> {
+  const state = await reader.findOne(billingState, "");
+  if (state === null) throw new Defect("the state of billing has no row");
+  return state;
+}
+
+async function receiveWalletOf(reader: Reader, state: BillingStateRow): Promise<ReceiveWallet> {
+  const { receiveWalletId, receiveToken: tokenSymbol, receiveSetAt: updatedAt } = state;
+  const platform = receiveWalletId === null ? null : await platformOrganization(reader);
+  const wallet =
+    platform === null || receiveWalletId === null
+      ? null
+      : await findWallet(reader, platform.id, receiveWalletId);
+  return { wallet, tokenSymbol, updatedAt };
+}
+
+function requireUsable(networks: Networks, wallet: WalletView, tokenSymbol: string): void {
+  if (wallet.status === "archived") {
+    throw new ReceiveWalletUnusable("The wallet is archived. Choose or register an active one.");
+  }
+  const network = networks.get(wallet.network);
+  if (network === undefined) {
+    throw new ReceiveWalletUnusable(
+      `The wallet's network ${wallet.network} is not enabled. Enable it, or choose another wallet.`,
+    );
+  }
+  if (findToken(network, tokenSymbol) === null) {
+    const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
+    throw new ReceiveWalletUnusable(`Choose a token of ${network.title}: ${symbols}.`);
+  }
+}
