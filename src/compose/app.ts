@@ -137,7 +137,6 @@ export async function createApp(
       mountOperations(features.payments, services.payments, api),
       mountOperations(features.paymentDecisions, services.decisions, api),
       mountOperations(features.transfers, services.transfers, api),
-      mountOperations(features.transfers, services.transfers, api),
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.billing, services.billingReader, api),

@@ -14,3 +14,4 @@ export {
   type WalletRow,
   type WalletView,
 } from "./store.ts";
+export { hasWideGap, ordinaryGapLimit } from "./rules.ts";

@@ -1,0 +1,180 @@
+// What payers and merchants of other systems met with, each by its name, through the watcher on a scripted chain.
+import { expect } from "chai";
+import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import { transfers } from "../../../src/features/payments/table.ts";
+import { makeTransferService } from "../../../src/features/payments/transfers.ts";
+import { day, hour, second } from "../../../src/kernel/clock.ts";
+import { parseAddress } from "../../../src/platform/chain/address.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { openShop, type Shop } from "../../support/shop.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openMarket, type Market } from "./market.ts";
+import { addressOf, scriptChain, type ScriptedChain } from "./scripted-chain.ts";
+
+const blockMs = 12 * second;
+const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
+
+eachStore("What went wrong elsewhere", (store) => {
+  let shop: Shop;
+  let chain: ScriptedChain;
+  let market: Market;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "ethereum");
+    const startAt = shop.now() - 200 * blockMs;
+    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+    chain.mine([], 199);
+    market = openMarket(shop, "ethereum", chain.client);
+    await market.look();
+  });
+
+  const usdt = () => {
+    const found = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
+    if (found === undefined) throw new Error("no token");
+    return found.contract;
+  };
+  const to = (invoice: InvoiceView) => {
+    const parsed = parseAddress("evm", invoice.walletAddress ?? "");
+    if (!parsed.ok) throw new Error("there is nowhere to pay to");
+    return parsed.address;
+  };
+  const sent = (invoice: InvoiceView, amount: string, transaction = `of ${invoice.id}`) => ({
+    ...{ transaction, contract: usdt(), to: to(invoice), amount: units(amount) },
+  });
+  async function mine(...logs: Parameters<ScriptedChain["mine"]>[0] & object): Promise<void> {
+    chain.mine(logs);
+    shop.advance(blockMs);
+    await market.look();
+  }
+  const confirm = async () => {
+    chain.mine([], 12);
+    await market.look();
+  };
+  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
+    shop.create({ network: "ethereum", ...input });
+  const inbox = async () => {
+    const service = makeTransferService({ db: shop.db, networks: shop.networks });
+    return (await service.list(shop.organizationId, { status: "unmatched" })).data;
+  };
+  const asked = async (invoice: InvoiceView) => (await market.read(invoice)).payableAmount ?? "";
+
+  it("two invoices of one price are each paid by their own amount", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [one, two] = [await issue(), await issue()];
+    await mine(sent(two, await asked(two)));
+    await confirm();
+    expect(await market.read(one)).to.include({ status: "open" });
+    expect(await market.read(two)).to.include({ status: "paid", exception: "none" });
+  });
+
+  it("150 open invoices on one address are told apart, in one block", async function () {
+    this.timeout(60_000);
+    await shop.addWallet("ethereum", { address });
+    const invoices: InvoiceView[] = [];
+    for (let count = 0; count < 150; count += 1) invoices.push(await issue());
+    const paid = invoices.filter((_invoice, place) => place % 2 === 0);
+    const logs = await Promise.all(paid.map(async (one) => sent(one, await asked(one))));
+    await mine(...logs);
+    await confirm();
+    for (const [place, invoice] of invoices.entries()) {
+      const { status } = await market.read(invoice);
+      expect(status, String(place)).to.equal(place % 2 === 0 ? "paid" : "open");
+    }
+    expect(await inbox()).to.deep.equal([]);
+  });
+
+  it("late money never goes to who asked for the same price after it", async () => {
+    await shop.addWallet("ethereum", { address });
+    const late = await issue({ expiresInSeconds: 300 });
+    const amount = await asked(late);
+    shop.advance(6 * day);
+    chain.mine([], (6 * day) / blockMs / 100);
+    await market.look();
+    const next = await issue();
+    expect(await asked(next)).to.not.equal(amount);
+    await mine(sent(late, amount));
+    await confirm();
+    expect(await market.read(late)).to.include({ paidTokenAmount: "25.00" });
+    expect(await market.read(next)).to.include({ status: "open", paidAmount: "0.00" });
+  });
+
+  it("what an exchange keeps as its fee leaves the rest for the merchant to allocate", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [strict, tolerant] = [
+      await issue({ amount: "25.00" }),
+      await issue({ amount: "90.00", underpaymentTolerance: "2" }),
+    ];
+    await mine(sent(strict, "24.00"), sent(tolerant, "89.00"));
+    await confirm();
+    expect(await market.read(strict)).to.include({ status: "open" });
+    expect(await market.read(tolerant)).to.include({ status: "paid", exception: "underpaid" });
+    const [found] = await inbox();
+    expect(found?.transfer).to.include({ amount: units("24.00") });
+    const [best] = found?.suggestions ?? [];
+    expect(best?.invoice.id).to.equal(strict.id);
+    expect(best?.reasons).to.deep.equal(["close_amount", "in_time"]);
+  });
+
+  it("two parts in one transaction both count", async () => {
+    await shop.addWallet("ethereum", { xpub: xpubs.first });
+    const invoice = await issue();
+    await mine(sent(invoice, "10.00", "both"), sent(invoice, "15.00", "both"));
+    await confirm();
+    expect(await market.read(invoice)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    expect((await market.payments()).data).to.have.length(2);
+  });
+
+  it("one transaction pays two invoices", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [one, two] = [await issue({ amount: "25.00" }), await issue({ amount: "30.00" })];
+    await mine(sent(one, "25.00", "both"), sent(two, "30.00", "both"));
+    await confirm();
+    for (const invoice of [one, two]) {
+      expect(await market.read(invoice)).to.include({ status: "paid", exception: "none" });
+    }
+  });
+
+  it("a token that only has the same symbol is no money", async () => {
+    await shop.addWallet("ethereum", { address });
+    const invoice = await issue();
+    await mine({ ...sent(invoice, "25.00"), contract: addressOf("fake USDT") });
+    expect(await market.read(invoice)).to.include({ status: "open" });
+    expect(await shop.db.find(transfers, "")).to.deep.equal([]);
+  });
+
+  it("transfers of nothing, sent to poison a history, are not even recorded", async () => {
+    await shop.addWallet("ethereum", { address });
+    const invoice = await issue();
+    await mine({ ...sent(invoice, "25.00"), amount: 0n });
+    expect(await market.read(invoice)).to.include({ status: "open" });
+    expect(await shop.db.find(transfers, "")).to.deep.equal([]);
+  });
+
+  it("a reorganisation after an invoice was paid takes the money back, and it may come again", async () => {
+    await shop.addWallet("ethereum", { address });
+    const invoice = await issue();
+    await mine(sent(invoice, "25.00"));
+    await confirm();
+    expect(await market.read(invoice)).to.include({ status: "paid" });
+    chain.rollback(13);
+    chain.mine([], 14);
+    await market.look();
+    expect(await market.read(invoice)).to.include({ exception: "reverted", paidAmount: "0.00" });
+    await mine(sent(invoice, "25.00"));
+    await confirm();
+    expect(await market.read(invoice)).to.include({ status: "paid", exception: "none" });
+    expect((await market.payments()).data).to.have.length(1);
+  });
+
+  it("a node that answers with empty logs, then with full ones, loses nothing", async () => {
+    await shop.addWallet("ethereum", { address });
+    const invoice = await issue();
+    chain.faults.hidesLogs = true;
+    await mine(sent(invoice, "25.00"));
+    expect(await market.read(invoice)).to.include({ status: "open" });
+    chain.faults.hidesLogs = false;
+    shop.advance(hour / 60);
+    await confirm();
+    expect(await market.read(invoice)).to.include({ status: "paid" });
+  });
+});
