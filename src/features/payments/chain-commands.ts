@@ -141,7 +141,7 @@ export const chainCommands = [
         ...seams.map((seam) => `around ${String(seam.blockNumber)}`),
       ];
       return new BlocksUnread(
-        `Blocks were not read: ${places.join(", ")}. ` +
+        `Those that are missing: ${places.join(", ")}. ` +
           `Read them with till chain scan --network ${id} --from … --to ….`,
       );
     },

@@ -1,4 +1,5 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
+import { NotFound } from "../../kernel/errors.ts";
 import type { Alarm, ChainAlarms } from "../../platform/chain/alarms.ts";
 import { openAlarms, storedProviders } from "../../platform/chain/monitor-store.ts";
 import type { Network } from "../../platform/chain/networks.ts";
@@ -51,13 +52,15 @@ export interface ChainCounts {
 export interface ChainService {
   /** How every network that is on is read; with `isLive` the providers are asked now, else what was stored is told. */
   status(options: { readonly isLive: boolean }): Promise<readonly NetworkStatus[]>;
-  /** Reads a range again. Errors: NetworkNotReached, NotScanned, ProviderUnusable, ScanInterrupted. */
+  /** Reads a range again. Errors: NotFound, NetworkNotReached, NotScanned, ProviderUnusable, ScanInterrupted. */
   scan(
     context: WriteContext,
     network: string,
     range: BlockRange,
   ): Promise<ScanReport & { readonly network: Network }>;
-  /** Which blocks were read; without heights, from the first contact to the newest. */
+  /**
+   * Which blocks were read; without heights, from the first contact to the newest. Errors: NotFound, NetworkNotReached.
+   */
   audit(network: string, range: Partial<BlockRange>): Promise<AuditReport>;
   counts(): readonly ChainCounts[];
 }
@@ -83,7 +86,7 @@ export function makeChainService(deps: {
     const network = networks.find((each) => each.id === id);
     if (network !== undefined) return network;
     const known = networks.map((each) => each.id).join(", ");
-    throw new NetworkNotReached(`There is no network ${id} here. Those that are on: ${known}.`);
+    throw new NotFound(`There is no network ${id} here. Those that are on: ${known}.`);
   }
 
   async function reached(network: Network): Promise<NetworkState> {

@@ -1,7 +1,7 @@
 // A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: nothing is
 // credited that is not there, nothing is lost, and the operator is told.
 import { expect } from "chai";
-import { day, minute, second } from "../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { eachStore } from "../../support/stores.ts";
 import type { ProviderFault } from "../../support/rpc-front.ts";
@@ -302,6 +302,56 @@ eachStore("A network with several providers", (store) => {
       second.view.lag = 0;
       await expectCredited();
     });
+  });
+
+  it("finds every one of a thousand transfers, whatever its only provider did meanwhile", async () => {
+    const [node] = await open({ nodes: 1 });
+    const faults: readonly ProviderFault[] = [
+      ...(["rate-limited", "unavailable", "html", "truncated", "hang", "wrong-id"] as const),
+    ];
+    const shops = Array.from({ length: 10 }, (_, place) => addressOf(`shop ${String(place)}`));
+    for (const address of shops) till.invoices.ask({ address });
+    for (let round = 0; round < 20; round += 1) {
+      for (let block = 0; block < 10; block += 1) {
+        till.chain.mine(
+          1,
+          Array.from({ length: 5 }, () => ({ to: shops[block] ?? shop, amount: token(1) })),
+        );
+      }
+      const fault = faults[round % faults.length];
+      if (fault !== undefined) node.fail(fault, 2);
+      node.view.lag = round % 3 === 0 ? 15 : 0;
+      await till.look();
+      till.advance(minute);
+    }
+    node.heal();
+    node.view.lag = 0;
+    await expectCredited(1_000);
+  });
+
+  it("finds a payment among ten thousand transfers of dust within two looks", async () => {
+    await open({ nodes: 1 });
+    const dust = Array.from({ length: 5_000 }, () => ({ to: shop, amount: 1n }));
+    till.chain.mine(1, [...dust, { to: shop, amount: token(25) }, ...dust]);
+    await till.look();
+    await till.look();
+    const paid = await till.payments();
+    expect(paid.map(({ amount }) => amount)).to.deep.equal([token(25)]);
+  });
+
+  it("goes by the blocks' time, two hours off either way", async () => {
+    await open();
+    pay();
+    await till.mine(1);
+    till.advance(-2 * hour);
+    pay();
+    await till.look();
+    till.advance(4 * hour);
+    pay();
+    await till.mine(20);
+    const times = (await till.transfers()).map(({ blockTime }) => blockTime);
+    expect(times).to.deep.equal([61, 63, 64].map((height) => till.chain.block(height).time));
+    await expectCredited(3);
   });
 
   it("keeps within what a day allows, and goes on at midnight UTC", async () => {
