@@ -305,7 +305,7 @@ eachStore("A network with several providers", (store) => {
   });
 
   it("finds every one of a thousand transfers, whatever its only provider did meanwhile", async () => {
-    const [node] = await open({ nodes: 1 });
+    const [node] = await open({ nodes: 1, timeoutMs: 250 });
     const faults: readonly ProviderFault[] = [
       ...(["rate-limited", "unavailable", "html", "truncated", "hang", "wrong-id"] as const),
     ];

@@ -71,6 +71,43 @@ describe("the network table", () => {
     expect(findTokenByContract(network("bsc"), usdt?.contract ?? "")).to.equal(null);
   });
 
+  it("gives every real network all that it needs to be switched on", () => {
+    const real = [...networks.values()].filter(({ isTest }) => !isTest);
+    expect(real).to.have.length(6);
+    for (const one of real) {
+      const { id, providers, explorer, tokens, finality } = one;
+      expect(providers, id).not.to.have.length(0);
+      for (const { url, requestsPerSecond } of providers) {
+        expect(url, id).to.match(/^https:/);
+        expect(requestsPerSecond, id).to.be.within(1, 25);
+      }
+      expect(explorer.transaction, id).to.be.a("string");
+      expect(explorer.address, id).to.be.a("string");
+      expect(
+        tokens.map(({ symbol }) => symbol),
+        id,
+      ).to.include("USDT");
+      for (const { dust, pegs } of tokens) {
+        expect(dust > 0n, id).to.equal(true);
+        expect(pegs, id).to.deep.equal(["USD"]);
+      }
+      // A payment is confirmed within ten minutes, and a look is no rarer than a few blocks of its chain.
+      expect(one.confirmations * one.blockTimeMs, id).to.be.at.most(600_000);
+      expect(one.pollMs, id).to.be.within(1_000, 10_000);
+      expect(finality.lagBlocks, id).to.be.at.least(one.confirmations);
+      expect(one.maxLogRange, id).to.be.at.least(one.windowBlocks);
+    }
+  });
+
+  it("lets a day's looks fit the requests of a day, where those are limited", () => {
+    for (const { id, pollMs, providers } of networks.values()) {
+      for (const { requestsPerDay } of providers) {
+        if (requestsPerDay === null) continue;
+        expect((2 * 86_400_000) / pollMs, id).to.be.below(requestsPerDay);
+      }
+    }
+  });
+
   it("shares no contract of the sandbox with a real network", () => {
     const real = [...networks.values()].filter(({ isTest }) => !isTest);
     for (const token of network("sandbox").tokens) {
