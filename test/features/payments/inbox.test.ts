@@ -298,7 +298,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await invoice(canceled)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("goes with a reorganisation, with its payments, and comes back with them", async () => {
+  it("goes with a reorganisation that drops it, and its payments with it", async () => {
     const one = await counter.issue(merchant, { amount: "18.00" });
     const two = await counter.issue(merchant, { amount: "19.00" });
     const found = await unmatched(usdt(17.5));
