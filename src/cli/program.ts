@@ -7,6 +7,11 @@ import { analyticsCommands } from "../features/analytics/commands.ts";
 import { apiKeyCommands } from "../features/api-keys/commands.ts";
 import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
+import {
+  billingCommands,
+  ledgerCommands,
+  receiveWalletCommands,
+} from "../features/billing/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
 import { chainCommands, sandboxCommands } from "../features/payments/commands.ts";
 import { rateCommands } from "../features/rates/commands.ts";
@@ -35,6 +40,7 @@ const nouns: Readonly<Record<string, string>> = {
   payments: "what came in on the chains",
   queue: "work in the background, and what of it was given up",
   webhook: "what merchants' receivers are told",
+  billing: "what the platform asks its merchants for",
   analytics: "figures of a period",
   audit: "who did what, and the proof that nothing of it was altered",
   rates: "exchange rates that invoices are issued at",
@@ -89,6 +95,9 @@ export function makeProgram(
   addFeature(program, openTerminal, transferCommands, (app) => app.transfers);
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
+  addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);
+  addFeature(program, openTerminal, ledgerCommands, (app) => app.ledgerService);
+  addFeature(program, openTerminal, receiveWalletCommands, (app) => app.receiveWallet);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
   addFeature(program, openTerminal, rateCommands, (app) => app.rates);

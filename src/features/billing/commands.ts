@@ -1,0 +1,124 @@
+import { commandsOf, organizationFlag, pageFlags, type CommandFlag } from "../../api/command.ts";
+import type { BillingReader } from "./invoice-service.ts";
+import type { ReceiveWalletService } from "./receive-wallet.ts";
+
+export { ledgerCommands } from "./ledger-commands.ts";
+
+const reading = commandsOf<BillingReader>();
+
+export const billingCommands = [
+  reading({
+    name: "billing plans",
+    summary: "List the plans that organizations can select",
+    examples: ["till billing plans", "till billing plans --json"],
+    effect: "read",
+    handle: (service) => service.plans(),
+    async present(plans) {
+      return (await import("./present.ts")).presentPlans(plans);
+    },
+    columns: [
+      { title: "ID", value: (plan) => plan.id },
+      { title: "NAME", value: (plan) => plan.name },
+      { title: "PRICE", value: (plan) => `${plan.price} ${plan.currency}` },
+      { title: "EVERY", value: (plan) => plan.interval },
+      { title: "TRIAL DAYS", value: (plan) => plan.trialDays },
+      { title: "INVOICES", value: (plan) => plan.includedInvoices },
+      { title: "EACH FURTHER", value: (plan) => plan.overagePrice },
+    ],
+  }),
+  reading({
+    name: "billing invoices",
+    summary: "List platform invoices, newest first",
+    flags: [
+      organizationFlag,
+      { flags: "--status <status>", description: "open, paid, past_due or void ones only" },
+      ...pageFlags,
+    ],
+    examples: [
+      "till billing invoices",
+      "till billing invoices --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status past_due --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { AdminInvoiceQuery } = await import("./admin-records.ts");
+      return service.listAll(
+        call.parse(AdminInvoiceQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          organizationId: call.flag("organization"),
+          status: call.flag("status"),
+        }),
+      );
+    },
+    async present(page) {
+      return (await import("./present.ts")).presentAdminInvoices(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "NUMBER", value: (one) => one.number },
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "TOTAL", value: (one) => `${one.total} ${one.currency}` },
+      { title: "FROM", value: (one) => one.periodStart },
+      { title: "TO", value: (one) => one.periodEnd },
+      { title: "DUE", value: (one) => one.dueAt },
+    ],
+  }),
+];
+
+const receive = commandsOf<ReceiveWalletService>();
+
+const walletFlag: CommandFlag = {
+  flags: "--wallet <id>",
+  description:
+    "one of the platform organization's wallets; without it the one that is set is shown",
+};
+const tokenFlag: CommandFlag = {
+  flags: "--token <symbol>",
+  description: "what is received there, such as USDT",
+};
+
+export const receiveWalletCommands = [
+  receive({
+    name: "billing receive-wallet",
+    summary: "Show or set the wallet that the platform is paid at",
+    flags: [walletFlag, tokenFlag],
+    examples: [
+      "till billing receive-wallet",
+      "till billing receive-wallet --wallet wal_01kq3v5m8w2f6n9r4t7x0z1c3e --token USDT --yes",
+    ],
+    effect: "write",
+    confirm: (call) => {
+      const walletId = call.flag("wallet");
+      return walletId === undefined
+        ? null
+        : `Have the platform's invoices paid at ${walletId} from now on?`;
+    },
+    async handle(service, call) {
+      if (call.flag("wallet") === undefined && call.flag("token") === undefined) {
+        return service.get();
+      }
+      const { SetPlatformReceiveWalletRequest } = await import("./admin-records.ts");
+      return service.set(
+        call.context,
+        call.parse(SetPlatformReceiveWalletRequest, {
+          walletId: call.flag("wallet"),
+          tokenSymbol: call.flag("token"),
+        }),
+      );
+    },
+    async present(set) {
+      return (await import("./present.ts")).presentReceiveWallet(set);
+    },
+    identify: (set) => set.wallet?.id ?? "",
+    columns: [
+      { title: "Wallet", value: (set) => set.wallet?.id ?? null },
+      { title: "Label", value: (set) => set.wallet?.label ?? null },
+      { title: "Address", value: (set) => set.wallet?.address ?? null },
+      { title: "Network", value: (set) => set.network },
+      { title: "Token", value: (set) => set.tokenSymbol },
+      { title: "Status", value: (set) => set.wallet?.status ?? null },
+      { title: "Set", value: (set) => set.updatedAt },
+    ],
+  }),
+];
