@@ -1,0 +1,124 @@
+// The guide for receivers of webhooks: its example runs, and its numbers are the program's.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { disabledAfter, givenUpApart, noticesAfter } from "../../src/features/webhooks/failing.ts";
+import { deadLetterKeptFor, deliveryKeptFor } from "../../src/features/webhooks/retention.ts";
+import { attemptDelays } from "../../src/features/webhooks/rules.ts";
+import { day, hour, minute, second } from "../../src/kernel/clock.ts";
+import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { until } from "../support/until.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+function worded(ms: number): string {
+  if (ms === 0) return "at once";
+  if (ms % hour === 0) return `${String(ms / hour)} h`;
+  return ms % minute === 0 ? `${String(ms / minute)} min` : `${String(ms / second)} s`;
+}
+
+describe("the guide for webhooks", () => {
+  let guide = "";
+  let folder = "";
+  let child: ChildProcess | null = null;
+
+  before(async () => {
+    guide = await readFile(join(root, "docs/guides/webhooks.md"), "utf8");
+    folder = await mkdtemp(join(tmpdir(), "till-guide-"));
+  });
+  after(async () => {
+    if (child?.exitCode === null) child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("has the numbers of the program", () => {
+    const rows = [...guide.matchAll(/^\| +(\d+) +\| ([^|]+?) +\|$/gm)].map(([, n, wait]) => [
+      n,
+      wait,
+    ]);
+    expect(rows).to.deep.equal(attemptDelays.map((ms, n) => [String(n + 1), worded(ms)]));
+    const [first = 0, last = 0] = noticesAfter;
+    for (const words of [
+      `kept for ${String(deadLetterKeptFor / day)} days`,
+      `kept for ${String(deliveryKeptFor / day)} days`,
+      `for ${String(first / hour)} and for ${String(last / hour)} hours`,
+      `after ${String(disabledAfter / hour)} hours`,
+      `given up ${String(givenUpApart / hour)} hours apart`,
+    ]) {
+      expect(guide).to.include(words);
+    }
+  });
+
+  it("has an example that takes what was signed, once and in order, and nothing else", async function () {
+    this.timeout(30_000);
+    const code = /```ts\n([\s\S]+?)```/.exec(guide)?.[1] ?? "";
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    await writeFile(join(folder, "package.json"), '{"type":"module"}');
+    await writeFile(join(folder, "receiver.ts"), code);
+    const secret = newWebhookSecret(systemRandom);
+    const port = await freePort();
+    child = spawn(process.execPath, ["--import", "tsx", "receiver.ts"], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "", WEBHOOK_SECRET: secret, PORT: String(port) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let log = "";
+    child.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+
+    async function deliver(
+      id: string,
+      version: number,
+      changes: { age?: number; body?: string } = {},
+    ) {
+      const { age = 0 } = changes;
+      const text = JSON.stringify({
+        ...{ type: "invoice.paid", sequence: 1 },
+        data: { id: `inv_of_${id}`.slice(0, 8), objectVersion: version },
+      });
+      const timestampSeconds = Math.floor(Date.now() / second) - age;
+      const headers = sign({ id, timestampSeconds, body: Buffer.from(text), secrets: [secret] });
+      const answer = await fetch(`http://127.0.0.1:${String(port)}/`, {
+        method: "POST",
+        headers: { ...headers },
+        body: changes.body ?? text,
+      }).catch(() => null);
+      return answer?.status ?? null;
+    }
+
+    await until(
+      "the first",
+      () => deliver("evt_1", 2),
+      (status) => status === 204,
+    );
+    expect(await deliver("evt_1", 2)).to.equal(204);
+    expect(await deliver("evt_2", 1)).to.equal(204);
+    expect(await deliver("evt_3", 3)).to.equal(204);
+    expect(await deliver("evt_4", 4, { body: "{}" })).to.equal(400);
+    expect(await deliver("evt_5", 5, { age: 400 })).to.equal(400);
+    await until(
+      "its log",
+      () => log.trim().split("\n").length,
+      (count) => count === 2,
+    );
+    expect(log).to.equal("invoice.paid inv_of_e\ninvoice.paid inv_of_e\n");
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  });
+});
+
+/** One that nothing listens on: the example is told its port, as on a server. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

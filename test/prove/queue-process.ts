@@ -1,0 +1,78 @@
+// A process that works the queues off, as a server does, until somebody ends it. Its arguments: the store's place as
+// JSON, the file in which it notes what it did, how long its leases last in milliseconds, and its name.
+import { appendFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createIds } from "../../src/kernel/id.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { createBackground } from "../../src/platform/jobs/background.ts";
+import { createCron } from "../../src/platform/jobs/cron.ts";
+import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
+import { createJobs, type JobHandler } from "../../src/platform/jobs/queue.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { noMetrics } from "../../src/platform/metrics/metrics.ts";
+import { testContext } from "../support/stores.ts";
+
+const [place = "", notes = "", leaseMs = "", name = ""] = process.argv.slice(2);
+const db = await openDatabase(JSON.parse(place) as StoreOptions);
+const ids = createIds(systemRandom);
+const note = (...words: readonly string[]) => {
+  appendFileSync(notes, `${[name, ...words].join(" ")}\n`);
+};
+const handlers: JobHandler[] = [
+  {
+    name: "count",
+    run({ id }) {
+      note("did", id);
+      return Promise.resolve();
+    },
+  },
+  {
+    // The first to have it takes long; whoever has it then fails at once, so that the job stays to be looked at.
+    name: "linger",
+    async run({ id, attempts }) {
+      note("began", id);
+      if (attempts > 1) throw new Error(`failed by ${name}`);
+      await delay(2_500);
+      note("ended", id);
+    },
+  },
+];
+const nudge = (worker: string) => {
+  background.nudge(worker);
+};
+const jobs = createJobs({ ids, nudge });
+const common = { db, clock: systemClock, context: testContext };
+const background = createBackground({
+  workers: [
+    createQueueWorker({
+      ...{
+        ...common,
+        ids,
+        logger: silentLogger,
+        metrics: noMetrics,
+        queue: "maintenance",
+        handlers,
+      },
+      leaseMs: Number(leaseMs),
+      nudge: () => {
+        nudge("queue maintenance");
+      },
+    }),
+    createCron({
+      ...{ ...common, jobs },
+      tasks: [
+        {
+          name: "tick",
+          everyMs: 1_000,
+          job: { queue: "maintenance", name: "count", payload: {} },
+        },
+      ],
+    }),
+  ],
+  clock: systemClock,
+  logger: silentLogger,
+});
+background.start();
+process.stdout.write("ready\n");

@@ -1,0 +1,167 @@
+// Processes that share a queue: nothing is done twice, and what a process that stood still brings late is refused.
+// Reduced here; `npm run prove:queue` runs it whole, with rates.
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createIds } from "../../src/kernel/id.ts";
+import type { Database, StoreOptions } from "../../src/platform/database/index.ts";
+import { createBackground } from "../../src/platform/jobs/background.ts";
+import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
+import { cronRuns, jobs as jobTable } from "../../src/platform/jobs/table.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { noMetrics } from "../../src/platform/metrics/metrics.ts";
+import { describeOnPostgres } from "../support/describe-on-postgres.ts";
+import { eachStore, testContext, type TestStore } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+const isWhole = process.env["TILL_PROVE"] !== undefined;
+const jobCount = isWhole ? 10_000 : 1_000;
+const processCount = 4;
+const program = fileURLToPath(new URL("queue-process.ts", import.meta.url));
+const patienceMs = 120_000;
+
+/** Adds jobs, a few hundred to a transaction. */
+async function addJobs(db: Database, count: number, name: string): Promise<void> {
+  const ids = createIds(systemRandom);
+  const now = Date.now();
+  const rows = Array.from({ length: count }, (_, n) => ({
+    ...{ id: ids.next("job", now), queue: "maintenance", name, payload: { n }, dedupeKey: null },
+    ...{ organizationId: null, state: "ready" as const, runAt: now, attempts: 0, maxAttempts: 12 },
+    ...{ leaseUntil: null, leaseToken: null, failedReason: null, failedAt: null, createdAt: now },
+  }));
+  for (let at = 0; at < count; at += 500) {
+    await db.write(testContext, (tx) => tx.insertMany(jobTable, rows.slice(at, at + 500)));
+  }
+}
+
+describeOnPostgres("processes that share a queue", function () {
+  this.timeout(patienceMs);
+  const children: ChildProcess[] = [];
+  let folder = "";
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "till-queue-"));
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null) continue;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    }
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function start(place: StoreOptions, name: string, notes: string, leaseMs: number) {
+    const args = [program, JSON.stringify(place), notes, String(leaseMs), name];
+    const child = spawn(process.execPath, ["--import", "tsx", ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    children.push(child);
+    await once(child.stdout, "data");
+    return child;
+  }
+
+  eachStore("of jobs", (store: TestStore) => {
+    if (store.dialect === "sqlite") return;
+
+    it(`do each of ${String(jobCount)} jobs once, and each time of a schedule once`, async () => {
+      const place = await store.place("migrated");
+      const db = await store.open(place);
+      await addJobs(db, jobCount, "count");
+      const notes = join(folder, "shared");
+      const names = Array.from({ length: processCount }, (_, n) => `process${String(n)}`);
+      const startedAt = Date.now();
+      await Promise.all(names.map((name) => start(place, name, notes, 60_000)));
+      const left = async () => (await db.find(jobTable, "WHERE payload <> '{}'")).length;
+      await until("all jobs", left, (count) => count === 0, patienceMs);
+      const seconds = (Date.now() - startedAt) / 1_000;
+      const runs = await db.find(cronRuns, "");
+      const lines = (await readFile(notes, "utf8")).trim().split("\n");
+      const done = lines.map((line) => line.split(" ")[2]);
+      expect(new Set(done).size).to.equal(done.length);
+      const ticks = done.length - jobCount;
+      expect(ticks).to.be.within(1, runs.length + 1);
+      const shares = names.map((name) => lines.filter((line) => line.startsWith(name)).length);
+      expect(Math.min(...shares)).to.be.above(0);
+      if (isWhole) {
+        console.log(
+          `      ${String(jobCount)} jobs by ${String(processCount)} processes in ${seconds.toFixed(1)} s with their starts; shares ${shares.join(", ")}; ${String(ticks)} ticks of ${String(runs.length)} times`,
+        );
+      }
+    });
+
+    it("refuse what one brings that stood still past its lease", async () => {
+      const place = await store.place("migrated");
+      const db = await store.open(place);
+      const notes = join(folder, "stopped");
+      const stopped = await start(place, "stopped", notes, 1_000);
+      await addJobs(db, 1, "linger");
+      const noted = async () => (await readFile(notes, "utf8").catch(() => "")).split("\n");
+      const sees = (words: string) =>
+        until(words, noted, (lines) => lines.some((line) => line.startsWith(words)), patienceMs);
+      await sees("stopped began");
+      stopped.kill("SIGSTOP");
+      await start(place, "other", notes, 1_000);
+      await sees("other began");
+      const job = async () => (await db.find(jobTable, "WHERE name = 'linger'"))[0];
+      const before = await until("its failure", job, (row) => row?.failedReason !== null);
+      expect(before).to.include({ attempts: 2, failedReason: "failed by other" });
+      stopped.kill("SIGCONT");
+      await sees("stopped ended");
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await job()).to.include({ id: before?.id, queue: "maintenance" });
+      expect((await job())?.failedReason).to.match(/^failed by/);
+    });
+  });
+});
+
+if (isWhole) {
+  eachStore("a queue of one process", (store) => {
+    it("does thousands of jobs a second", async function () {
+      this.timeout(patienceMs);
+      const db = await store.open();
+      const ids = createIds(systemRandom);
+      const total = 30_000;
+      await addJobs(db, total, "count");
+      let done = 0;
+      const worker = createQueueWorker({
+        ...{
+          db,
+          clock: systemClock,
+          ids,
+          logger: silentLogger,
+          context: testContext,
+          metrics: noMetrics,
+        },
+        queue: "maintenance",
+        handlers: [{ name: "count", run: () => Promise.resolve(void (done += 1)) }],
+        nudge: () => {
+          background.nudge("queue maintenance");
+        },
+      });
+      const background = createBackground({
+        ...{ workers: [worker], clock: systemClock, logger: silentLogger },
+      });
+      const startedAt = performance.now();
+      background.start();
+      await until(
+        "all jobs",
+        () => done,
+        (count) => count === total,
+        patienceMs,
+      );
+      await worker.drained();
+      const seconds = (performance.now() - startedAt) / 1_000;
+      await background.stop();
+      expect((await db.find(jobTable, "")).length).to.equal(0);
+      console.log(`      ${(total / seconds).toFixed(0)} jobs a second on ${store.dialect}`);
+    });
+  });
+}
