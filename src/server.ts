@@ -4,6 +4,7 @@ import Koa from "koa";
 import { answerBrokenRequests } from "./api/broken-requests.ts";
 import { mountDocs } from "./api/docs.ts";
 import { mountHealth } from "./api/health.ts";
+import { measureRequests, mountMetrics } from "./api/metrics.ts";
 import {
   answerProblems,
   identifyRequest,
@@ -30,10 +31,12 @@ export function createHttpServer(app: App): Server {
 
   const router = new Router<RequestState>();
   mountHealth(router, app);
+  mountMetrics(router, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });
   mountDocs(router, { operations: allOperations, version: app.version });
   for (const mount of app.mountables) mount(router);
 
   koa.use(identifyRequest(app));
+  koa.use(measureRequests(app.metrics));
   koa.use(logRequests(app));
   koa.use(secureHeaders());
   koa.use(answerProblems(app));

@@ -24,6 +24,11 @@ export function clientAddress(
 /** How many proxies a request may have come through. */
 const hopsMax = 16;
 
+/** Whether a request comes from this machine itself. */
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+}
+
 function plainAddress(text: string): string | null {
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
 }

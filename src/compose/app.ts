@@ -15,10 +15,12 @@ import { pendingMigrations, type WriteContext } from "../platform/database/index
 import { createBackground, type Background } from "../platform/jobs/background.ts";
 import { endJobLeases } from "../platform/jobs/claims.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
+import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
 import { parseRange } from "../platform/outbound/address.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { addMetrics } from "./metrics.ts";
 import { makePlatformOversight } from "./oversight.ts";
 import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
@@ -29,6 +31,7 @@ export interface Outside {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   /** An answer that does not fit its record throws; else it is logged. */
   readonly strictAnswers: boolean;
 }
@@ -37,6 +40,7 @@ export interface App extends Services {
   readonly config: Config;
   readonly version: string;
   readonly background: Background;
+  readonly metrics: Metrics;
   readonly oversight: OversightService;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
   /** What links begin with. */
@@ -67,6 +71,7 @@ export async function createApp(
   const clock = outside.clock ?? systemClock;
   const randomBytes = outside.randomBytes ?? systemRandom;
   const logger = outside.logger ?? createLogger({ level: config.logLevel, clock });
+  const metrics = outside.metrics ?? noMetrics;
   const ids = createIds(randomBytes);
   const { db, secret } = await openStore(config, storeMode, { clock, logger, randomBytes });
 
@@ -76,13 +81,14 @@ export async function createApp(
   const nudges = { nudge: (_worker: string): void => undefined };
   const stop = new AbortController();
   const stopping = stop.signal;
-  const outer = { config, clock, randomBytes, logger, ...links, nudges, stopping };
+  const outer = { config, clock, randomBytes, logger, metrics, ...links, nudges, stopping };
   const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
   const oversight = makePlatformOversight(parts, services, () => background.lastTickAt());
   const prober = oversight.prober(ids.unguessable("prc"), systemContext("probes"));
   const workers = [...makeWorkers(parts, services), prober];
   const background = createBackground({ workers, clock, logger });
+  addMetrics(metrics, parts, services);
   nudges.nudge = (worker) => {
     background.nudge(worker);
   };
@@ -112,6 +118,7 @@ export async function createApp(
     config,
     version: programVersion(),
     background,
+    metrics,
     oversight,
     trustedProxies: config.trustProxy.map(parseRange),
     baseUrl,

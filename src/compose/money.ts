@@ -46,6 +46,7 @@ import { makeUsageService, type UsageService } from "../features/usage/index.ts"
 import { makeWalletService, type WalletService } from "../features/wallets/index.ts";
 import { second } from "../kernel/clock.ts";
 import type { Auditor } from "../platform/audit/index.ts";
+import type { ProviderPool } from "../platform/chain/provider-pool.ts";
 import { createRecentStates } from "../platform/chain/state.ts";
 import type { Reader } from "../platform/database/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
@@ -67,6 +68,8 @@ export interface Money {
   readonly examiners: readonly ClaimExaminer[];
   readonly monitors: ReadonlyMap<string, Monitor>;
   readonly chains: ChainService;
+  /** The providers of each network that has any. */
+  readonly pools: ReadonlyMap<string, ProviderPool>;
   readonly analytics: AnalyticsService;
   readonly usage: UsageService;
   readonly rates: RatesService;
@@ -160,6 +163,7 @@ export function makeMoney(
     examiners: watched.map(({ examiner }) => examiner),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     chains,
+    pools: new Map(watched.map(({ network, pool }) => [network, pool])),
     ...{ analytics, usage, rates, sandbox },
   };
 }

@@ -3,6 +3,7 @@ import type { IdSource, RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import type { Logger } from "../platform/logger/index.ts";
+import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 
 /** What every service is made of. */
@@ -14,6 +15,8 @@ export interface Parts {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
+  /** What this process counts of its work. */
+  readonly metrics: Metrics;
   readonly baseUrl: () => string;
   /** Where this process listens, whatever links say. */
   readonly listening: () => string;

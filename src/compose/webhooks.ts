@@ -57,6 +57,7 @@ export function makeWebhooks(
       context: systemContext("webhooks"),
       perSecond: config.webhookRatePerSecond,
       logger,
+      metrics: parts.metrics,
     }),
   };
 }

@@ -44,7 +44,8 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       tasks: maintenanceSchedule,
     }),
     createQueueWorker({
-      ...{ db, clock, ids: parts.ids, logger: parts.logger, queue: "maintenance" },
+      ...{ db, clock, ids: parts.ids, logger: parts.logger, metrics: parts.metrics },
+      queue: "maintenance",
       context: systemContext("maintenance"),
       nudge: () => {
         parts.nudges.nudge(queueWorkerName("maintenance"));

@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createPrometheus } from "../../platform/metrics/prometheus.ts";
+import { programVersion } from "../../platform/version.ts";
 import { createApp, type App } from "../../compose/index.ts";
 import type { LoadedConfig } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
@@ -48,7 +50,9 @@ async function run(
   const { config } = loaded;
   // Lines of the log would stand between what people are shown; who wants them sets a level.
   const level = isGiven(loaded, "TILL_LOG_LEVEL") ? config.logLevel : "warn";
-  const app = await createApp(config, "initialize", { logger: createLogger({ level }) });
+  const logger = createLogger({ level });
+  const metrics = createPrometheus({ version: programVersion(), logger });
+  const app = await createApp(config, "initialize", { logger, metrics });
   const receiver = await startReceiver((webhook) => {
     tellWebhook(terminal, webhook);
   });

@@ -1,5 +1,7 @@
 import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
 import type { Config } from "../../platform/config/index.ts";
+import { createPrometheus } from "../../platform/metrics/prometheus.ts";
+import { programVersion } from "../../platform/version.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { takeServerPlace, type ServerPlace } from "../single-server.ts";
@@ -27,7 +29,8 @@ async function serveInPlace(
   place: ServerPlace | null,
   asked: Promise<NodeJS.Signals>,
 ): Promise<void> {
-  const app = await createApp(config, "migrate", { logger });
+  const metrics = createPrometheus({ version: programVersion(), logger });
+  const app = await createApp(config, "migrate", { logger, metrics });
   const serving = await startIn(app, config);
   endWithDefects(logger);
   await place?.announce(serving.url);

@@ -10,6 +10,7 @@ export { adminOperations } from "./operations.ts";
 export { makeOversight, type OversightService } from "./oversight.ts";
 export { oversightOperations } from "./oversight-operations.ts";
 export { presentInstalled } from "./present.ts";
+export { readBacklogs, readLastReport } from "./probes.ts";
 export { InitializeRequest } from "./records.ts";
-export { makeAdminService, type AdminService } from "./service.ts";
 export { makeQueueService, type QueueService } from "./queues.ts";
+export { makeAdminService, type AdminService } from "./service.ts";

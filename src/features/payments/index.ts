@@ -15,6 +15,7 @@ export { paymentStatuses } from "./status.ts";
 export type { PlatformPaymentFilters } from "./store.ts";
 export { makeScanner } from "./scanner.ts";
 export { transferOperations } from "./transfer-operations.ts";
+export { countUnmatched } from "./transfer-store.ts";
 export { makeTransferService } from "./transfers.ts";
 export { makeWatcher, type Watcher } from "./watcher.ts";
 export { makeWitness } from "./witness.ts";

@@ -3,6 +3,7 @@ import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Logger } from "../../platform/logger/index.ts";
+import type { Counts } from "../../platform/metrics/metrics.ts";
 import type { Sender } from "../../platform/outbound/sender.ts";
 import { sendAttempt, type Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
@@ -61,6 +62,7 @@ export interface DelivererDependencies {
   /** Wakes this worker: there is room again. */
   readonly nudge: () => void;
   readonly logger: Logger;
+  readonly metrics: Pick<Counts, "deliveryAttempted">;
 }
 
 export interface Deliverer extends Worker {
@@ -181,6 +183,8 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     pace.spend(delivery.endpointId, 1, clock.now());
     sendAttempt({ ...deps, delivery, lane }).then(
       (attempt) => {
+        const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
+        deps.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
         ended.push(attempt);
         recording ??= recordEnded();
       },

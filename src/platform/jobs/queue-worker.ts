@@ -2,6 +2,7 @@ import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts"
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, WriteContext } from "../database/index.ts";
 import type { Logger } from "../logger/index.ts";
+import type { Counts } from "../metrics/metrics.ts";
 import type { Worker } from "./background.ts";
 import {
   claimJobs,
@@ -58,6 +59,7 @@ export function createQueueWorker(deps: {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
+  readonly metrics: Pick<Counts, "jobEnded">;
   readonly context: WriteContext;
   readonly queue: QueueName;
   readonly handlers: readonly JobHandler[];
@@ -118,6 +120,8 @@ export function createQueueWorker(deps: {
 
   function end(each: Held, outcome: Outcome): void {
     ended.push({ held: each, outcome });
+    if (outcome !== "unfinished")
+      deps.metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
     recording ??= recordEnded();
   }
 

@@ -1,3 +1,4 @@
+import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import {
@@ -125,6 +126,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
 
   function deliverer(): Deliverer {
     const made = createDeliverer({
+      metrics: noMetrics,
       db,
       clock,
       ids,

@@ -1,3 +1,4 @@
+import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
@@ -43,6 +44,7 @@ eachStore("a queue", (store) => {
     const common = { db, clock, ids, logger: silentLogger, context: testContext, leaseMs };
     const handlers = [{ name, run }];
     return createQueueWorker({
+      metrics: noMetrics,
       ...common,
       queue: "maintenance",
       handlers,

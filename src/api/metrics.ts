@@ -1,0 +1,61 @@
+import type Router from "@koa/router";
+import type { Middleware } from "koa";
+import { timingSafeEqual } from "node:crypto";
+import { second } from "../kernel/clock.ts";
+import { notFound } from "../kernel/errors.ts";
+import type { Metrics } from "../platform/metrics/metrics.ts";
+import { isLoopback } from "./client-address.ts";
+import { digest } from "./idempotency.ts";
+import type { RequestState } from "./mount.ts";
+import { Unauthenticated } from "./problems.ts";
+
+/** Counts each request and its time, under the pattern of its path: paths themselves are without number. */
+export function measureRequests(metrics: Metrics): Middleware<RequestState> {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    await next();
+    const route = (ctx as { _matchedRoute?: unknown })._matchedRoute;
+    const isKnown = typeof route === "string";
+    const request = {
+      method: isKnown ? ctx.method : "other",
+      route: isKnown ? route : "none",
+      status: ctx.status,
+    };
+    metrics.requestAnswered(request, (performance.now() - startedAt) / second);
+  };
+}
+
+/**
+ * `/metrics`, for Prometheus. With a token it asks for that; without one it answers on this machine alone, and not to
+ * what a proxy passes on: elsewhere it is not there.
+ */
+export function mountMetrics(
+  router: Router<RequestState>,
+  deps: {
+    readonly token: string | null;
+    readonly scrape: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  },
+): void {
+  router.get("/metrics", async (ctx) => {
+    if (deps.token === null) {
+      const isPassedOn = ctx.get("X-Forwarded-For") !== "" || ctx.get("Forwarded") !== "";
+      if (isPassedOn || !isLoopback(ctx.state.clientAddress)) throw notFound();
+    } else if (!isSame(bearerOf(ctx.get("Authorization")), deps.token)) {
+      throw new Unauthenticated(
+        "Send the token of TILL_METRICS_TOKEN in the header Authorization: Bearer …",
+      );
+    }
+    const { contentType, body } = await deps.scrape();
+    ctx.type = contentType;
+    ctx.body = body;
+  });
+}
+
+function bearerOf(authorization: string): string {
+  return /^Bearer +([^ ]+)$/i.exec(authorization)?.[1] ?? "";
+}
+
+/** Compares digests, so that the time tells nothing of the token. */
+function isSame(given: string, token: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(token)));
+}
