@@ -34,7 +34,7 @@ const everyMs = 5 * second;
 /** A claimed job in this process. */
 interface Held {
   readonly job: JobRow;
-  /** Aborted when the lease is lost. */
+  /** Aborted when the job is to end: its lease is lost, its time is up, or the program stops. */
   readonly lost: AbortController;
   leaseUntil: Instant;
   /** Null: it waits for its place. */
@@ -46,6 +46,10 @@ type Outcome = "done" | "unfinished" | { readonly fault: string };
 /** Where a job's lease was lost: somebody else does it, and what this process made of it is thrown away. */
 class JobLost extends Error {
   override readonly name = "JobLost";
+}
+
+class JobTooLong extends Error {
+  override readonly name = "JobTooLong";
 }
 
 /**
@@ -81,8 +85,15 @@ export function createQueueWorker(deps: {
   async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<Outcome> {
     const handler = handlers.get(job.name);
     if (handler === undefined) return { fault: `no handler is named ${job.name}` };
-    const limit = AbortSignal.timeout(jobTimeMax);
-    const signal = AbortSignal.any([stopping, lost.signal, limit]);
+    // One timer a job, ended with it: signals made of signals stay with the one that lives longest.
+    const limit = setTimeout(() => {
+      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
+    }, jobTimeMax);
+    const stop = () => {
+      lost.abort(stopping.reason);
+    };
+    stopping.addEventListener("abort", stop, { once: true });
+    const { signal } = lost;
     try {
       await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
       return "done";
@@ -91,6 +102,9 @@ export function createQueueWorker(deps: {
       if (stopping.aborted) return "unfinished";
       logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
       return { fault: error instanceof Error ? error.message : String(error) };
+    } finally {
+      clearTimeout(limit);
+      stopping.removeEventListener("abort", stop);
     }
   }
 

@@ -1,0 +1,192 @@
+// Servers that are killed while they deliver, rates, and a receiver that never answers. Reduced here;
+// `npm run prove:webhooks` runs it whole, on both databases, and prints what it measured.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
+import { send } from "../support/app.ts";
+import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import { eachStore } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+const isWhole = process.env["TILL_PROVE"] !== undefined;
+const eventCount = isWhole ? 500 : 60;
+const kills = isWhole ? 20 : 2;
+const seconds = isWhole ? 15 : 2;
+const perSecond = 100;
+const patienceMs = 240_000;
+
+interface Told {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly sequence: number;
+  readonly data: { readonly id: string };
+}
+
+eachStore("webhooks of a running program", (store) => {
+  // Its leases last a minute longer than a process there: see the whole proof.
+  if (!isWhole && store.dialect === "postgres") return;
+
+  const opened: { close(): unknown }[] = [];
+  let installation: Installation;
+  let server: RunningServer;
+  let base = "";
+  let key = "";
+
+  before(async function () {
+    this.timeout(patienceMs);
+    installation = await makeInstallation(
+      {
+        ...{ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0", TILL_RATE_LIMIT_SCALE: "0" },
+        ...{ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32", TILL_WEBHOOK_RATE_PER_SECOND: "0" },
+      },
+      await store.place("migrated"),
+    );
+    const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
+    const made = await installation.run(
+      ["init", ...admin, "--organization", "Shop", "--password-stdin", "--json"],
+      "a long password of the proofs 7\n",
+    );
+    const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+    const scopes = ["--name", "shop", "--scopes", "read,write", "--json"];
+    const words = ["key", "create", "--organization", organization.id, ...scopes];
+    key = (JSON.parse((await installation.run(words)).stdout) as { secret: string }).secret;
+    base = `/v1/organizations/${organization.id}`;
+    server = await installation.serve();
+  });
+  after(async () => {
+    for (const each of opened.reverse()) await each.close();
+    await installation.remove();
+  });
+
+  async function receiver(...args: Parameters<typeof startReceiver>): Promise<Receiver> {
+    const made = await startReceiver(...args);
+    opened.push(made);
+    return made;
+  }
+
+  async function endpoint(port: number, eventTypes: readonly string[]): Promise<string> {
+    const body = { url: `http://127.0.0.1:${String(port)}/hook`, eventTypes };
+    const answer = await send(server.url, "POST", `${base}/webhook-endpoints`, { key, body });
+    expect(answer.status, answer.text).to.equal(201);
+    return answer.body["secret"] as string;
+  }
+
+  /** Makes a customer, again and again until the server has answered. */
+  async function customer(name: string): Promise<string> {
+    const ask = () =>
+      send(server.url, "POST", `${base}/customers`, {
+        key,
+        body: { name },
+        headers: { "idempotency-key": name },
+      }).catch(() => null);
+    const answer = await until(name, ask, (given) => given?.status === 201, patienceMs);
+    return answer?.body["id"] as string;
+  }
+
+  it("reach each endpoint, however often the server is killed", async function () {
+    this.timeout(patienceMs);
+    const receivers = [await receiver(), await receiver()];
+    const secrets: string[] = [];
+    for (const { port } of receivers) secrets.push(await endpoint(port, ["customer.created"]));
+    const made: string[] = [];
+    let isOver = false;
+    const making = (async () => {
+      for (let n = 0; n < eventCount; n += 1) made.push(await customer(`customer ${String(n)}`));
+      isOver = true;
+    })();
+    let killed = 0;
+    while (killed < kills) {
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
+      await server.kill();
+      killed += 1;
+      server = await installation.serve();
+    }
+    await making;
+    expect({ isOver, made: new Set(made).size }).to.deep.equal({ isOver: true, made: eventCount });
+    for (const [place, { requests }] of receivers.entries()) {
+      const told = () =>
+        requests.map((request) => JSON.parse(request.body.toString("utf8")) as Told);
+      const distinct = () => new Set(told().map(({ data }) => data.id)).size;
+      await until("every event", distinct, (count) => count === eventCount, patienceMs);
+      expect(told().map(({ data }) => data.id)).to.include.members(made);
+      const numbers = [...new Set(told().map(({ sequence }) => sequence))].sort((a, b) => a - b);
+      expect(numbers).to.deep.equal(numbers.map((_, n) => n + 1));
+      expect(numbers).to.have.length(eventCount);
+      const webhook = new Webhook(secrets[place] ?? "");
+      const [request] = requests.slice(-1);
+      const headers = request?.headers as Record<string, string>;
+      const text = request?.body.toString("utf8") ?? "";
+      for (const each of requests) {
+        const given = each.headers as Record<string, string>;
+        const at = new Date(Number(given["webhook-timestamp"]) * 1_000);
+        expect(given["webhook-signature"]).to.equal(
+          webhook.sign(given["webhook-id"] ?? "", at, each.body.toString("utf8")),
+        );
+      }
+      expect(() => webhook.verify(text, headers)).not.to.throw();
+      expect(() => webhook.verify(text.replace("customer", "Customer"), headers)).to.throw();
+      expect(() => new Webhook(secrets[1 - place] ?? "").verify(text, headers)).to.throw();
+      const old = { ...headers, "webhook-timestamp": "1700000000" };
+      expect(() => webhook.verify(text, old)).to.throw();
+    }
+    if (isWhole) {
+      const sent = receivers.map(({ requests }) => requests.length).join(" and ");
+      console.log(
+        `      ${store.dialect}: ${String(eventCount)} events, ${String(killed)} kills; ${sent} requests`,
+      );
+    }
+  });
+
+  it("are quick, and a receiver that never answers slows nobody", async function () {
+    this.timeout(patienceMs);
+    const delays: number[] = [];
+    const quick = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { timestamp } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Told;
+        delays.push(Date.now() - Date.parse(timestamp));
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => quick.listen(0, "127.0.0.1", resolve));
+    opened.push({ close: () => { quick.closeAllConnections(); } }, quick);
+    await endpoint((quick.address() as AddressInfo).port, ["customer.created"]);
+
+    async function p99(label: string): Promise<number> {
+      delays.length = 0;
+      const startedAt = Date.now();
+      const all: Promise<string>[] = [];
+      for (let n = 0; n < seconds * perSecond; n += 1) {
+        all.push(customer(`${label} ${String(n)}`));
+        const due = startedAt + ((n + 1) * 1_000) / perSecond;
+        if (due > Date.now()) await new Promise((resolve) => setTimeout(resolve, due - Date.now()));
+      }
+      await Promise.all(all);
+      await until(
+        label,
+        () => delays.length,
+        (count) => count >= all.length,
+        patienceMs,
+      );
+      const sorted = [...delays].sort((a, b) => a - b);
+      return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
+    }
+
+    await p99("warm");
+    const alone = await p99("alone");
+    const hole = await receiver(() => undefined);
+    await endpoint(hole.port, ["customer.created", "customer.updated"]);
+    const beside = await p99("beside");
+    expect(hole.requests.length).to.be.above(0);
+    // What a machine that others use lets it say; the whole proof prints the figures.
+    expect(beside).to.be.below(Math.max(4 * alone, 2_000));
+    if (isWhole) {
+      console.log(
+        `      ${store.dialect}: p99 ${String(alone)} ms at ${String(perSecond)} events a second, ${String(beside)} ms beside a black hole`,
+      );
+    }
+  });
+});
