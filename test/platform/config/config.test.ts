@@ -312,7 +312,10 @@ describe("loadConfig", () => {
       const { config } = await load();
       expect(config.networks[0]).to.include({ confirmations: 19, pollMs: 3_000 });
       expect(config.networks[0]?.endpoints).to.deep.equal([
-        { url: "https://api.trongrid.io/jsonrpc", headers: {}, batchMax: 100 },
+        {
+          ...{ url: "https://api.trongrid.io/jsonrpc", headers: {}, batchMax: 100 },
+          ...{ requestsPerSecond: 15, requestsPerDay: 100_000 },
+        },
       ]);
     });
 
@@ -325,9 +328,10 @@ describe("loadConfig", () => {
       };
       const { config } = await load({ env });
       expect(config.networks[0]).to.include({ confirmations: 5, pollMs: 50 });
+      const limits = { batchMax: 100, requestsPerSecond: 200, requestsPerDay: null };
       expect(config.networks[0]?.endpoints).to.deep.equal([
-        { url: "http://127.0.0.1:1/a", headers: { KEY: "k", A: "a" }, batchMax: 100 },
-        { url: "https://b.example/jsonrpc", headers: { KEY: "k", B: "b" }, batchMax: 100 },
+        { url: "http://127.0.0.1:1/a", headers: { KEY: "k", A: "a" }, ...limits },
+        { url: "https://b.example/jsonrpc", headers: { KEY: "k", B: "b" }, ...limits },
       ]);
       const yaml = `
 tron:
