@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
 import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/record.ts";
 import { lineKinds } from "./charges.ts";
-import { subscriptionStatuses } from "./table.ts";
+import { subscriptionStatuses } from "./status.ts";
 
 export const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
   id: id("platformInvoice"),

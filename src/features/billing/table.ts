@@ -12,15 +12,7 @@ import {
 } from "../../platform/database/index.ts";
 import type { FrozenInputs, LineKind } from "./charges.ts";
 import type { Terms } from "./plans.ts";
-
-export const subscriptionStatuses = [
-  "trialing",
-  "active",
-  "past_due",
-  "suspended",
-  "canceled",
-] as const;
-export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+import type { SubscriptionStatus } from "./status.ts";
 
 export const subscriptions = table(
   "subscriptions",
@@ -44,6 +36,8 @@ export const subscriptions = table(
     /** When it was told that the trial ends soon. */
     trialNoticeAt: time().nullable(),
     hadTrial: flag(),
+    /** Of how much of what its plan includes it was told in this period, in percent: 0, 80 or 100. */
+    usageNotice: integer(),
     suspendedAt: time().nullable(),
     canceledAt: time().nullable(),
     /** When the run has to look again; null where nothing will ever be due. */

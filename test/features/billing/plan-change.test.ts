@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { decidePlanChange } from "../../../src/features/billing/plan-change.ts";
-import type { SubscriptionStatus } from "../../../src/features/billing/table.ts";
+import type { SubscriptionStatus } from "../../../src/features/billing/status.ts";
 
 const end = 1_800_000_000_000;
 const firstEnd = end + 1_000;

@@ -1,0 +1,9 @@
+/** What a subscription may be in. */
+export const subscriptionStatuses = [
+  "trialing",
+  "active",
+  "past_due",
+  "suspended",
+  "canceled",
+] as const;
+export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
