@@ -5,6 +5,7 @@ import { minute, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/shop.ts";
+import { expectSound } from "../../support/sound.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { openMarket, type Market } from "./market.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
@@ -25,6 +26,7 @@ eachStore("Invoices that are paid", (store) => {
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();
   });
+  afterEach(() => expectSound(shop.db));
 
   /** Mines a block with a payment to an invoice's address. */
   function pay(invoice: InvoiceView, amount: string, transaction = "payment"): void {
