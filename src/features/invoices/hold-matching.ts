@@ -113,51 +113,6 @@ async function tolerantHolds(
   );
 }
 
-/**
- * The addresses with a live hold on the network, in their order: those that the watcher looks for. It costs by the
- * number of addresses, not of holds; `limit` bounds it for a caller that filters by itself beyond some number.
- */
-export async function watchedAddresses(
-  reader: Reader,
-  network: string,
-  limit = Number.MAX_SAFE_INTEGER,
-): Promise<Address[]> {
-  const nextAfter = (bound: string) =>
-    `SELECT min(address) FROM holds WHERE network = $1 AND released_at IS NULL${bound}`;
-  const rows = await reader.all<{ address: Address }>(
-    `WITH RECURSIVE watched (address) AS (
-       ${nextAfter("")}
-       UNION ALL
-       SELECT (${nextAfter(" AND address > watched.address")}) FROM watched WHERE watched.address IS NOT NULL
-     )
-     SELECT address FROM watched WHERE address IS NOT NULL LIMIT $2`,
-    [network, limit],
-  );
-  return rows.map(({ address }) => address);
-}
-
-/** Which of these addresses have a live hold on the network. */
-export async function watchedAmong(
-  reader: Reader,
-  network: string,
-  addresses: readonly Address[],
-): Promise<Address[]> {
-  if (addresses.length === 0) return [];
-  const rows = await reader.all<{ address: Address }>(
-    `SELECT probe.value AS address FROM ${textRows[reader.dialect]}
-     WHERE EXISTS (
-       SELECT 1 FROM holds WHERE network = $1 AND address = probe.value AND released_at IS NULL
-     )`,
-    [network, JSON.stringify([...new Set(addresses)])],
-  );
-  return rows.map(({ address }) => address);
-}
-
-const textRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($2) AS probe",
-  postgres: "json_array_elements_text(CAST($2 AS json)) AS probe (value)",
-};
-
 /** Shortens an invoice's holds to the late window after it was canceled. */
 export async function endHolds(tx: Tx, invoiceId: Id<"invoice">, canceledAt: Instant) {
   await tx.run(

@@ -4,7 +4,7 @@ export { makeCapacityService, type CapacityService } from "./capacity-service.ts
 export { customersOf, invoiceCandidates, type SoughtMoney } from "./candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
-export { matchHolds, watchedAddresses, watchedAmong, type HoldMatch } from "./hold-matching.ts";
+export { matchHolds, type HoldMatch } from "./hold-matching.ts";
 export {
   makeManagedInvoices,
   receivedBy,
@@ -27,5 +27,6 @@ export {
 } from "./rules.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement.ts";
-export { findInvoice, type InvoiceRow } from "./store.ts";
+export { countIssued, findInvoice, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";
+export { watchedAddresses, watchedAmong } from "./watching.ts";

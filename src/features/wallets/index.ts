@@ -6,6 +6,8 @@ export { presentWallet } from "./present.ts";
 export { WalletListRecord, WalletRecord } from "./records.ts";
 export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";
 export {
+  activeAddresses,
+  activeAmong,
   addressOwners,
   findWallet,
   raisePaidIndexes,

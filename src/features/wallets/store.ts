@@ -102,6 +102,35 @@ export function receivingWallets(
   );
 }
 
+/** The addresses of active wallets of a network, in their order; an extended key's are not among them. */
+export async function activeAddresses(
+  reader: Reader,
+  network: string,
+  limit: number,
+): Promise<Address[]> {
+  const rows = await reader.all<{ address: Address }>(
+    `SELECT identity AS "address" FROM wallets
+     WHERE network = $1 AND status = 'active' AND address IS NOT NULL ORDER BY identity LIMIT $2`,
+    [network, limit],
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** Those of these addresses that active wallets of the network have. */
+export async function activeAmong(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  const rows = await reader.all<{ address: Address }>(
+    `SELECT identity AS "address" FROM wallets
+     WHERE network = $1 AND status = 'active' AND address IS NOT NULL
+       AND identity IN ${listed(reader.dialect, 2)}`,
+    [network, JSON.stringify(addresses)],
+  );
+  return rows.map(({ address }) => address);
+}
+
 /**
  * Whose addresses of a family these are: of a wallet, or of one that was derived from a wallet's key; where a wallet was
  * released, whoever had it last. What is registered to nobody is not in the answer.
