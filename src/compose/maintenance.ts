@@ -1,5 +1,7 @@
 import { pruneKeptAnswers } from "../api/idempotency.ts";
-import { pruneDeliveries } from "../features/webhooks/index.ts";
+import { prunePasswordResets, pruneSessions } from "../features/auth/index.ts";
+import { pruneInvitations } from "../features/members/index.ts";
+import { pruneDeliveries, wipeOldSecrets } from "../features/webhooks/index.ts";
 import { hour, type Instant } from "../kernel/clock.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Database, WriteContext } from "../platform/database/index.ts";
@@ -17,6 +19,10 @@ const prunings: Readonly<Record<string, Prune>> = {
   "prune kept answers": pruneKeptAnswers,
   "prune events": pruneEvents,
   "prune failed jobs": pruneFailedJobs,
+  "prune sessions": pruneSessions,
+  "prune password resets": prunePasswordResets,
+  "prune invitations": pruneInvitations,
+  "wipe old webhook secrets": wipeOldSecrets,
 };
 const pruneSentDeliveries = "prune deliveries";
 

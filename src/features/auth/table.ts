@@ -25,7 +25,10 @@ export const refreshTokens = table(
   },
   {
     primaryKey: ["tokenHash"],
-    indexes: [{ name: "refresh_tokens_session", columns: ["sessionId"] }],
+    indexes: [
+      { name: "refresh_tokens_session", columns: ["sessionId"] },
+      { name: "refresh_tokens_expiry", columns: ["expiresAt"] },
+    ],
   },
 );
 
@@ -43,6 +46,9 @@ export const passwordResets = table(
   },
   {
     primaryKey: ["tokenHash"],
-    indexes: [{ name: "password_resets_user", columns: ["userId"] }],
+    indexes: [
+      { name: "password_resets_user", columns: ["userId"] },
+      { name: "password_resets_expiry", columns: ["expiresAt"] },
+    ],
   },
 );

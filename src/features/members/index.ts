@@ -8,6 +8,7 @@ export {
 export { invitationOperations, memberOperations } from "./operations.ts";
 export { presentMembership, presentUser } from "./present.ts";
 export { MembershipRecord, UserRecord } from "./records.ts";
+export { pruneInvitations } from "./retention.ts";
 export { makeMembers, makeMemberService, type Members, type MemberService } from "./service.ts";
 export {
   changePasswordHash,

@@ -54,6 +54,7 @@ export const invitations = table(
     primaryKey: ["id"],
     indexes: [
       { name: "invitations_token", columns: ["tokenHash"], unique: true },
+      { name: "invitations_expiry", columns: ["expiresAt"] },
       { name: "invitations_organization", columns: ["organizationId", "id"] },
       {
         name: "invitations_open",

@@ -13,5 +13,5 @@ export {
 export { presentDelivery } from "./present.ts";
 export { WebhookDeliveryRecord } from "./records.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
-export { pruneDeliveries } from "./retention.ts";
+export { pruneDeliveries, wipeOldSecrets } from "./retention.ts";
 export { deliveryStatuses } from "./status.ts";

@@ -3,6 +3,7 @@ import { idFloor, type Id } from "../../kernel/id.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { deliveryLifeMax } from "./rules.ts";
+import { webhookEndpoints } from "./table.ts";
 
 /** How long a delivery that arrived is kept, with what was sent and its attempts. */
 export const deliveryKeptFor = 90 * day;
@@ -74,4 +75,30 @@ async function pruneAttempts(
     }
     isMore = past.length === pruneBatch;
   }
+}
+
+/** Forgets old secrets that sign no more, even sealed, a batch to a transaction; gives whether there may be more. */
+export async function wipeOldSecrets(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ id: Id<"webhookEndpoint"> }>(
+    `SELECT id AS "id" FROM webhook_endpoints
+     WHERE previous_secret_until IS NOT NULL AND previous_secret_until <= $1
+     ORDER BY previous_secret_until LIMIT ${String(pruneBatch)}`,
+    [now],
+  );
+  if (past.length === 0) return false;
+  await db.write(context, async (tx) => {
+    const ids = JSON.stringify(past.map(({ id }) => id));
+    // Rotated again meanwhile, an endpoint has another old secret.
+    const over = `id IN ${listed(tx.dialect, 1)} AND previous_secret_until <= $2`;
+    await tx.lock(webhookEndpoints, `WHERE ${over} ORDER BY id`, [ids, now]);
+    await tx.run(
+      `UPDATE webhook_endpoints SET previous_secret = NULL, previous_secret_until = NULL WHERE ${over}`,
+      [ids, now],
+    );
+  });
+  return past.length === pruneBatch;
 }

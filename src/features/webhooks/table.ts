@@ -37,7 +37,14 @@ export const webhookEndpoints = table(
   },
   {
     primaryKey: ["id"],
-    indexes: [{ name: "webhook_endpoints_organization", columns: ["organizationId", "id"] }],
+    indexes: [
+      { name: "webhook_endpoints_organization", columns: ["organizationId", "id"] },
+      {
+        name: "webhook_endpoints_overlap",
+        columns: ["previousSecretUntil"],
+        where: "previous_secret_until IS NOT NULL",
+      },
+    ],
   },
 );
 

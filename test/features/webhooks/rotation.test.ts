@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
+import { wipeOldSecrets } from "../../../src/features/webhooks/retention.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
@@ -100,6 +101,21 @@ eachStore("the secret of a webhook endpoint", (store) => {
     expect(await signers(...all, fourth.secret)).to.deep.equal([fourth.secret]);
     const row = await db.findOne(webhookEndpoints, "WHERE id = $1", [endpoint.id]);
     expect(row).to.include({ previousSecret: null, previousSecretUntil: null });
+  });
+
+  it("is wiped once it signs no more, and nothing else of the endpoint changes", async () => {
+    const find = () => db.findOne(webhookEndpoints, "WHERE id = $1", [endpoint.id]);
+    const wipe = () => wipeOldSecrets(db, here.clock.now(), testContext);
+    const { secret } = await rotate();
+    const before = await find();
+    here.clock.move(24 * hour - 1);
+    expect(await wipe()).to.equal(false);
+    expect(await find()).to.deep.equal(before);
+    here.clock.move(1);
+    expect(await wipe()).to.equal(false);
+    const wiped = { previousSecret: null, previousSecretUntil: null };
+    expect(await find()).to.deep.equal({ ...before, ...wiped });
+    expect(await signers(endpoint.secret, secret)).to.deep.equal([secret]);
   });
 
   it("is sealed where it lies, and in no audit entry", async () => {

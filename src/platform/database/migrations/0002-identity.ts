@@ -60,6 +60,7 @@ export const migration: Migration = {
       revoked_at ${types.time}
     )`,
     `CREATE UNIQUE INDEX invitations_token ON invitations (token_hash)`,
+    `CREATE INDEX invitations_expiry ON invitations (expires_at)`,
     `CREATE INDEX invitations_organization ON invitations (organization_id, id)`,
     `CREATE INDEX invitations_open ON invitations (organization_id, email) WHERE accepted_at IS NULL AND revoked_at IS NULL`,
     `CREATE TABLE organization_reviews (
@@ -89,6 +90,7 @@ export const migration: Migration = {
       used_at ${types.time}
     )`,
     `CREATE INDEX refresh_tokens_session ON refresh_tokens (session_id)`,
+    `CREATE INDEX refresh_tokens_expiry ON refresh_tokens (expires_at)`,
     `CREATE TABLE password_resets (
       token_hash ${types.text} PRIMARY KEY,
       user_id ${types.text} NOT NULL REFERENCES users (id),
@@ -97,6 +99,7 @@ export const migration: Migration = {
       used_at ${types.time}
     )`,
     `CREATE INDEX password_resets_user ON password_resets (user_id)`,
+    `CREATE INDEX password_resets_expiry ON password_resets (expires_at)`,
     `CREATE TABLE api_keys (
       id ${types.text} PRIMARY KEY,
       organization_id ${types.text} NOT NULL REFERENCES organizations (id),

@@ -26,6 +26,7 @@ export const migration: Migration = {
       updated_at ${types.time} NOT NULL
     )`,
     `CREATE INDEX webhook_endpoints_organization ON webhook_endpoints (organization_id, id)`,
+    `CREATE INDEX webhook_endpoints_overlap ON webhook_endpoints (previous_secret_until) WHERE previous_secret_until IS NOT NULL`,
     `CREATE TABLE webhook_deliveries (
       id ${types.text} NOT NULL PRIMARY KEY,
       organization_id ${types.text} NOT NULL,

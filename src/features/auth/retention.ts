@@ -1,0 +1,60 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Database, WriteContext } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import { sessions } from "./table.ts";
+
+/** Rows that one transaction forgets. */
+const pruneBatch = 1_000;
+
+/**
+ * Forgets one batch of refresh tokens that are over, and the sessions that have none left; gives whether there may be
+ * more. Until it is over even a used token stays, whatever became of its family: a second use is known by it. A session
+ * outlives its access tokens this way, which end long before its last refresh token.
+ */
+export async function pruneSessions(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ tokenHash: string; sessionId: string }>(
+    `SELECT token_hash AS "tokenHash", session_id AS "sessionId" FROM refresh_tokens
+     WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${String(pruneBatch)}`,
+    [now],
+  );
+  if (past.length === 0) return false;
+  const hashes = JSON.stringify(past.map(({ tokenHash }) => tokenHash));
+  const families = JSON.stringify([...new Set(past.map(({ sessionId }) => sessionId))]);
+  await db.write(context, async (tx) => {
+    // The session first, as where tokens are rotated.
+    await tx.lock(sessions, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [families]);
+    await tx.run(`DELETE FROM refresh_tokens WHERE token_hash IN ${listed(tx.dialect, 1)}`, [
+      hashes,
+    ]);
+    await tx.run(
+      `DELETE FROM sessions WHERE id IN ${listed(tx.dialect, 1)}
+         AND NOT EXISTS (SELECT 1 FROM refresh_tokens WHERE session_id = sessions.id)`,
+      [families],
+    );
+  });
+  return past.length === pruneBatch;
+}
+
+/** Forgets one batch of ways to a new password that are over; gives whether there may be more. */
+export async function prunePasswordResets(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ tokenHash: string }>(
+    `SELECT token_hash AS "tokenHash" FROM password_resets
+     WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${String(pruneBatch)}`,
+    [now],
+  );
+  if (past.length === 0) return false;
+  await db.write(context, (tx) =>
+    tx.run(`DELETE FROM password_resets WHERE token_hash IN ${listed(tx.dialect, 1)}`, [
+      JSON.stringify(past.map(({ tokenHash }) => tokenHash)),
+    ]),
+  );
+  return past.length === pruneBatch;
+}

@@ -1,0 +1,164 @@
+import { expect } from "chai";
+import { prunePasswordResets, pruneSessions } from "../../../src/features/auth/retention.ts";
+import { passwordResetLife } from "../../../src/features/auth/passwords.ts";
+import { refreshTokenLife } from "../../../src/features/auth/service.ts";
+import { passwordResets, refreshTokens, sessions } from "../../../src/features/auth/table.ts";
+import { invitationKeptFor, pruneInvitations } from "../../../src/features/members/retention.ts";
+import { invitations, users } from "../../../src/features/members/table.ts";
+import { organizations } from "../../../src/features/organizations/table.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
+import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { expectProblem } from "../../api/problem.ts";
+import { password, register } from "../../support/app.ts";
+import { countRows } from "../../support/dump.ts";
+import { eachServed } from "../../support/served.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const now = Date.UTC(2031, 0, 31);
+
+eachStore("what is kept of those who log in", (store) => {
+  const ids = createIds(systemRandom);
+  const userId = ids.next("user", now);
+  let db: Database;
+  let tokens = 0;
+
+  before(async () => {
+    db = await store.open();
+    await db.write(testContext, (tx) =>
+      tx.insert(users, {
+        ...{ id: userId, email: "ada@example.com", name: "Ada", passwordHash: "", createdAt: 0 },
+      }),
+    );
+  });
+
+  async function addSession(...expiries: readonly number[]): Promise<Id<"session">> {
+    const id = ids.next("session", now);
+    await db.write(testContext, async (tx) => {
+      await tx.insert(sessions, { id, userId, createdAt: 0, revokedAt: null });
+      await tx.insertMany(
+        refreshTokens,
+        expiries.map((expiresAt) => {
+          tokens += 1;
+          const tokenHash = `hash ${String(tokens)}`;
+          return { tokenHash, sessionId: id, createdAt: 0, expiresAt, usedAt: 1 };
+        }),
+      );
+    });
+    return id;
+  }
+
+  it("are refresh tokens until they are over, and sessions for as long as one of theirs is there", async () => {
+    const long = await addSession(...Array.from({ length: 2_300 }, (_, n) => now - n));
+    const rotated = await addSession(now - 1, now, now + 1, now + 2);
+    const fresh = await addSession(now + day);
+    expect(await pruneSessions(db, now, testContext)).to.equal(true);
+    expect(await pruneSessions(db, now, testContext)).to.equal(true);
+    expect(await pruneSessions(db, now, testContext)).to.equal(false);
+    const left = await db.find(sessions, "ORDER BY id");
+    expect(left.map(({ id }) => id)).to.have.members([rotated, fresh]);
+    expect(left).not.to.deep.include({ id: long });
+    const kept = await db.find(refreshTokens, "ORDER BY expires_at");
+    expect(kept.map(({ expiresAt }) => expiresAt)).to.deep.equal([now + 1, now + 2, now + day]);
+    expect(await pruneSessions(db, now, testContext)).to.equal(false);
+  });
+
+  it("are ways to a new password until they are over", async () => {
+    const reset = (expiresAt: number) => ({
+      ...{ tokenHash: `reset ${String(expiresAt)}`, userId, createdAt: 0, expiresAt, usedAt: null },
+    });
+    await db.write(testContext, (tx) =>
+      tx.insertMany(passwordResets, [reset(now - 1), reset(now), reset(now + 1)]),
+    );
+    expect(await prunePasswordResets(db, now, testContext)).to.equal(false);
+    const left = await db.find(passwordResets, "");
+    expect(left.map(({ expiresAt }) => expiresAt)).to.deep.equal([now + 1]);
+  });
+
+  it("are invitations for 30 days after their time", async () => {
+    const organizationId = ids.next("organization", now);
+    const made = [1, 0, -1].map((more) => ({
+      ...{ id: ids.next("invitation", now), organizationId, email: "b@example.com" },
+      ...{ role: "viewer" as const, tokenHash: `invitation ${String(more)}`, invitedBy: null },
+      ...{ createdAt: 0, expiresAt: now - 30 * day - more, acceptedAt: null, revokedAt: null },
+    }));
+    expect(invitationKeptFor).to.equal(30 * day);
+    await db.write(testContext, async (tx) => {
+      await tx.insert(organizations, {
+        ...{ id: organizationId, name: "Shop", displayName: "Shop", isPlatform: false },
+        ...{ status: "active", verificationStatus: "unverified", legalName: null },
+        ...{ registrationNumber: null, country: null, address: null, website: null },
+        ...{ contactEmail: null, businessDescription: null, reviewNote: null },
+        ...{ kybSubmittedAt: null, reviewedAt: null, latePayments: "accept" },
+        ...{ version: 1, createdAt: 0, updatedAt: 0 },
+      });
+      await tx.insertMany(invitations, made);
+    });
+    expect(await pruneInvitations(db, now, testContext)).to.equal(false);
+    const left = await db.find(invitations, "");
+    expect(left.map(({ id }) => id)).to.deep.equal([made[2]?.id]);
+  });
+});
+
+eachServed(
+  "forgetting sessions",
+  (served) => {
+    const refresh = (refreshToken: string) =>
+      served.app.request("POST", "/v1/auth/refresh", { body: { refreshToken } });
+
+    async function forget(): Promise<void> {
+      const { db, clock } = served.app.app;
+      while (await pruneSessions(db, clock.now(), testContext));
+      while (await prunePasswordResets(db, clock.now(), testContext));
+    }
+
+    it("still knows a token that is used twice, and ends its family", async () => {
+      const { app } = served;
+      const person = await register(app);
+      const login = await app.request("POST", "/v1/auth/login", {
+        body: { email: person.email, password },
+      });
+      const first = login.body["refreshToken"] as string;
+      const second = (await refresh(first)).body["refreshToken"] as string;
+      app.clock.advance(refreshTokenLife - day);
+      await forget();
+      expectProblem(await refresh(first), 401, "invalid_refresh_token");
+      expectProblem(await refresh(second), 401, "invalid_refresh_token");
+      const seen = ["session.reuse_detected"];
+      expect(await countRows(app.app.db, "audit_logs", "WHERE action = $1", seen)).to.equal(1);
+      const mine = [person.userId];
+      expect(await countRows(app.app.db, "sessions", "WHERE user_id = $1", mine)).to.equal(2);
+      app.clock.advance(refreshTokenLife);
+      await forget();
+      expect(await countRows(app.app.db, "sessions", "WHERE user_id = $1", mine)).to.equal(0);
+      expectProblem(await refresh(second), 401, "invalid_refresh_token");
+    });
+
+    it("leaves a session that goes on, and no reset that is over", async () => {
+      const { app } = served;
+      const person = await register(app);
+      await app.app.passwordService.createReset(testContext, { email: person.email });
+      const login = await app.request("POST", "/v1/auth/login", {
+        body: { email: person.email, password },
+      });
+      app.clock.advance(refreshTokenLife - day);
+      const next = await refresh(login.body["refreshToken"] as string);
+      app.clock.advance(Math.max(2 * day, passwordResetLife));
+      await forget();
+      expect(await countRows(app.app.db, "password_resets")).to.equal(0);
+      expect((await refresh(next.body["refreshToken"] as string)).status).to.equal(200);
+    });
+
+    it("is on the schedule", () => {
+      expect(maintenanceSchedule.map(({ name }) => name)).to.include.members([
+        "prune sessions",
+        "prune password resets",
+        "prune invitations",
+        "wipe old webhook secrets",
+      ]);
+    });
+  },
+  { background: false },
+);
