@@ -75,6 +75,45 @@ describe("till sandbox", function () {
     });
   });
 
+  it("pays by several transfers in one transaction, each counted once", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, find, is } = await openShop(store, app);
+      const id = await issue();
+      const sent = await store.json(["sandbox", "batch", id, "--amounts", "10,14.00"]);
+      expect(sent).to.deep.include({ invoiceId: id, amounts: ["10.00", "14.00"] });
+      await store.json(["sandbox", "mine", "1"]);
+      expect((await is(id, "confirming")).seenAmount).to.equal(24_000_000n);
+      const hash = (sent as { transactionHash: string }).transactionHash.slice(2);
+      const payments = async (status: string) => {
+        const [row] = await app.db.all<{ n: number }>(
+          `SELECT COUNT(*) AS n FROM payments p JOIN transfers t ON t.id = p.transfer_id
+           WHERE t.transaction_hash = $1 AND p.status = $2`,
+          [hash, status],
+        );
+        return row?.n;
+      };
+      expect(await payments("confirming")).to.equal(2);
+      // They come again in another block, at other places: still two.
+      await store.json(["sandbox", "reorg", "1"]);
+      await store.json(["sandbox", "mine", "3"]);
+      expect((await is(id, "paid")).seenAmount).to.equal(24_000_000n);
+      expect(await payments("confirmed")).to.equal(2);
+      // Its blocks are read once more: nothing in them is new.
+      const again = ["chain", "scan", "--network", "sandbox", "--from", "0", "--to", "4"];
+      expect(await store.json(again)).to.include({ transfersFound: 2, transfersNew: 0 });
+      expect(await payments("confirmed")).to.equal(2);
+      // Gone with its block, the whole of it is gone.
+      const other = await issue();
+      await store.json(["sandbox", "batch", other, "--amounts", "10,5"]);
+      await store.json(["sandbox", "mine", "1"]);
+      expect((await is(other, "partially_paid")).remainingAmount).to.equal(9_000_000n);
+      await store.json(["sandbox", "reorg", "1", "--drop"]);
+      await is(other, "open");
+      expect((await find(other)).seenAmount).to.equal(0n);
+    });
+  });
+
   it("loses payments in reorganisations, and finds them again where they come again", async () => {
     const store = await desk.store();
     await store.withApp(async (app) => {

@@ -84,6 +84,55 @@ export const sandboxCommands = [
     ],
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
   }),
+  command({
+    name: "sandbox batch",
+    summary: "Pay an invoice by several transfers in one transaction",
+    arguments: [invoiceArgument],
+    flags: [
+      {
+        flags: "--amounts <amounts>",
+        description: "in the invoice's token, comma-separated, such as 10,14.00",
+        ask: "Which amounts, comma-separated?",
+      },
+    ],
+    examples: [
+      "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00",
+      "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const { parseMoneyField } = await import("../../kernel/money.ts");
+      const { tokenAsset } = await import("../../kernel/asset.ts");
+      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const asset = tokenAsset(bill.token, bill.tokenDecimals);
+      const amounts = (call.flag("amounts") ?? "")
+        .split(",")
+        .map((given, place) => parseMoneyField(`/amounts/${String(place)}`, given, asset));
+      const units = amounts.map((each) => each.units);
+      const transaction = await desk.payTogether(call.context, bill.invoiceId, units);
+      return { bill, transaction, amounts, network: desk.network };
+    },
+    async present({ bill, transaction, amounts, network }) {
+      const { formatMoney } = await import("../../kernel/money.ts");
+      const { formatTransactionHash } = await import("../../platform/chain/transaction-hash.ts");
+      return {
+        invoiceId: bill.invoiceId,
+        network: network.id,
+        tokenSymbol: bill.token,
+        amounts: amounts.map((amount) => formatMoney(amount)),
+        transactionHash: formatTransactionHash(network.addressForm, transaction.transactionHash),
+        blockNumber: transaction.blockHeight,
+      };
+    },
+    columns: [
+      { title: "Invoice", value: (sent) => sent.invoiceId },
+      { title: "Amounts", value: (sent) => `${sent.amounts.join(" + ")} ${sent.tokenSymbol}` },
+      { title: "Transaction", value: (sent) => sent.transactionHash },
+      { title: "Block", value: (sent) => sent.blockNumber },
+    ],
+    identify: (sent) => sent.transactionHash,
+    next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
+  }),
   ...scenes.map(([scene, summary]) =>
     command({
       name: `sandbox ${scene}`,

@@ -45,6 +45,12 @@ export interface SandboxDesk {
   bill(invoiceId: Id<"invoice">): Promise<SandboxBill>;
   /** Pays an invoice at its address. */
   pay(context: WriteContext, invoiceId: Id<"invoice">, amount: bigint): Promise<SandboxTransaction>;
+  /** Pays an invoice by several transfers in one transaction, as a payer's batch does. */
+  payTogether(
+    context: WriteContext,
+    invoiceId: Id<"invoice">,
+    amounts: readonly bigint[],
+  ): Promise<SandboxTransaction>;
   /** Pays an invoice as somebody would who does it in a certain way; gives what was sent, in its order. */
   play(
     context: WriteContext,
@@ -103,6 +109,14 @@ export function makeSandboxDesk(deps: {
       return db.write(context, (tx) => {
         tx.afterCommit(nudge);
         return sandbox.pay(tx, payment);
+      });
+    },
+
+    async payTogether(context, invoiceId, amounts) {
+      const receiver = receiverOf(await invoiceOf(invoiceId));
+      return db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.payTogether(tx, receiver, amounts);
       });
     },
 

@@ -63,6 +63,12 @@ export interface Sandbox {
   open(tx: Tx, blockMs: number): Promise<void>;
   /** Sends a transaction: it comes into the next block that is not about to be made this moment. */
   pay(tx: Tx, payment: SandboxPayment): Promise<SandboxTransaction>;
+  /** Sends one transaction with several transfers of one payer, 1 to 100, each with a log of its own. */
+  payTogether(
+    tx: Tx,
+    payment: Omit<SandboxPayment, "amount">,
+    amounts: readonly bigint[],
+  ): Promise<SandboxTransaction>;
   /** Makes blocks at once, the first with all that waits; gives the tip. */
   mine(tx: Tx, count: number): Promise<Head>;
   /**
@@ -97,6 +103,8 @@ const faultColumns = {
 const commitMs = 100;
 /** So many blocks at once: their transfers and hashes stay quick to read. */
 const blocksMax = 100_000;
+/** So many transfers in one transaction: about what a block of a real network has room for. */
+const transfersMax = 100;
 
 export function makeSandbox(options: SandboxOptions): Sandbox {
   const { network, clock, randomBytes } = options;
@@ -130,6 +138,40 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
     return store.lockChain(tx);
   }
 
+  async function send(
+    tx: Tx,
+    payment: Omit<SandboxPayment, "amount">,
+    amounts: readonly bigint[],
+  ): Promise<SandboxTransaction> {
+    const token = findToken(network, payment.token);
+    if (token === null) {
+      const known = network.tokens.map(({ symbol }) => symbol).join(", ");
+      throw new SandboxRefused(`The sandbox has no such token. It has ${known}.`);
+    }
+    if (amounts.length < 1 || amounts.length > transfersMax) {
+      throw new SandboxRefused(`Send 1 to ${String(transfersMax)} amounts in one transaction.`);
+    }
+    const { chain, newest, now } = await lock(tx);
+    const transaction = {
+      transactionHash: randomHex(32),
+      blockHeight: nextHeight(newest, now),
+      contract: payment.fakeToken === true ? fakeContract : token.contract,
+    };
+    const sender = payment.from ?? randomHex(20);
+    const rows = amounts.map((amount, place): SandboxTransferRow => ({
+      ...transaction,
+      logIndex: chain.nextLogIndex + place,
+      sender,
+      recipient: payment.to,
+      amount,
+      isFailed: payment.failed ?? false,
+      isLie: payment.lie ?? false,
+    }));
+    await store.insertTransfers(tx, rows);
+    await store.updateChain(tx, { nextLogIndex: chain.nextLogIndex + rows.length });
+    return { ...transaction, from: sender };
+  }
+
   return {
     async open(tx, blockMs) {
       await create(tx, blockMs);
@@ -140,29 +182,9 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
       if (blockMs > 0) await store.insertSegment(tx, openSegment(tip, blockMs, now));
     },
 
-    async pay(tx, payment) {
-      const token = findToken(network, payment.token);
-      if (token === null) {
-        const known = network.tokens.map(({ symbol }) => symbol).join(", ");
-        throw new SandboxRefused(`The sandbox has no such token. It has ${known}.`);
-      }
-      const { chain, newest, now } = await lock(tx);
-      const row: SandboxTransferRow = {
-        transactionHash: randomHex(32),
-        blockHeight: nextHeight(newest, now),
-        logIndex: chain.nextLogIndex,
-        contract: payment.fakeToken === true ? fakeContract : token.contract,
-        sender: payment.from ?? randomHex(20),
-        recipient: payment.to,
-        amount: payment.amount,
-        isFailed: payment.failed ?? false,
-        isLie: payment.lie ?? false,
-      };
-      await store.insertTransfer(tx, row);
-      await store.updateChain(tx, { nextLogIndex: chain.nextLogIndex + 1 });
-      const { transactionHash, blockHeight, contract, sender } = row;
-      return { transactionHash, blockHeight, contract, from: sender };
-    },
+    pay: (tx, payment) => send(tx, payment, [payment.amount]),
+
+    payTogether: send,
 
     async mine(tx, count) {
       if (!Number.isInteger(count) || count < 1 || count > blocksMax) {
@@ -199,7 +221,7 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
       return {
         fromHeight,
         tip: await readBlock(tx, tip.height),
-        transactions: replaced.map(({ transactionHash }) => transactionHash),
+        transactions: [...new Set(replaced.map(({ transactionHash }) => transactionHash))],
       };
     },
 
@@ -236,7 +258,7 @@ async function sendAgain(
   blockHeight: number,
   logIndex: number,
 ): Promise<void> {
-  for (const [place, { transactionHash }] of transfers.entries()) {
-    await store.moveTransfer(tx, transactionHash, { blockHeight, logIndex: logIndex + place });
+  for (const [place, transfer] of transfers.entries()) {
+    await store.moveTransfer(tx, transfer, { blockHeight, logIndex: logIndex + place });
   }
 }

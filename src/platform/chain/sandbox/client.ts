@@ -132,17 +132,19 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
 
     receipt: (transactionHash) =>
       ofOneChain(async (tip) => {
-        const row = await store.findTransfer(reader, transactionHash);
-        if (row === null || row.blockHeight > tip.height || !isShown(row)) return null;
-        const { segments, forks } = await view(row.blockHeight);
-        const block = blockAt(segments, forks, row.blockHeight);
-        const isFailed = row.isFailed || (await tells("contraryUntil"));
+        const rows = await store.transfersOf(reader, transactionHash);
+        const [first] = rows;
+        if (first === undefined || first.blockHeight > tip.height || !isShown(first)) return null;
+        const { segments, forks } = await view(first.blockHeight);
+        const block = blockAt(segments, forks, first.blockHeight);
+        const isFailed = first.isFailed || (await tells("contraryUntil"));
+        const moved = isFailed ? [] : rows.filter(({ amount }) => amount > 0n);
         return {
           transactionHash,
           succeeded: !isFailed,
           blockHeight: block.height,
           blockHash: block.hash,
-          transfers: isFailed || row.amount === 0n ? [] : [logOf(row, block)],
+          transfers: moved.map((row) => logOf(row, block)),
         };
       }),
 

@@ -75,8 +75,8 @@ export async function replaceForks(tx: Tx, row: ForkRow): Promise<void> {
   await tx.insert(sandboxForks, row);
 }
 
-export function insertTransfer(tx: Tx, row: SandboxTransferRow): Promise<void> {
-  return tx.insert(sandboxTransfers, row);
+export function insertTransfers(tx: Tx, rows: readonly SandboxTransferRow[]): Promise<void> {
+  return tx.insertMany(sandboxTransfers, rows);
 }
 
 /** In the order of the chain, failed ones too. */
@@ -92,11 +92,14 @@ export function transfersBetween(
   );
 }
 
-export function findTransfer(
+/** The transfers of a transaction in the order of its logs; none for an unknown one. */
+export function transfersOf(
   reader: Reader,
   transactionHash: string,
-): Promise<SandboxTransferRow | null> {
-  return reader.findOne(sandboxTransfers, "WHERE transaction_hash = $1", [transactionHash]);
+): Promise<SandboxTransferRow[]> {
+  return reader.find(sandboxTransfers, "WHERE transaction_hash = $1 ORDER BY log_index", [
+    transactionHash,
+  ]);
 }
 
 export async function deleteTransfersBetween(tx: Tx, from: number, to: number): Promise<void> {
@@ -108,10 +111,13 @@ export async function deleteTransfersBetween(tx: Tx, from: number, to: number): 
 
 export async function moveTransfer(
   tx: Tx,
-  transactionHash: string,
+  { transactionHash, logIndex }: Pick<SandboxTransferRow, "transactionHash" | "logIndex">,
   to: Pick<SandboxTransferRow, "blockHeight" | "logIndex">,
 ): Promise<void> {
-  await tx.update(sandboxTransfers, to, "WHERE transaction_hash = $1", [transactionHash]);
+  await tx.update(sandboxTransfers, to, "WHERE transaction_hash = $1 AND log_index = $2", [
+    transactionHash,
+    logIndex,
+  ]);
 }
 
 /** What waits for a block comes in this one. */

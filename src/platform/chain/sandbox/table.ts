@@ -45,7 +45,7 @@ export const sandboxForks = table(
   { primaryKey: ["fromHeight"] },
 );
 
-/** Transactions, each with one transfer. Those above the tip wait for their block. */
+/** Transfers, those of one transaction in one block. Those above the tip wait for their block. */
 export const sandboxTransfers = table(
   "sandbox_transfers",
   {
@@ -62,7 +62,7 @@ export const sandboxTransfers = table(
     isLie: flag(),
   },
   {
-    primaryKey: ["transactionHash"],
+    primaryKey: ["transactionHash", "logIndex"],
     indexes: [{ name: "sandbox_transfers_block", columns: ["blockHeight", "logIndex"] }],
   },
 );

@@ -26,7 +26,7 @@ export const migration: Migration = {
       salt ${types.text} NOT NULL
     )`,
     `CREATE TABLE sandbox_transfers (
-      transaction_hash ${types.text} NOT NULL PRIMARY KEY,
+      transaction_hash ${types.text} NOT NULL,
       block_height ${types.integer} NOT NULL,
       log_index ${types.integer} NOT NULL,
       contract ${types.text} NOT NULL,
@@ -34,7 +34,8 @@ export const migration: Migration = {
       recipient ${types.text} NOT NULL,
       amount ${types.amount("amount")} NOT NULL,
       is_failed ${types.flag} NOT NULL,
-      is_lie ${types.flag} NOT NULL
+      is_lie ${types.flag} NOT NULL,
+      PRIMARY KEY (transaction_hash, log_index)
     )`,
     `CREATE INDEX sandbox_transfers_block ON sandbox_transfers (block_height, log_index)`,
   ],

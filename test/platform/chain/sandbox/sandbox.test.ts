@@ -139,6 +139,45 @@ eachStore("the sandbox chain", (store) => {
     expect((await client.heads()).latest).to.deep.equal(later.latest);
   });
 
+  it("has transactions of several transfers, whose logs stay together", async () => {
+    await open(0);
+    const together = (...amounts: bigint[]) =>
+      write((tx) => sandbox.payTogether(tx, { to: wallet, token: "USDT" }, amounts));
+    await pay({ amount: 1n });
+    const { transactionHash } = await together(10n, 0n, 15n);
+    await pay({ amount: 2n });
+    await mine();
+    const logsOf = async () =>
+      (await find()).map(({ logIndex, amount, transactionHash: hash }) => [
+        ...[logIndex, amount, hash === transactionHash],
+      ]);
+    expect(await logsOf()).to.deep.equal([
+      [0, 1n, false],
+      [1, 10n, true],
+      [3, 15n, true],
+      [4, 2n, false],
+    ]);
+    const receipt = await client.receipt(transactionHash);
+    const ofIt = (await find()).filter((log) => log.transactionHash === transactionHash);
+    expect(receipt?.transfers).to.deep.equal(ofIt);
+    const { transactions } = await reorganise(1, false);
+    expect(transactions).to.have.length(3).and.include(transactionHash);
+    await mine();
+    expect(await logsOf()).to.deep.equal([
+      [5, 1n, false],
+      [6, 10n, true],
+      [8, 15n, true],
+      [9, 2n, false],
+    ]);
+    expect((await client.receipt(transactionHash))?.transfers).to.have.length(2);
+    await reorganise(1, true);
+    expect(await client.receipt(transactionHash)).to.equal(null);
+    expect(await refusal(together())).to.include("1 to 100");
+    expect(await refusal(together(...Array.from({ length: 101 }, () => 1n)))).to.include(
+      "1 to 100",
+    );
+  });
+
   it("has a first provider that goes wrong on command, and a witness that does not", async () => {
     await open(0);
     const paid = await pay();
