@@ -7,7 +7,7 @@ import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { findWallet, hasWideGap, ordinaryGapLimit, type WalletView } from "../wallets/index.ts";
 import { bandUse, fullestBand, shareOf, type BandUse } from "./capacity.ts";
-import type { WalletCapacityRecord } from "./capacity-operations.ts";
+import type { WalletCapacityRecord } from "./capacity-records.ts";
 
 /** What a wallet can still tell apart. */
 export interface WalletCapacity {

@@ -1,5 +1,5 @@
 export type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
-export { openForReading, type Glance } from "./glance.ts";
+export { openForReading } from "./glance.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, type Migration } from "./migrate.ts";
 export type { StoreLimits } from "./limits.ts";
