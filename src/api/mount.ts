@@ -252,6 +252,11 @@ function tagsOf(header: string): readonly string[] {
 }
 
 function expectation(ifMatch: string, operation: Operation): (current: unknown) => void {
+  if (!operation.conditional) {
+    return () => {
+      throw new Defect(`${operation.id} honours If-Match and does not say so`);
+    };
+  }
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
   const tags = tagsOf(ifMatch);
   return (current) => {

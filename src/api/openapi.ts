@@ -35,7 +35,7 @@ export function problemsOf(operation: Operation): readonly ProblemClass[] {
   if (operation.path.includes("{")) all.push(NotFound);
   if (operation.body !== null || operation.method === "POST")
     all.push(PayloadTooLarge, UnsupportedMediaType);
-  if (operation.method === "PATCH") all.push(PreconditionFailed);
+  if (operation.conditional) all.push(PreconditionFailed);
   if (operation.idempotent) all.push(IdempotencyKeyReused, IdempotencyKeyInFlight);
   return [...new Set(all)].sort(
     (left, right) =>
@@ -70,7 +70,7 @@ function queryParameters(operation: Operation): Json[] {
 function headerParameters(operation: Operation): Json[] {
   const headers: Json[] = [];
   if (operation.idempotent) headers.push(parameter("IdempotencyKey"));
-  if (operation.method === "PATCH") headers.push(parameter("IfMatch"));
+  if (operation.conditional) headers.push(parameter("IfMatch"));
   if (operation.method === "GET" && operation.query["cursor"] === undefined)
     headers.push(parameter("IfNoneMatch"));
   return headers;

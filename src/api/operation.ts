@@ -103,6 +103,8 @@ interface Declaration<
   readonly limit?: RateLimitName;
   /** False where the Idempotency-Key is ignored: the operations that give out sessions. */
   readonly idempotent?: false;
+  /** It honours `If-Match`, as every PATCH does: its handler calls `expect` with what it is about to change. */
+  readonly conditional?: true;
   /** The answer carries a secret: it is kept sealed, under a key made from the Idempotency-Key. */
   readonly secretAnswer?: true;
   readonly handle: (
@@ -131,6 +133,7 @@ export interface Operation<Service = never> {
   readonly errors: readonly ProblemClass[];
   readonly limit: RateLimitName;
   readonly idempotent: boolean;
+  readonly conditional: boolean;
   readonly secretAnswer: boolean;
   readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
   readonly present: (result: unknown) => unknown;
@@ -176,6 +179,7 @@ export function operationsOf<Service>() {
       errors: declared.errors,
       limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
       idempotent: declared.method === "POST" && declared.idempotent !== false,
+      conditional: declared.method === "PATCH" || declared.conditional === true,
       secretAnswer: declared.secretAnswer === true,
       handle: (service: Service, call: AnyCall) =>
         // The pipeline in mount.ts has parsed and authorized the call by this very declaration.

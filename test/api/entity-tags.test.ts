@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { openApiDocument, problemsOf } from "../../src/api/openapi.ts";
+import { PreconditionFailed } from "../../src/api/problems.ts";
+import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
 import { eachServed } from "../support/served.ts";
 import { expectProblem } from "./problem.ts";
@@ -38,6 +41,22 @@ eachServed("entity tags", (served) => {
     }
     await patch({ name: "Renamed" });
     expect((await get({ "If-None-Match": tag })).status).to.equal(200);
+  });
+
+  it("are asked for by the operations that honour them, as their description says", () => {
+    const { paths } = openApiDocument(allOperations, "1") as {
+      paths: Record<string, Record<string, { operationId: string; parameters: object[] }>>;
+    };
+    const told = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter(({ parameters }) => JSON.stringify(parameters).includes("parameters/IfMatch"))
+      .map(({ operationId }) => operationId);
+    const patches = allOperations.filter(({ method }) => method === "PATCH").map(({ id }) => id);
+    expect(told).to.have.members([...patches, "adminUpdateOrganizationVerification"]);
+    for (const operation of allOperations) {
+      const refuses = problemsOf(operation).includes(PreconditionFailed);
+      expect(refuses, operation.id).to.equal(told.includes(operation.id));
+    }
   });
 
   it("gives nobody without a right to look a 304", async () => {

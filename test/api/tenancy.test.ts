@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { allOperations } from "../../src/features/index.ts";
 import { createIds, type IdKind } from "../../src/kernel/id.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
@@ -9,6 +10,16 @@ import { withoutRequest } from "./problem.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 
 type Merchant = Person & { readonly key: string };
+const ofOrganization = "/organizations/{organizationId}";
+/** Whatever gives an organization's objects page by page. */
+const lists = allOperations.filter(
+  ({ method, path, query }) =>
+    method === "GET" &&
+    path.startsWith(`${ofOrganization}/`) &&
+    !path.slice(ofOrganization.length).includes("{") &&
+    (query["cursor"] ?? query["after"]) !== undefined,
+);
+
 type Item = Readonly<Record<string, unknown>>;
 
 const ids = createIds(systemRandom);
@@ -85,17 +96,10 @@ eachServed(
 
     it("are in no list of mine, and another's cursor opens none", async () => {
       const { app } = served;
-      for (const path of [
-        "/customers",
-        "/wallets",
-        "/invoices",
-        "/webhook-endpoints",
-        "/api-keys",
-        "/members",
-        "/invitations",
-        "/audit-logs",
-        "/payments",
-      ]) {
+      expect(lists.map(({ id }) => id)).to.include.members(["listTransfers", "listEvents"]);
+      for (const { path: declared, query } of lists) {
+        const path = declared.slice(ofOrganization.length);
+        const place = query["cursor"] === undefined ? "after" : "cursor";
         const answer = await asStranger("GET", `${path}?limit=100`);
         expect(answer.status, path).to.equal(200);
         for (const id of [...Object.values(things), merchant.userId, merchant.email]) {
@@ -110,7 +114,7 @@ eachServed(
         );
         const cursor = theirs.body["nextCursor"] as string | null;
         if (cursor === null) continue;
-        const opened = await asStranger("GET", `${path}?cursor=${encodeURIComponent(cursor)}`);
+        const opened = await asStranger("GET", `${path}?${place}=${encodeURIComponent(cursor)}`);
         expect(opened.status, path).to.equal(400);
       }
     });

@@ -52,6 +52,7 @@ export const adminOperations = [
     request: { body: UpdateOrganizationVerificationRequest },
     response: { status: 200, record: AdminOrganizationDetailRecord },
     errors: [VerificationConflict],
+    conditional: true,
     handle: (service, call) =>
       service.decide(call.context, call.params.organizationId, call.body, call.expect),
     present: presentOrganizationDetail,
