@@ -166,14 +166,14 @@ const ownCommands: readonly OwnCommand[] = [
     summary: "Check a webhook as its receiver would, and say why it does not hold",
     examples: [
       "till webhook verify --id evt_01h… --timestamp 1923091200 --signature v1,… --secret-file secret < body.json",
-      "WEBHOOK_SECRET=… till webhook verify --body body.json --id evt_01h… --timestamp 1923091200 --signature v1,…",
+      "till webhook verify --body body.json --id evt_01h… --timestamp 1923091200 --signature v1,… --secret-file secret",
     ],
     flags: [
       ["--id <text>", "the header webhook-id"],
       ["--timestamp <seconds>", "the header webhook-timestamp"],
       ["--signature <text>", "the header webhook-signature"],
       ["--body <file>", "the body, byte for byte (standard input)"],
-      ["--secret-file <path>", "the file with the endpoint's secret"],
+      ["--secret-file <path>", "the file with the endpoint's secret ($WEBHOOK_SECRET)"],
       ["--secret-stdin", "read the secret from standard input"],
       ["--at <time>", "judge its age as of then (now)"],
     ],

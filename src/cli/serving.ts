@@ -40,7 +40,8 @@ export async function startServing(
   return {
     url,
     async stop() {
-      await drain(server);
+      // Both at once: how long they take does not add up.
+      await Promise.all([drain(server), app.background.stop()]);
       await app.close();
     },
   };

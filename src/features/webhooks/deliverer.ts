@@ -42,8 +42,11 @@ const recordMax = 64;
 const leaseLife = 60 * second;
 /** How often it looks without a nudge: what is tried again becomes due by itself. */
 const everyMs = 1 * second;
-/** How long a stop waits for requests that are under way. */
-const drainPatience = 15 * second;
+/**
+ * How long a stop waits for requests that are under way: less than supervisors leave a program before they kill it. A
+ * receiver that takes longer is told again.
+ */
+const drainPatience = 5 * second;
 /** Endpoints whose health is remembered before what is too old is forgotten. */
 const rememberedMax = 1_000;
 
@@ -74,7 +77,7 @@ export interface Deliverer extends Worker {
   /** Resolves when nothing is under way and every outcome is recorded. */
   settled(): Promise<void>;
   /**
-   * Starts nothing more, waits for what is under way, fifteen seconds unless told, and gives back what was not finished.
+   * Starts nothing more, waits for what is under way, five seconds unless told, and gives back what was not finished.
    */
   close(patienceMs?: number): Promise<void>;
 }
@@ -276,6 +279,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     async settled() {
       while (total > 0) await new Promise<void>((resolve) => waiters.push(resolve));
     },
+    drained: () => deliverer.close(),
     async close(patienceMs = drainPatience) {
       isClosing = true;
       clearTimeout(pacing);

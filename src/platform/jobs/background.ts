@@ -22,7 +22,7 @@ export interface Background {
   start(): void;
   /** Lets a worker run now: after a commit that made work for it. A nudge may be lost; the next tick makes up for it. */
   nudge(name: string): void;
-  /** Ends what runs and starts nothing any more. */
+  /** Ends what runs and starts nothing any more. Asked twice, it stops once. */
   stop(): Promise<void>;
   /** When the scheduler last woke: what readiness looks at. */
   lastTickAt(): Instant | null;
@@ -53,6 +53,7 @@ export function createBackground(deps: {
   );
   let task: ScheduledTask | null = null;
   let lastTick: Instant | null = null;
+  let stopped: Promise<void> | null = null;
 
   async function runOnce(slot: Slot): Promise<void> {
     try {
@@ -90,6 +91,17 @@ export function createBackground(deps: {
     }
   }
 
+  async function end(): Promise<void> {
+    stopping.abort();
+    await task?.destroy();
+    await Promise.all(
+      [...slots.values()].map(async ({ worker, running }) => {
+        await running;
+        await worker.drained?.();
+      }),
+    );
+  }
+
   return {
     start() {
       if (task !== null) throw new Defect("the background was started twice");
@@ -101,11 +113,9 @@ export function createBackground(deps: {
       const slot = slots.get(name);
       if (slot !== undefined) startRun(slot);
     },
-    async stop() {
-      stopping.abort();
-      await task?.destroy();
-      for (const slot of slots.values()) await slot.running;
-      for (const { worker } of slots.values()) await worker.drained?.();
+    stop() {
+      stopped ??= end();
+      return stopped;
     },
     lastTickAt: () => lastTick,
   };

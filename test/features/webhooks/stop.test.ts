@@ -1,0 +1,118 @@
+// A server that is asked to stop while receivers keep it waiting: what an operator's SIGTERM does.
+import { join } from "node:path";
+import { expect } from "chai";
+import { send } from "../../support/app.ts";
+import { makeInstallation, type Installation } from "../../support/program.ts";
+import { eachStore } from "../../support/stores.ts";
+import { init, till } from "../../support/till.ts";
+import { until } from "../../support/until.ts";
+import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+
+/** These start programs, on machines that have other things to do. */
+const patienceMs = 120_000;
+/** What the program promises of SIGTERM. */
+const stopMax = 30_000;
+const slowMs = 2_000;
+const dripMs = 100;
+
+interface Delivery {
+  readonly webhookEndpointId: string;
+  readonly status: string;
+  readonly attempts: number;
+}
+
+eachStore("a server that is stopped while it delivers webhooks", (store) => {
+  const receivers: Receiver[] = [];
+  let installation: Installation;
+  let env: Record<string, string>;
+
+  before(async function () {
+    this.timeout(patienceMs);
+    const place = await store.place("migrated");
+    const settings = {
+      TILL_NETWORKS: "sandbox",
+      TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+    };
+    installation = await makeInstallation(settings, place);
+    env = {
+      ...settings,
+      TILL_DATA_DIR: join(installation.folder, "data of till"),
+      ...("url" in place
+        ? { DATABASE_URL: place.url, TILL_SECRET: "a secret of the tests, longer than 32 bytes" }
+        : {}),
+    };
+  });
+  after(async function () {
+    this.timeout(patienceMs);
+    await installation.remove();
+    for (const receiver of receivers) await receiver.close();
+  });
+
+  async function receiver(...respond: Parameters<typeof startReceiver>): Promise<Receiver> {
+    const made = await startReceiver(...respond);
+    receivers.push(made);
+    return made;
+  }
+
+  it("ends with 0 in time, keeps what was answered, and begins anew what it cut off", async function () {
+    this.timeout(patienceMs);
+    const silent = await receiver(() => undefined);
+    const dripping = await receiver((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write("."), dripMs);
+      response.once("close", () => {
+        clearInterval(drip);
+      });
+    });
+    const slow = await receiver((_request, response) => {
+      setTimeout(() => response.end("ok"), slowMs);
+    });
+    const made = await init([], { env });
+    const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+    const words = ["--organization", organization.id, "--name", "shop", "--scopes", "read,write"];
+    const created = await till(["key", "create", ...words, "--json"], { env });
+    const { secret: key } = JSON.parse(created.stdout) as { secret: string };
+    const base = `/v1/organizations/${organization.id}`;
+    const server = await installation.serve();
+    const post = async (path: string, body: unknown) => {
+      const answer = await send(server.url, "POST", `${base}${path}`, { key, body });
+      expect(answer.status, answer.text).to.equal(201);
+      return answer.body["id"] as string;
+    };
+    const endpointIds: string[] = [];
+    for (const { port } of receivers) {
+      const url = `http://127.0.0.1:${String(port)}/hook`;
+      endpointIds.push(await post("/webhook-endpoints", { url, eventTypes: ["customer.created"] }));
+    }
+    await post("/customers", { name: "Ada" });
+    const told = () => receivers.map(({ requests }) => requests.length);
+    await until("a request at each", told, (counts) => counts.every((count) => count > 0));
+
+    const askedAt = Date.now();
+    expect(await server.stop()).to.equal(0);
+    expect(Date.now() - askedAt).to.be.below(stopMax);
+
+    const asked = await till(["webhook", "deliveries", "--json"], { env });
+    const { data } = JSON.parse(asked.stdout) as { data: Delivery[] };
+    const standing = endpointIds.map((id) =>
+      data
+        .filter(({ webhookEndpointId }) => webhookEndpointId === id)
+        .map(({ status, attempts }) => ({ status, attempts })),
+    );
+    expect(standing).to.deep.equal([
+      [{ status: "pending", attempts: 0 }],
+      [{ status: "pending", attempts: 0 }],
+      [{ status: "succeeded", attempts: 1 }],
+    ]);
+    expect(told()).to.deep.equal([1, 1, 1]);
+
+    // What was given back waits for no lease to end.
+    await installation.serve();
+    await until("what was cut off", told, ([first, second]) => first === 2 && second === 2);
+    for (const { requests } of [silent, dripping]) {
+      const ids = requests.map(({ headers }) => headers["till-delivery-id"]);
+      expect(ids[1]).to.equal(ids[0]);
+    }
+    expect(slow.requests).to.have.length(1);
+  });
+});
