@@ -70,7 +70,9 @@ describe("till rates", () => {
     expect(JSON.parse(String(entry?.["changes"]))).to.deep.equal({
       rate: { from: "1.0834", to: "9.5" },
     });
-    expect((await till("rates", "accept", "EUR/USD", "--yes")).stderr).to.include("No rate of the pair waits");
+    expect((await till("rates", "accept", "EUR/USD", "--yes")).stderr).to.include(
+      "No rate of the pair waits",
+    );
     expect((await till("rates", "accept", "EUR/GBP", "--yes")).code).to.equal(5);
   });
 
