@@ -124,3 +124,54 @@ export async function dueInvoices(
   );
   return rows.map(({ id }) => id);
 }
+
+/**
+ * How many invoices of an organization were issued from one moment on and before another: canceled ones too, drafts and
+ * those that somebody manages not. With `atMost` it stops counting there.
+ */
+export async function countIssued(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  from: Instant,
+  to: Instant,
+  atMost: number = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  const [counted] = await reader.all<{ issued: number }>(
+    `SELECT COUNT(*) AS "issued" FROM (
+       SELECT 1 FROM invoices WHERE organization_id = $1 AND issued_at >= $2 AND issued_at < $3
+         AND managed_by IS NULL LIMIT $4
+     ) AS counted`,
+    [organizationId, from, to, atMost],
+  );
+  return counted?.issued ?? 0;
+}
+
+/** Invoices of any organization, in the order of their ids. */
+export function invoicesById(
+  reader: Reader,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<InvoiceRow[]> {
+  return reader.find(invoices, `WHERE id IN ${listed(reader.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(invoiceIds),
+  ]);
+}
+
+/** The same of several organizations, each in a window of its own, in one statement. */
+export async function countIssuedOf(
+  reader: Reader,
+  windows: readonly {
+    readonly organizationId: Id<"organization">;
+    readonly from: Instant;
+    readonly to: Instant;
+  }[],
+): Promise<ReadonlyMap<Id<"organization">, number>> {
+  if (windows.length === 0) return new Map();
+  const rows = await reader.all<{ organizationId: Id<"organization">; issued: number }>(
+    `SELECT given.value ->> 0 AS "organizationId", (
+       SELECT COUNT(*) FROM invoices WHERE organization_id = given.value ->> 0 AND managed_by IS NULL
+         AND issued_at >= CAST(given.value ->> 1 AS BIGINT) AND issued_at < CAST(given.value ->> 2 AS BIGINT)
+     ) AS "issued" FROM ${givenRows[reader.dialect]}`,
+    [JSON.stringify(windows.map(({ organizationId, from, to }) => [organizationId, from, to]))],
+  );
+  return new Map(rows.map(({ organizationId, issued }) => [organizationId, issued]));
+}
