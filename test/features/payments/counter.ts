@@ -37,8 +37,12 @@ export interface Counter {
   stop(): Promise<void>;
 }
 
-export async function openCounter(store: TestStore): Promise<Counter> {
-  const app = await startApp({ place: await store.place("migrated"), background: false });
+export async function openCounter(
+  store: TestStore,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Counter> {
+  const place = await store.place("migrated");
+  const app = await startApp({ place, settings, background: false });
   const { db, sandbox: desk } = app.app;
   if (desk === null) throw new Error("the sandbox is off");
   const chain = makeSandbox({

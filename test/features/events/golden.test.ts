@@ -1,0 +1,253 @@
+// What receivers are sent, type by type, held against what they were sent before and against the records.
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { expect } from "chai";
+import { format } from "prettier";
+import { openApiDocument } from "../../../src/api/openapi.ts";
+import { allOperations } from "../../../src/features/index.ts";
+import { day, hour } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { eventCatalogue, type EventType } from "../../../src/platform/events/catalogue.ts";
+import { eventBody } from "../../../src/platform/events/index.ts";
+import { createRelay } from "../../../src/platform/events/relay.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { expectStatus, legalFields, register } from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { platformKey } from "../../support/platform.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../payments/counter.ts";
+import { bodyFaults, normalize, recordsByType, shapeOf, type Schemas } from "./golden-bodies.ts";
+
+/** Groups whose types have their golden bodies elsewhere, or none, each with its reason. */
+const elsewhere: Readonly<Partial<Record<keyof typeof eventCatalogue, string>>> = {
+  billing: "raised by runs of the billing; its own tests hold the bodies",
+};
+const groups = Object.entries(eventCatalogue).filter(([group]) => !(group in elsewhere));
+
+const fileOf = (group: string) => new URL(`golden/${group}.json`, import.meta.url);
+const isWriting = process.env["TILL_GOLDEN"] === "write";
+type Bodies = Readonly<Record<string, Json>>;
+const golden = (group: string) => JSON.parse(readFileSync(fileOf(group), "utf8")) as Bodies;
+
+const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
+
+eachStore("the bodies of events", (store) => {
+  let counter: Counter;
+  let merchant: Merchant;
+  let address = "";
+  let sent: ReadonlyMap<EventType, Json>;
+
+  before(async function () {
+    this.timeout(120_000);
+    counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
+    const key = await platformKey(counter.app);
+    merchant = await counter.merchant();
+    address = await counter.wallet(merchant);
+    await reviewed(key);
+    await sold();
+    await decided();
+    await undone();
+    await failing();
+    const rows = await counter.app.app.db.find(events, "ORDER BY id");
+    // The first of each type: what a run adds later changes nothing.
+    const found = new Map<EventType, Json>();
+    for (const row of rows) {
+      const type = row.type as EventType;
+      if (!found.has(type)) found.set(type, eventBody(row));
+    }
+    sent = found;
+  });
+  after(() => counter.stop());
+
+  const made = async (path: string, body?: object) =>
+    (await expectStatus(counter.post(merchant, path, body), 201)).body;
+  const done = (path: string, body?: object) =>
+    expectStatus(counter.post(merchant, path, body), 200);
+  const patched = (path: string, body: object) =>
+    expectStatus(
+      counter.app.request("PATCH", `/v1/organizations/${merchant.organizationId}${path}`, {
+        ...{ key: merchant.key, body },
+      }),
+      200,
+    );
+
+  /** An organization before its review, at each of its ends, and suspended. */
+  async function reviewed(key: string): Promise<void> {
+    const { app } = counter;
+    const { token, organizationId } = await register(app);
+    const path = `/v1/organizations/${organizationId}`;
+    const patch = (body: object) => expectStatus(app.request("PATCH", path, { token, body }), 200);
+    await patch(legalFields);
+    for (const decision of ["request_changes", "reject", "approve"]) {
+      await expectStatus(app.request("POST", `${path}/kyb/submit`, { token }), 200);
+      const review = `/v1/admin/organizations/${organizationId}/verification`;
+      const body = decision === "approve" ? { decision } : { decision, note: "A clearer copy" };
+      await expectStatus(app.request("POST", review, { key, body }), 200);
+    }
+    await patch({ displayName: "Ada's books" });
+    const { organizations } = app.app;
+    const id = organizationId as Id<"organization">;
+    await app.app.db.write(testContext, async (tx) => {
+      await organizations.setStatus(tx, app.clock.now(), id, "suspended");
+    });
+    await app.app.db.write(testContext, async (tx) => {
+      await organizations.setStatus(tx, app.clock.now(), id, "active");
+    });
+  }
+
+  /** A customer, a wallet that goes again, and invoices that are paid in every way. */
+  async function sold(): Promise<void> {
+    const customer = await made("/customers", { name: "Bob", email: "bob@example.com" });
+    await patched(`/customers/${String(customer["id"])}`, { name: "Rob" });
+    const spare = { label: "Spare", network: "sandbox", address: `0x${"3".repeat(40)}` };
+    const wallet = await made("/wallets", spare);
+    await done(`/wallets/${String(wallet["id"])}/archive`);
+    const draft = await counter.issue(merchant, { draft: true, customerId: customer["id"] });
+    await patched(`/invoices/${String(draft["id"])}`, { amount: "26.00" });
+    await done(`/invoices/${String(draft["id"])}/cancel`);
+
+    const opened = await counter.issue(merchant, { draft: true });
+    await patched(`/invoices/${String(opened["id"])}`, { status: "open" });
+
+    // Each invoice with an address of its own, so that any amount is for it.
+    const xpub = { label: "Addresses", network: "sandbox", xpub: xpubs.first };
+    const { id: walletId } = await made("/wallets", xpub);
+    const over = await counter.issue(merchant, { amount: "31.00", walletId });
+    await pay(over, 31);
+    await counter.mine();
+    await pay(over, 5);
+    await counter.mine(3);
+    const parts = await counter.issue(merchant, { amount: "32.00", walletId });
+    await pay(parts, 10);
+    await counter.mine();
+    await pay(parts, 9);
+    await counter.mine();
+    const short = await counter.issue(merchant, {
+      ...{ amount: "40.00", underpaymentTolerance: "5", walletId },
+    });
+    await pay(short, 39);
+    await counter.mine(3);
+  }
+
+  /** Money that people decide about. */
+  async function decided(): Promise<void> {
+    const late = await counter.issue(merchant, { amount: "33.00", expiresInSeconds: 300 });
+    counter.app.clock.advance(hour);
+    await counter.mine();
+    await pay(late, 33);
+    await counter.mine(3);
+    await patched("/payment-policy", { latePayments: "review" });
+    for (const [amount, decision] of [
+      [34, "accept"],
+      [35, "reject"],
+    ] as const) {
+      const invoice = await counter.issue(merchant, {
+        ...{ amount: `${String(amount)}.00`, expiresInSeconds: 300 },
+      });
+      counter.app.clock.advance(hour);
+      await counter.mine();
+      await pay(invoice, amount);
+      await counter.mine();
+      const [payment] = await counter.list(
+        merchant,
+        `/payments?invoiceId=${String(invoice["id"])}`,
+      );
+      await done(`/payments/${String(payment?.["id"])}/${decision}`);
+    }
+    await counter.pay(address, usdt(13.37));
+    await counter.mine();
+  }
+
+  /** A payment that a reorganisation takes. */
+  async function undone(): Promise<void> {
+    const invoice = await counter.issue(merchant, { amount: "36.00" });
+    await pay(invoice, 36);
+    await counter.mine();
+    await counter.reorganise(1, { drop: true });
+  }
+
+  /** An endpoint where nothing arrives for a day, and that is then disabled. */
+  async function failing(): Promise<void> {
+    const endpoint = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/" });
+    const { db, leases, deliverer, fanOut } = counter.app.app;
+    const relay = createRelay({ db, leases, subscribers: [fanOut], context: testContext });
+    const send = async () => {
+      const { signal } = new AbortController();
+      while (await relay.run(signal));
+      while (await deliverer.run(signal));
+      await deliverer.settled();
+    };
+    await made("/customers", { name: "Carol" });
+    await send();
+    counter.app.clock.advance(1 * day + 1 * hour);
+    await send();
+    const path = `/webhook-endpoints/${String(endpoint["id"])}`;
+    await done(`${path}/disable`);
+    const another = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/other" });
+    await expectStatus(
+      counter.post(merchant, `/webhook-endpoints/${String(another["id"])}/test`),
+      202,
+    );
+  }
+
+  const pay = (invoice: Json, amount: number) =>
+    counter.pay(String(invoice["walletAddress"]).slice(2).toLowerCase(), usdt(amount));
+
+  for (const [group, types] of groups) {
+    it(`of ${group} are as they were`, async () => {
+      const bodies = Object.fromEntries(
+        Object.keys(types).map((type) => [type, normalize(sent.get(type as EventType) ?? null)]),
+      );
+      const missing = Object.keys(types).filter((type) => !sent.has(type as EventType));
+      expect(missing, "types that nothing raised").to.deep.equal([]);
+      if (isWriting) {
+        await writeFile(
+          fileOf(group),
+          await format(JSON.stringify(bodies), { parser: "json", printWidth: 100 }),
+        );
+      }
+      const before = golden(group);
+      expect(Object.keys(before)).to.have.members(Object.keys(types));
+      for (const [type, body] of Object.entries(bodies)) {
+        expect(shapeOf(body), type).to.deep.equal(shapeOf(before[type]));
+      }
+    });
+  }
+});
+
+describe("the golden bodies of events", () => {
+  const { components } = openApiDocument(allOperations, "1") as {
+    components: { schemas: Schemas };
+  };
+  const records = recordsByType(
+    readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8"),
+  );
+
+  for (const [group, types] of groups) {
+    it(`of ${group} hold the records that docs/events.md names`, () => {
+      const bodies = golden(group);
+      for (const type of Object.keys(types)) {
+        const record = records.get(type) ?? "";
+        expect(
+          bodyFaults(bodies[type] ?? {}, type, record, components.schemas),
+          type,
+        ).to.deep.equal([]);
+      }
+    });
+  }
+
+  it("are missed where a field goes, comes or changes its type", () => {
+    const body = golden("customers")["customer.created"] ?? {};
+    const data = body["data"] as Json;
+    const { name: _name, ...less } = data;
+    const faults = (changed: Json) =>
+      bodyFaults({ ...body, data: changed }, "customer.created", "Customer", components.schemas);
+    expect(faults(data)).to.deep.equal([]);
+    expect(faults(less)).to.deep.equal(["data.name is missing"]);
+    expect(faults({ ...data, extra: 1 })).to.deep.equal(["data.extra is not in Customer"]);
+    expect(faults({ ...data, name: 1 })).to.deep.equal(["data.name is a number"]);
+    for (const changed of [less, { ...data, extra: 1 }, { ...data, name: 1 }]) {
+      expect(shapeOf(changed)).not.to.deep.equal(shapeOf(data));
+    }
+  });
+});
