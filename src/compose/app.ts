@@ -146,6 +146,7 @@ export async function createApp(
       mountOperations(features.transfers, services.transfers, api),
       mountOperations(features.checkout, services.checkout, api),
       mountPages(checkoutPages, services.checkout, rateLimiter),
+      mountOperations(features.subscriptions, services.subscriptions, api),
       mountOperations(features.billing, services.billingReader, api),
       mountOperations(features.billingLedger, services.ledgerService, api),
       mountOperations(features.receiveWallet, services.receiveWallet, api),

@@ -1,40 +1,79 @@
 import {
+  billingWorkerName,
   makeBillingReader,
+  makeBillingRun,
+  makeIssuer,
   makeLedger,
   makeLedgerService,
   makeReceiveWalletService,
+  makeSettle,
+  makeSubscriptionService,
+  makeTeller,
+  makeTransitions,
+  makeTwins,
+  makeUsageWatch,
+  planInUse,
+  requireSubscription,
   type BillingReader,
+  type BillingRun,
   type Ledger,
   type LedgerService,
   type ReceiveWalletService,
+  type SubscriptionService,
 } from "../features/billing/index.ts";
 import type { Auditor } from "../platform/audit/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
+import type { Subscriber } from "../platform/events/relay.ts";
+import type { BillingPorts } from "./billing-ports.ts";
 import type { Money } from "./money.ts";
 import type { Parts } from "./parts.ts";
 
 /** What the platform asks its merchants for. */
 export interface Billing {
   readonly billingReader: BillingReader;
+  readonly billingRun: BillingRun;
   readonly ledger: Ledger;
   readonly ledgerService: LedgerService;
   readonly receiveWallet: ReceiveWalletService;
+  readonly subscriptions: SubscriptionService;
+  /** Told of every event: it tells who comes near what their plan includes. */
+  readonly usageWatch: Subscriber;
 }
 
 export function makeBilling(
-  { config, db, clock, ids, baseUrl }: Parts,
+  { config, db, clock, ids, logger, baseUrl, nudges }: Parts,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
-  { payments, wallets }: Pick<Money, "payments" | "wallets">,
+  { payments, wallets, managed }: Pick<Money, "payments" | "wallets" | "managed">,
+  ports: BillingPorts,
 ): Billing {
-  const ledger = makeLedger({ ids, auditor, outbox });
   const networks = new Map(config.networks.map((network) => [network.id, network]));
+  const checkoutUrl = (checkoutId: string) => `${baseUrl()}/pay/${checkoutId}`;
+  const nudge = () => {
+    nudges.nudge(billingWorkerName);
+  };
+  const common = { db, clock, ids, catalog: config.plans, networks, managed, payments };
+  const ledger = makeLedger({ ids, auditor, outbox });
+  const billingReader = makeBillingReader({ ...common, checkoutUrl });
+  const teller = makeTeller({ auditor, outbox, views: (reader, rows) => billingReader.views(reader, rows), checkoutUrl });
+  const twins = makeTwins(common);
+  const tools = { ...common, ledger, teller, twins, checkoutUrl, nudge };
+  const issuer = makeIssuer(tools);
+  const transitions = makeTransitions({ ...tools, issuer });
+
+  ports.managedSettled = makeSettle({ ...tools, transitions });
+  ports.planOf = (organizationId) => planInUse(db, organizationId);
+  ports.requireSubscription = (reader, organizationId) =>
+    config.billing === "on"
+      ? requireSubscription(reader, clock, organizationId)
+      : Promise.resolve();
+
   return {
-    billingReader: makeBillingReader({
-      ...{ db, payments, catalog: config.plans },
-      checkoutUrl: (checkoutId) => `${baseUrl()}/pay/${checkoutId}`,
-    }),
+    billingReader,
+    billingRun: makeBillingRun({ ...common, logger, transitions }),
     ledger,
     ledgerService: makeLedgerService({ db, clock, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
+    subscriptions: makeSubscriptionService({ ...tools, issuer }),
+    usageWatch: makeUsageWatch({ clock, outbox }),
   };
 }

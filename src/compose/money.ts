@@ -10,12 +10,14 @@ import {
   findInvoice,
   makeCapacityService,
   makeInvoiceService,
+  makeManagedInvoices,
   makeSettlement,
   matchHolds,
   watchedAddresses,
   watchedAmong,
   type CapacityService,
   type InvoiceService,
+  type ManagedInvoices,
 } from "../features/invoices/index.ts";
 import { lateReviewers, requireVerified } from "../features/organizations/index.ts";
 import {
@@ -50,6 +52,7 @@ import type { ProviderPool } from "../platform/chain/provider-pool.ts";
 import { createRecentStates } from "../platform/chain/state.ts";
 import type { Reader } from "../platform/database/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
+import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
 import type { Parts } from "./parts.ts";
@@ -58,6 +61,8 @@ import type { Parts } from "./parts.ts";
 export interface Money {
   readonly wallets: WalletService;
   readonly invoices: InvoiceService;
+  /** The invoices that billing issues for the platform. */
+  readonly managed: ManagedInvoices;
   readonly settlement: ReturnType<typeof makeSettlement>;
   readonly payments: PaymentService;
   readonly decisions: PaymentDecisions;
@@ -80,6 +85,7 @@ export interface Money {
 export function makeMoney(
   parts: Parts,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+  billing: BillingPorts,
 ): Money {
   const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
   const enabled = new Map(config.networks.map((network) => [network.id, network]));
@@ -92,19 +98,25 @@ export function makeMoney(
   const withMoney = { ...common, randomBytes, networks: enabled, baseUrl };
 
   const wallets = makeWalletService({ ...common, networks: enabled });
-  const invoices = makeInvoiceService({
+  const issuing = {
     ...withMoney,
     recentState: createRecentStates(clock, second),
     findQuote: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
-    issuingGate: (reader, organizationId) =>
-      requireVerified(reader, organizationId, config.verification),
+  };
+  const managed = makeManagedInvoices(issuing);
+  const invoices = makeInvoiceService({
+    ...issuing,
+    async issuingGate(reader, organizationId) {
+      await requireVerified(reader, organizationId, config.verification);
+      await billing.requireSubscription(reader, organizationId);
+    },
     hasCustomer: async (reader: Reader, organizationId, customerId) =>
       (await findCustomer(reader, organizationId, customerId)) !== null,
   });
   const settlement = makeSettlement({
     ...withMoney,
     networks: known,
-    managedSettled: () => Promise.resolve(),
+    managedSettled: (tx, rows, at) => billing.managedSettled(tx, rows, at),
   });
   const payments = makePaymentService({ db, networks: known });
   const ledger = {
@@ -156,9 +168,22 @@ export function makeMoney(
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
   });
   const analytics = makeAnalyticsService({ db, clock, networks: known });
-  const usage = makeUsageService({ clock, count: analytics.countUsage });
+  const usage = makeUsageService({
+    ...{ clock, count: analytics.countUsage },
+    planOf: (organizationId) => billing.planOf(organizationId),
+  });
   return {
-    ...{ wallets, invoices, settlement, payments, decisions, transfers, capacity, checkout },
+    ...{
+      wallets,
+      invoices,
+      managed,
+      settlement,
+      payments,
+      decisions,
+      transfers,
+      capacity,
+      checkout,
+    },
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.map(({ examiner }) => examiner),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),

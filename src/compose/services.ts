@@ -44,6 +44,7 @@ import { createJobs, type Jobs } from "../platform/jobs/queue.ts";
 import { createPasswords, type Passwords } from "../platform/secrets/passwords.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../platform/secrets/tokens.ts";
+import { lateBillingPorts } from "./billing-ports.ts";
 import { makeBilling, type Billing } from "./billing.ts";
 import type { Parts } from "./parts.ts";
 import { makeMoney, type Money } from "./money.ts";
@@ -134,8 +135,9 @@ export function makeServices(parts: Parts): Services {
   const auditLogs = makeAuditLogService({ db });
   const customers = makeCustomerService(common);
   const webhooks = makeWebhooks(parts, { auditor, outbox });
-  const money = makeMoney(parts, { auditor, outbox });
-  const billing = makeBilling(parts, { auditor, outbox }, money);
+  const ports = lateBillingPorts();
+  const money = makeMoney(parts, { auditor, outbox }, ports);
+  const billing = makeBilling(parts, { auditor, outbox }, money, ports);
   const admin = makeAdminService({ db, clock, organizations, walletsOf });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });

@@ -18,10 +18,16 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
   const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;
   return [
-    createRelay({ db, leases, subscribers: [fanOut], context: systemContext("relay") }),
+    createRelay({
+      db,
+      leases,
+      subscribers: [services.usageWatch, fanOut],
+      context: systemContext("relay"),
+    }),
     deliverer,
     createSealer({ db, leases, context: systemContext("audit-sealer") }),
     makeAddingUp({ db, leases, context: systemContext("figures") }),
+    services.billingRun,
     ...makeRatesWorkers({ leases, rates: services.rates, plan: parts.config.rates }),
     ...makeWatchWorkers({
       ...{ db, clock, leases, watchers, examiners },
@@ -43,14 +49,18 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       context: systemContext("cron"),
       tasks: maintenanceSchedule,
     }),
-    createQueueWorker({
-      ...{ db, clock, ids: parts.ids, logger: parts.logger, metrics: parts.metrics },
-      queue: "maintenance",
-      context: systemContext("maintenance"),
-      nudge: () => {
-        parts.nudges.nudge(queueWorkerName("maintenance"));
-      },
-      handlers: makeMaintenance(parts),
+    ...Object.entries({
+      maintenance: makeMaintenance(parts),
+      billing: services.billingRun.handlers,
+    } as const).map(([name, handlers]) => {
+      const queue = name as "maintenance" | "billing";
+      return createQueueWorker({
+        ...{ db, clock, ids: parts.ids, logger: parts.logger, metrics: parts.metrics },
+        ...{ queue, handlers, context: systemContext(queue) },
+        nudge: () => {
+          parts.nudges.nudge(queueWorkerName(queue));
+        },
+      });
     }),
   ];
 }

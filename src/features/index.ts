@@ -11,6 +11,7 @@ import {
   billingOperations,
   ledgerOperations,
   receiveWalletOperations,
+  subscriptionOperations,
 } from "./billing/index.ts";
 import { checkoutOperations } from "./checkout/index.ts";
 import { capacityOperations, invoiceOperations } from "./invoices/index.ts";
@@ -49,6 +50,7 @@ export const features = {
   paymentDecisions: decisionOperations,
   transfers: transferOperations,
   checkout: checkoutOperations,
+  subscriptions: subscriptionOperations,
   billing: billingOperations,
   billingLedger: ledgerOperations,
   receiveWallet: receiveWalletOperations,

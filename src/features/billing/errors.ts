@@ -20,3 +20,53 @@ export const ReceiveWalletUnusable = defineProblem({
   status: 422,
   title: "The platform cannot be paid at this wallet",
 });
+export const NoSubscription = defineProblem({
+  code: "no_subscription",
+  status: 404,
+  title: "The organization has no subscription",
+});
+export const UnknownPlan = defineProblem({
+  code: "unknown_plan",
+  status: 422,
+  title: "There is no such plan",
+});
+export const PlanCurrencyDiffers = defineProblem({
+  code: "plan_currency_differs",
+  status: 422,
+  title: "The plan is billed in another currency",
+});
+export const SubscriptionExists = defineProblem({
+  code: "subscription_exists",
+  status: 409,
+  title: "The organization has a subscription already",
+});
+export const SubscriptionNotChangeable = defineProblem({
+  code: "subscription_not_changeable",
+  status: 409,
+  title: "The subscription cannot be changed now",
+});
+export const PlatformInvoiceUnpaid = defineProblem({
+  code: "platform_invoice_unpaid",
+  status: 409,
+  title: "A platform invoice is not paid",
+});
+export const NoReceiveWallet = defineProblem({
+  code: "no_receive_wallet",
+  status: 409,
+  title: "The platform cannot be paid yet",
+});
+export const SubscriptionRequired = defineProblem({
+  code: "subscription_required",
+  status: 403,
+  title: "Issuing invoices needs a subscription",
+});
+export const SubscriptionSuspended = defineProblem({
+  code: "subscription_suspended",
+  status: 403,
+  title: "The subscription is suspended",
+});
+export const PlanLimitReached = defineProblem({
+  code: "plan_limit_reached",
+  status: 403,
+  title: "All invoices that the plan includes are issued",
+});

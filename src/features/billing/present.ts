@@ -12,8 +12,8 @@ import type {
   PlatformReceiveWalletRecord,
 } from "./admin-records.ts";
 import type { ReceiveWallet } from "./receive-wallet.ts";
-import type { PlanCatalogRecord, PlatformInvoiceRecord } from "./records.ts";
-import type { PlatformInvoiceLineRow, PlatformInvoiceRow } from "./table.ts";
+import type { PlanCatalogRecord, PlatformInvoiceRecord, SubscriptionRecord } from "./records.ts";
+import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
 /** A platform invoice with what it takes to show it. */
 export interface PlatformInvoiceView {
@@ -74,6 +74,49 @@ export function presentPlatformInvoice(
     dueAt: toIso(invoice.dueAt),
     paidAt: toIsoOrNull(invoice.paidAt),
     createdAt: toIso(invoice.createdAt),
+  };
+}
+
+/** A subscription with the oldest invoice that it owes. */
+export interface SubscriptionView {
+  readonly subscription: SubscriptionRow;
+  readonly openInvoice: PlatformInvoiceRow | null;
+  /** Where the payer of an invoice goes, by its checkoutId. */
+  readonly checkoutUrl: (checkoutId: string) => string;
+}
+
+export function presentSubscription({
+  subscription,
+  openInvoice,
+  checkoutUrl,
+}: SubscriptionView): z.input<typeof SubscriptionRecord> {
+  const { terms } = subscription;
+  return {
+    id: subscription.id,
+    plan: terms.id,
+    planName: terms.name,
+    status: subscription.status,
+    currentPeriodStart: toIso(subscription.currentPeriodStart),
+    currentPeriodEnd: toIso(subscription.currentPeriodEnd),
+    trialEndsAt: toIsoOrNull(subscription.trialEndsAt),
+    pendingPlan: subscription.pendingPlan,
+    planChangeEffectiveAt: toIsoOrNull(subscription.planChangeEffectiveAt),
+    openInvoice: openInvoice === null ? null : presentOpenInvoice(openInvoice, checkoutUrl),
+  };
+}
+
+function presentOpenInvoice(
+  invoice: PlatformInvoiceRow,
+  checkoutUrl: SubscriptionView["checkoutUrl"],
+) {
+  const asset = settlementAsset(invoice.currency, invoice.decimals);
+  return {
+    id: invoice.id,
+    status: invoice.status,
+    total: formatMoney(money(invoice.total, asset)),
+    currency: invoice.currency,
+    checkoutUrl: checkoutUrl(invoice.twinCheckoutId ?? ""),
+    merchantInvoicePublicId: invoice.twinPublicId ?? "",
   };
 }
 

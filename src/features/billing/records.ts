@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
-import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/record.ts";
+import {
+  datetime,
+  id,
+  listRecord,
+  moneyAnswer,
+  requestRecord,
+  responseRecord,
+} from "../../api/record.ts";
 import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";
 
@@ -24,6 +31,16 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   pendingPlan: z.string().nullable(),
   planChangeEffectiveAt: datetime().nullable(),
   openInvoice: SubscriptionOpenInvoiceRecord.nullable(),
+});
+
+const planIdLengthMax = 40;
+
+export const SelectPlanRequest = requestRecord("SelectPlanRequest", {
+  plan: z.string().min(1).max(planIdLengthMax).meta({ description: "The id of a plan." }),
+});
+
+export const ChangePlanRequest = requestRecord("ChangePlanRequest", {
+  plan: z.string().min(1).max(planIdLengthMax).meta({ description: "The id of a plan." }),
 });
 
 const PlanRecord = responseRecord("Plan", {

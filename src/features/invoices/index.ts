@@ -12,7 +12,7 @@ export {
   type ManagedInvoices,
   type Received,
 } from "./managed.ts";
-export { ManagedByBilling } from "./errors.ts";
+export { ManagedByBilling, NetworkNotReady } from "./errors.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";
 export type { PayerInvoice } from "./payer.ts";
@@ -27,6 +27,6 @@ export {
 } from "./rules.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement.ts";
-export { countIssued, findInvoice, type InvoiceRow } from "./store.ts";
+export { countIssued, countIssuedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";
 export { watchedAddresses, watchedAmong } from "./watching.ts";

@@ -6,6 +6,7 @@ export {
   makeUsageService,
   monthAt,
   type Period,
+  type PlanInUse,
   type UsageCounter,
   type UsageService,
 } from "./service.ts";

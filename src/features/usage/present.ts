@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { formatMoney, zero } from "../../kernel/money.ts";
+import { formatMoney } from "../../kernel/money.ts";
 import type { UsageSummaryRecord } from "./records.ts";
 import type { Usage } from "./service.ts";
 
@@ -8,14 +8,14 @@ export function presentUsage(usage: Usage): z.input<typeof UsageSummaryRecord> {
   const { asset } = usage.processedVolume;
   return {
     organizationId: usage.organizationId,
-    plan: null,
+    plan: usage.plan?.id ?? null,
     periodStart: toIso(usage.period.from),
     periodEnd: toIso(usage.period.to),
     invoicesCreated: usage.invoicesCreated,
-    invoicesIncluded: null,
+    invoicesIncluded: usage.plan?.invoicesIncluded ?? null,
     paymentsConfirmed: usage.paymentsConfirmed,
     processedVolume: formatMoney(usage.processedVolume),
     currency: asset.code,
-    overageAmount: formatMoney(zero(asset)),
+    overageAmount: formatMoney(usage.overage),
   };
 }

@@ -59,14 +59,16 @@ export const eventCatalogue = {
     "platform_invoice.reminder": "A platform invoice is due soon.",
     "platform_invoice.paid": "A platform invoice is paid.",
     "platform_invoice.past_due": "A platform invoice is overdue.",
+    "platform_invoice.reverted":
+      "A reorganisation took the payment of a platform invoice away: it is to be paid again.",
     "platform_invoice.void": "A platform invoice was voided.",
     "credit.granted": "The platform granted a credit.",
     "usage.threshold_reached": "80 or 100 percent of what the plan includes is used.",
   },
   webhooks: {
-    "webhook_endpoint.disabled": "Another endpoint of the organization was disabled.",
     "webhook_endpoint.failing":
       "Nothing reaches another endpoint of the organization for a day, or three.",
+    "webhook_endpoint.disabled": "Another endpoint of the organization was disabled.",
     "webhook.ping": "A test that was asked for: sent to the one endpoint that it tests.",
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -43,6 +43,7 @@ export function subscription(
     trialEndsAt: null,
     trialNoticeAt: null,
     hadTrial: false,
+    usageNotice: 0,
     suspendedAt: null,
     canceledAt: null,
     nextActionAt: at + 1,

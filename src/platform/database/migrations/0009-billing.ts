@@ -20,6 +20,7 @@ export const migration: Migration = {
       trial_ends_at ${types.time},
       trial_notice_at ${types.time},
       had_trial ${types.flag} NOT NULL,
+      usage_notice ${types.integer} NOT NULL,
       suspended_at ${types.time},
       canceled_at ${types.time},
       next_action_at ${types.time},

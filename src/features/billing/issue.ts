@@ -1,0 +1,183 @@
+import { day, type Instant } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { IdSource } from "../../kernel/id.ts";
+import type { BillingPolicy, PlanCatalog } from "../../platform/config/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import { countIssued } from "../invoices/index.ts";
+import { computeCharges, freezeInputs, type ChargeInputs, type Charges } from "./charges.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Period } from "./periods.ts";
+import {
+  assetOf,
+  minCollectableOf,
+  overagePriceOf,
+  policyOf,
+  priceOf,
+  type Terms,
+} from "./plans.ts";
+import {
+  platformInvoiceLines,
+  platformInvoices,
+  type PlatformInvoiceRow,
+  type SubscriptionRow,
+} from "./table.ts";
+import type { Teller } from "./tell.ts";
+import { twinColumns, type Twins } from "./twin.ts";
+
+/** A period that is over, and what was agreed for it. */
+export interface ElapsedPeriod extends Period {
+  readonly terms: Terms;
+}
+
+export interface InvoiceOrder {
+  readonly subscription: Pick<SubscriptionRow, "id" | "organizationId">;
+  /** The period that is paid in advance, and its plan. */
+  readonly period: Period;
+  readonly terms: Terms;
+  /** The period whose usage is paid in arrears; null: there was none. */
+  readonly elapsed: ElapsedPeriod | null;
+  /** Null: so many days after the issue as the policy says. */
+  readonly dueAt: Instant | null;
+}
+
+/** What a platform invoice would be, before anything of it is stored. */
+export interface Draft {
+  readonly inputs: ChargeInputs;
+  readonly charges: Charges;
+  readonly usageCount: number | null;
+  readonly policy: BillingPolicy;
+}
+
+export interface Issuer {
+  /**
+   * Issues a platform invoice in the caller's transaction, which has locked the subscription: its number, lines, what
+   * it takes of credits and discounts, and its twin. Null where there is nothing to ask for. Throws what a twin throws.
+   */
+  issue(tx: Tx, at: Instant, order: InvoiceOrder): Promise<PlatformInvoiceRow | null>;
+  /** What `issue` would make, with what it is computed from locked. */
+  draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft>;
+}
+
+const numberDigits = 6;
+
+export function makeIssuer(deps: {
+  readonly ids: IdSource;
+  readonly catalog: PlanCatalog;
+  readonly ledger: Ledger;
+  readonly twins: Twins;
+  readonly teller: Teller;
+}): Issuer {
+  const { ids, catalog, ledger, twins, teller } = deps;
+
+  async function draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft> {
+    const { terms, elapsed, subscription } = order;
+    const { code: currency, decimals } = assetOf(terms);
+    const usage = elapsed === null ? null : await countUsage(tx, subscription, elapsed);
+    const policy = policyOf(catalog, terms.id);
+    const inputs: ChargeInputs = {
+      ...{ currency, decimals, at, usage },
+      plan: { name: terms.name, price: priceOf(terms) },
+      ...(await ledger.open(tx, subscription.organizationId, currency)),
+      minCollectable: minCollectableOf(policy, decimals),
+    };
+    return { inputs, charges: computeCharges(inputs), usageCount: usage?.count ?? null, policy };
+  }
+
+  return {
+    draft,
+
+    async issue(tx, at, order) {
+      const { inputs, charges, usageCount, policy } = await draft(tx, at, order);
+      if (!asksForAnything(charges)) return null;
+      const { subscription, period, elapsed } = order;
+      const isPaid = !charges.isCollected;
+      const base: PlatformInvoiceRow = {
+        id: ids.next("platformInvoice", at),
+        number: await takeNumber(tx),
+        organizationId: subscription.organizationId,
+        subscriptionId: subscription.id,
+        status: isPaid ? "paid" : "open",
+        periodStart: period.start,
+        periodEnd: period.end,
+        currency: inputs.currency,
+        decimals: inputs.decimals,
+        subtotal: charges.subtotal,
+        discountTotal: charges.discountTotal,
+        creditTotal: charges.creditTotal,
+        total: charges.total,
+        inputs: freezeInputs(inputs),
+        usageFrom: usageCount === null ? null : (elapsed?.start ?? null),
+        usageTo: usageCount === null ? null : (elapsed?.end ?? null),
+        usageCount,
+        paidSurplus: 0n,
+        issuedAt: at,
+        dueAt: dueAtOf(order, policy, at),
+        pastDueAt: null,
+        dunningFrom: null,
+        paidAt: isPaid ? at : null,
+        voidedAt: null,
+        remindersSent: 0,
+        ...twinColumns(null),
+        version: 1,
+        createdAt: at,
+        updatedAt: at,
+      };
+      const twin = isPaid ? null : await twins.issue(tx, at, base, charges.total, policy);
+      const row = { ...base, ...twinColumns(twin) };
+      await tx.insert(platformInvoices, row);
+      await tx.insertMany(platformInvoiceLines, linesOf(row, charges));
+      if (twin !== null) await twins.remember(tx, at, row, twin);
+      await ledger.consume(tx, at, row, charges);
+      await teller.invoice(tx, at, "platform_invoice.issued", row);
+      if (isPaid) await teller.invoice(tx, at, "platform_invoice.paid", row);
+      return row;
+    },
+  };
+}
+
+/** What costs nothing is not asked for: a plan without a price, with nothing beside it. */
+function asksForAnything({ lines }: Charges): boolean {
+  return lines.some(({ amount }) => amount !== 0n);
+}
+
+async function countUsage(
+  tx: Tx,
+  { organizationId }: InvoiceOrder["subscription"],
+  { terms, start, end }: ElapsedPeriod,
+): Promise<ChargeInputs["usage"]> {
+  if (terms.includedInvoices === null) return null;
+  return {
+    planName: terms.name,
+    count: await countIssued(tx, organizationId, start, end),
+    included: terms.includedInvoices,
+    overagePrice: overagePriceOf(terms),
+  };
+}
+
+function dueAtOf({ dueAt }: InvoiceOrder, policy: BillingPolicy, at: Instant): Instant {
+  return dueAt ?? at + policy.dueDays * day;
+}
+
+/** The next number; its row is locked until the commit, so that none is left out. */
+async function takeNumber(tx: Tx): Promise<string> {
+  const [taken] = await tx.all<{ next: number }>(
+    `UPDATE billing_state SET next_number = next_number + 1, version = version + 1
+     WHERE id = 'billing' RETURNING next_number AS "next"`,
+  );
+  if (taken === undefined) throw new Defect("the state of billing has no row");
+  return numberOf(taken.next - 1);
+}
+
+/** `TILL-000001`. */
+export function numberOf(count: number): string {
+  return `TILL-${String(count).padStart(numberDigits, "0")}`;
+}
+
+function linesOf({ id }: Pick<PlatformInvoiceRow, "id">, { lines }: Charges) {
+  return lines.map((line, position) => ({
+    id: `${id}_${String(position)}`,
+    platformInvoiceId: id,
+    position,
+    ...line,
+  }));
+}

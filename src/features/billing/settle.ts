@@ -1,0 +1,136 @@
+import { hour, type Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import type { InvoiceRow } from "../invoices/index.ts";
+import { presentPayment, type PaymentService } from "../payments/index.ts";
+import type { Ledger } from "./ledger.ts";
+import {
+  lockPlatformInvoices,
+  readTwins,
+  receivedAt,
+  savePlatformInvoice,
+  sceneAfterPayment,
+} from "./subscription-store.ts";
+import { platformInvoiceTwins, type PlatformInvoiceRow } from "./table.ts";
+import type { Teller } from "./tell.ts";
+import type { Transitions } from "./transitions.ts";
+
+/** Who lost a payment to a reorganisation has so long to pay again before anything else happens. */
+const timeToPayAgain = 24 * hour;
+
+export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+
+/**
+ * What payments of twins do to the platform invoices behind them, in the payments' own transaction. It looks at all
+ * that came for a platform invoice, at whichever twin, so that it does not matter how often and in which order it is told.
+ */
+export function makeSettle(deps: {
+  readonly payments: Pick<PaymentService, "ofInvoice">;
+  readonly ledger: Ledger;
+  readonly teller: Teller;
+  readonly transitions: Transitions;
+  /** Wakes the run. */
+  readonly nudge: () => void;
+}): ManagedSettled {
+  const { payments, ledger, teller, transitions, nudge } = deps;
+
+  return async (tx, rows, at) => {
+    const owners = await ownersOf(tx, rows);
+    if (owners.length === 0) return;
+    const touched = new Set<Id<"subscription">>();
+    const locked = await lockPlatformInvoices(tx, owners);
+    const allTwins = await readTwins(tx, owners);
+    for (const invoice of locked) {
+      const twins = allTwins.get(invoice.id) ?? [];
+      const { confirmed } = receivedAt(twins);
+      const stands = await settleStatus(tx, at, invoice, confirmed);
+      await settleSurplus(tx, at, stands, rows, confirmed);
+      touched.add(invoice.subscriptionId);
+    }
+    for (const id of [...touched].sort()) {
+      const scene = await sceneAfterPayment(tx, id);
+      if (scene !== null) await transitions.follow(tx, at, scene);
+    }
+    tx.afterCommit(nudge);
+  };
+
+  async function settleStatus(
+    tx: Tx,
+    at: Instant,
+    invoice: PlatformInvoiceRow,
+    confirmed: bigint,
+  ): Promise<PlatformInvoiceRow> {
+    const { status, total } = invoice;
+    const isOwed = status === "open" || status === "past_due";
+    if (isOwed && confirmed >= total) {
+      const row = await savePlatformInvoice(tx, at, invoice, {
+        ...{ status: "paid", paidAt: at, dunningFrom: null },
+      });
+      await teller.invoice(tx, at, "platform_invoice.paid", row);
+      return row;
+    }
+    // What was paid without a twin has nothing that could be taken away.
+    if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
+    const row = await savePlatformInvoice(tx, at, invoice, {
+      ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
+    });
+    await teller.invoice(tx, at, "platform_invoice.reverted", row);
+    return row;
+  }
+
+  /** What came above the total is a credit, as long as it is there. */
+  async function settleSurplus(
+    tx: Tx,
+    at: Instant,
+    invoice: PlatformInvoiceRow,
+    paid: readonly InvoiceRow[],
+    confirmed: bigint,
+  ): Promise<void> {
+    const { total, status, paidSurplus, number } = invoice;
+    const above = confirmed - (status === "void" ? 0n : total);
+    const surplus = above > 0n ? above : 0n;
+    if (surplus === paidSurplus) return;
+    await savePlatformInvoice(tx, at, invoice, { paidSurplus: surplus });
+    if (surplus < paidSurplus) {
+      await ledger.takeBack(tx, at, invoice, paidSurplus - surplus);
+      return;
+    }
+    const { organizationId, currency, decimals, id } = invoice;
+    const hash = await newestTransaction(tx, payments, paid, id);
+    const by = hash === null ? "" : ` by transaction ${hash}`;
+    await ledger.grantCredit(tx, at, {
+      ...{ organizationId, currency, decimals },
+      amount: surplus - paidSurplus,
+      reason:
+        status === "void" ? `Paid for ${number}, which is void${by}` : `Paid above ${number}${by}`,
+      expiresAt: null,
+      createdBy: "system",
+      sourceInvoiceId: id,
+    });
+  }
+}
+
+/** The platform invoices that invoices are or were the twins of. */
+async function ownersOf(tx: Tx, rows: readonly InvoiceRow[]): Promise<Id<"platformInvoice">[]> {
+  const pairs = await tx.find(
+    platformInvoiceTwins,
+    `WHERE twin_id IN ${listed(tx.dialect, 1)} ORDER BY platform_invoice_id`,
+    [JSON.stringify(rows.map(({ id }) => id))],
+  );
+  return [...new Set(pairs.map(({ platformInvoiceId }) => platformInvoiceId))];
+}
+
+/** The transaction that the newest money for a platform invoice came by. */
+async function newestTransaction(
+  tx: Tx,
+  payments: Pick<PaymentService, "ofInvoice">,
+  paid: readonly InvoiceRow[],
+  platformInvoiceId: string,
+): Promise<string | null> {
+  const twin = paid.find(({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId);
+  if (twin === undefined) return null;
+  const counted = (await payments.ofInvoice(tx, twin.id)).map(presentPayment);
+  const confirmed = counted.filter(({ status }) => status === "confirmed");
+  return confirmed.at(-1)?.transactionHash ?? null;
+}

@@ -1,0 +1,99 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { BillingReader } from "./invoice-service.ts";
+import { presentPlatformInvoice, presentSubscription } from "./present.ts";
+import { unpaidOf } from "./subscription-store.ts";
+import type { PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
+
+type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
+type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
+
+/** Writes changes of subscriptions and platform invoices down, and tells of them. */
+export interface Teller {
+  subscription(
+    tx: Tx,
+    at: Instant,
+    type: SubscriptionEvent,
+    row: SubscriptionRow,
+    changes?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  invoice(
+    tx: Tx,
+    at: Instant,
+    type: InvoiceEvent,
+    row: PlatformInvoiceRow,
+    changes?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  /** What is written down and told to nobody. */
+  note(
+    tx: Tx,
+    at: Instant,
+    action: string,
+    row: SubscriptionRow,
+    changes: Readonly<Record<string, unknown>>,
+  ): void;
+}
+
+export function makeTeller(deps: {
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly views: BillingReader["views"];
+  readonly checkoutUrl: (checkoutId: string) => string;
+}): Teller {
+  const { auditor, outbox, views, checkoutUrl } = deps;
+  return {
+    async subscription(tx, at, type, row, changes = {}) {
+      const [openInvoice = null] = await unpaidOf(tx, [row.id]);
+      const { id, organizationId, version } = row;
+      auditor.record(tx, at, {
+        action: type,
+        organizationId,
+        targetType: "subscription",
+        targetId: id,
+        changes: { status: row.status, plan: row.terms.id, ...changes },
+      });
+      outbox.emit(tx, at, {
+        type,
+        organizationId,
+        objectType: "subscription",
+        objectId: id,
+        objectVersion: version,
+        data: presentSubscription({ subscription: row, openInvoice, checkoutUrl }),
+      });
+    },
+
+    async invoice(tx, at, type, row, changes = {}) {
+      const [view] = await views(tx, [row]);
+      if (view === undefined) return;
+      const shown = presentPlatformInvoice(view);
+      const { id, organizationId, version } = row;
+      const { number, status, total, currency } = shown;
+      auditor.record(tx, at, {
+        action: type,
+        organizationId,
+        targetType: "platform_invoice",
+        targetId: id,
+        changes: { number, status, total, currency, ...changes },
+      });
+      outbox.emit(tx, at, {
+        type,
+        organizationId,
+        objectType: "platform_invoice",
+        objectId: id,
+        objectVersion: version,
+        data: shown,
+      });
+    },
+
+    note(tx, at, action, { id, organizationId }, changes) {
+      auditor.record(tx, at, {
+        ...{ action, organizationId, changes },
+        targetType: "subscription",
+        targetId: id,
+      });
+    },
+  };
+}

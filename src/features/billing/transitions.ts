@@ -1,0 +1,321 @@
+import { minute, type Instant } from "../../kernel/clock.ts";
+import type { PlanCatalog } from "../../platform/config/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import type { Issuer } from "./issue.ts";
+import { nextActionAt, nextTransition, type LifecycleState, type Transition } from "./lifecycle.ts";
+import { findPlan, policyOf, termsOf } from "./plans.ts";
+import {
+  paymentsInFlight,
+  receivedAt,
+  savePlatformInvoice,
+  saveSubscription,
+  type Scene,
+} from "./subscription-store.ts";
+import type { PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
+import type { Teller } from "./tell.ts";
+import { isPayable, twinColumns, type Twins } from "./twin.ts";
+
+/**
+ * A period's usage is counted so long after its end: an invoice that was issued in its last moment may not be committed
+ * before. No write takes longer than half of this.
+ */
+export const countingPatience = 1 * minute;
+
+/** What is due of a subscription, and how it is done. Each works on a locked scene, in its caller's transaction. */
+export interface Transitions {
+  /** Does the one thing that is due first; gives whether there is more. */
+  advance(tx: Tx, at: Instant, scene: Scene): Promise<boolean>;
+  /** Of what is due, does only what a payment brings about and what issues nothing. */
+  follow(tx: Tx, at: Instant, scene: Scene): Promise<void>;
+  /** The next thing that is due; null: nothing is now. */
+  due(scene: Scene, at: Instant): Transition | null;
+}
+
+export function makeTransitions(deps: {
+  readonly catalog: PlanCatalog;
+  readonly issuer: Issuer;
+  readonly twins: Twins;
+  readonly teller: Teller;
+}): Transitions {
+  const { catalog, issuer, twins, teller } = deps;
+
+  function stateOf({ subscription, invoices, twins: all }: Scene, now: Instant): LifecycleState {
+    const { terms, pendingPlan } = subscription;
+    const plan = pendingPlan === null ? null : findPlan(catalog, pendingPlan);
+    return {
+      ...{ subscription, invoices, now },
+      inFlight: paymentsInFlight({ invoices, twins: all }),
+      policy: policyOf(catalog, terms.id),
+      // What is billed in another currency meanwhile is another plan.
+      pendingPlan: plan?.currency === terms.currency ? plan : null,
+    };
+  }
+
+  function due(scene: Scene, at: Instant): Transition | null {
+    const next = nextTransition(stateOf(scene, at));
+    return next === null || isCounting(next, at) ? null : next;
+  }
+
+  /** When to look again, as far as it is known now. */
+  function lookAgainAt(scene: Scene, at: Instant): Instant | null {
+    const state = stateOf(scene, at);
+    const next = nextTransition(state);
+    const counting = next !== null && isCounting(next, at);
+    const times = [
+      counting ? next.at + countingPatience : nextActionAt(state),
+      ...scene.invoices.map((invoice) => twinEndsAt(invoice, scene, at)),
+    ].filter((time) => time !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  async function markPastDue(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    ids: readonly string[],
+  ): Promise<readonly PlatformInvoiceRow[]> {
+    const rows: PlatformInvoiceRow[] = [];
+    for (const invoice of scene.invoices) {
+      if (invoice.status !== "open" || !ids.includes(invoice.id)) {
+        rows.push(invoice);
+        continue;
+      }
+      const set = { status: "past_due", pastDueAt: at, dunningFrom: null } as const;
+      const row = await savePlatformInvoice(tx, at, invoice, set);
+      await teller.invoice(tx, at, "platform_invoice.past_due", row);
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  /** Does what is due, and gives what is so by then; `nextActionAt` is not right yet. */
+  async function apply(tx: Tx, at: Instant, scene: Scene, next: Transition): Promise<Scene> {
+    const { subscription } = scene;
+    const save = (set: Partial<SubscriptionRow>) => saveSubscription(tx, at, subscription, set);
+    switch (next.kind) {
+      case "trial_ending": {
+        const saved = await save({ trialNoticeAt: at });
+        await teller.subscription(tx, at, "subscription.trial_ending", saved);
+        return { ...scene, subscription: saved };
+      }
+      case "activated": {
+        const saved = await save({ ...periodColumns(next.period), status: "active" });
+        await teller.subscription(tx, at, "subscription.activated", saved);
+        return { ...scene, subscription: saved };
+      }
+      case "trial_unpaid": {
+        const invoices = await markPastDue(tx, at, scene, next.invoiceIds);
+        const saved = await save({
+          ...periodColumns(next.period),
+          ...{ status: "past_due", statusReason: "unpaid" },
+        });
+        await teller.subscription(tx, at, "subscription.past_due", saved);
+        return { ...scene, subscription: saved, invoices };
+      }
+      case "past_due": {
+        const invoices = await markPastDue(tx, at, scene, next.invoiceIds);
+        if (subscription.status !== "active") {
+          return { ...scene, subscription: await save({}), invoices };
+        }
+        const saved = await save({ status: "past_due", statusReason: "unpaid" });
+        await teller.subscription(tx, at, "subscription.past_due", saved);
+        return { ...scene, subscription: saved, invoices };
+      }
+      case "suspended": {
+        const saved = await save({ status: "suspended", statusReason: "unpaid", suspendedAt: at });
+        await teller.subscription(tx, at, "subscription.suspended", saved);
+        return { ...scene, subscription: saved };
+      }
+      case "canceled": {
+        const saved = await save({
+          ...{ status: "canceled", statusReason: "unpaid", canceledAt: at },
+          ...{ pendingPlan: null, planChangeEffectiveAt: null },
+        });
+        await teller.subscription(tx, at, "subscription.canceled", saved);
+        return { ...scene, subscription: saved };
+      }
+      case "reactivated": {
+        const saved = await save({ status: "active", statusReason: null });
+        await teller.subscription(tx, at, "subscription.reactivated", saved);
+        return { ...scene, subscription: saved };
+      }
+      case "resumed":
+        return resume(tx, at, scene, next);
+      case "renewed":
+        return renew(tx, at, scene, next);
+      case "reminded": {
+        const invoices: PlatformInvoiceRow[] = [];
+        for (const invoice of scene.invoices) {
+          if (invoice.id !== next.invoiceId) {
+            invoices.push(invoice);
+            continue;
+          }
+          const { remindersSent } = next;
+          const row = await savePlatformInvoice(tx, at, invoice, { remindersSent });
+          await teller.invoice(tx, at, "platform_invoice.reminder", row, { remindersSent });
+          invoices.push(row);
+        }
+        return { ...scene, subscription: await save({}), invoices };
+      }
+    }
+  }
+
+  async function resume(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    { period, skipped }: Extract<Transition, { kind: "resumed" }>,
+  ): Promise<Scene> {
+    const { subscription } = scene;
+    const isNew = period === null ? {} : periodColumns(period);
+    const saved = await saveSubscription(tx, at, subscription, {
+      ...isNew,
+      ...{ status: "active", statusReason: null, suspendedAt: null },
+    });
+    if (skipped > 0) teller.note(tx, at, "subscription.periods_skipped", saved, { skipped });
+    const invoice =
+      period === null
+        ? null
+        : await issuer.issue(tx, at, {
+            ...{ subscription: saved, period, terms: saved.terms, dueAt: null },
+            elapsed: elapsedOf(subscription),
+          });
+    await teller.subscription(tx, at, "subscription.reactivated", saved);
+    return withInvoice({ ...scene, subscription: saved }, invoice);
+  }
+
+  async function renew(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    { period, change }: Extract<Transition, { kind: "renewed" }>,
+  ): Promise<Scene> {
+    const { subscription } = scene;
+    const { pendingPlan } = stateOf(scene, at);
+    const isApplied = change === "applied" && pendingPlan !== null;
+    const terms = isApplied ? termsOf(pendingPlan) : subscription.terms;
+    const settled = change === "none" ? {} : { pendingPlan: null, planChangeEffectiveAt: null };
+    const saved = await saveSubscription(tx, at, subscription, {
+      ...{ ...periodColumns(period), ...settled, terms },
+    });
+    const elapsed = elapsedOf(subscription);
+    const order = { subscription: saved, period, terms, elapsed, dueAt: null };
+    const invoice = await issuer.issue(tx, at, order);
+    if (isApplied) {
+      const from = subscription.terms.id;
+      const changes = { plan: { from, to: terms.id } };
+      await teller.subscription(tx, at, "subscription.plan_changed", saved, changes);
+    } else if (change === "dropped") {
+      const changes = { pendingPlan: { from: subscription.pendingPlan, to: null } };
+      await teller.subscription(tx, at, "subscription.plan_change_dropped", saved, changes);
+    } else {
+      teller.note(tx, at, "subscription.renewed", saved, { invoice: invoice?.number ?? null });
+    }
+    return withInvoice({ ...scene, subscription: saved }, invoice);
+  }
+
+  /** Where the twin of a debt cannot be paid any more, another one takes its place; the old one stays watched. */
+  async function replaceTwins(tx: Tx, at: Instant, scene: Scene): Promise<Scene | null> {
+    const policy = policyOf(catalog, scene.subscription.terms.id);
+    for (const invoice of scene.invoices) {
+      const amount = missing(invoice, scene, at);
+      if (amount === 0n) continue;
+      const twin = await twins.issue(tx, at, invoice, amount, policy);
+      const row = await savePlatformInvoice(tx, at, invoice, twinColumns(twin));
+      await twins.remember(tx, at, row, twin);
+      const { subscription } = scene;
+      const saved = await saveSubscription(tx, at, subscription, {});
+      const changes = { number: row.number, twinId: { from: invoice.twinId, to: twin.id } };
+      teller.note(tx, at, "platform_invoice.twin_replaced", saved, changes);
+      const rest = scene.invoices.map((one) => (one.id === row.id ? row : one));
+      return { ...scene, subscription: saved, invoices: rest };
+    }
+    return null;
+  }
+
+  async function keepNextAction(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    nextActionAt: Instant | null,
+  ): Promise<void> {
+    if (scene.subscription.nextActionAt === nextActionAt) return;
+    await saveSubscription(tx, at, scene.subscription, { nextActionAt });
+  }
+
+  return {
+    due,
+
+    async advance(tx, at, scene) {
+      const next = due(scene, at);
+      const after = next === null ? null : await apply(tx, at, scene, next);
+      const replaced = after === null ? await replaceTwins(tx, at, scene) : null;
+      // A new twin is not in the scene: it is looked at again with it.
+      const isMore = replaced !== null || (after !== null && due(after, at) !== null);
+      const stands = replaced ?? after ?? scene;
+      await keepNextAction(tx, at, stands, isMore ? at : lookAgainAt(stands, at));
+      return isMore;
+    },
+
+    async follow(tx, at, scene) {
+      let now = scene;
+      const next = due(now, at);
+      const isFree = next?.kind === "resumed" && next.period === null;
+      if (next !== null && (isFree || next.kind === "reactivated")) {
+        now = await apply(tx, at, now, next);
+      }
+      // Everything else is the run's, which is woken.
+      await saveSubscription(tx, at, now.subscription, { nextActionAt: at });
+    },
+  };
+}
+
+/** What is still missing of a debt that nobody can pay as it is; zero: it can be paid, or nothing is missing. */
+function missing(invoice: PlatformInvoiceRow, { twins }: Scene, at: Instant): bigint {
+  const all = twins.get(invoice.id) ?? [];
+  const current = all.find(({ id }) => id === invoice.twinId);
+  if (current !== undefined && isPayable(current, at)) return 0n;
+  const { seen } = receivedAt(all);
+  return seen >= invoice.total ? 0n : invoice.total - seen;
+}
+
+/** When another twin may be needed; one whose time is over was seen to already. */
+function twinEndsAt(
+  { id, twinId }: PlatformInvoiceRow,
+  { twins }: Scene,
+  at: Instant,
+): Instant | null {
+  const endsAt = twins.get(id)?.find((twin) => twin.id === twinId)?.expiresAt ?? null;
+  return endsAt !== null && endsAt > at ? endsAt : null;
+}
+
+function isCounting(next: Transition, at: Instant): boolean {
+  return next.kind === "renewed" && at < next.at + countingPatience;
+}
+
+function periodColumns(period: {
+  readonly anchorAt: Instant;
+  readonly index: number;
+  readonly start: Instant;
+  readonly end: Instant;
+}) {
+  return {
+    anchorAt: period.anchorAt,
+    periodIndex: period.index,
+    currentPeriodStart: period.start,
+    currentPeriodEnd: period.end,
+    usageNotice: 0,
+  };
+}
+
+/** The period that a subscription is in as one that is over; in a trial nothing is counted. */
+function elapsedOf(subscription: SubscriptionRow) {
+  if (subscription.periodIndex < 0) return null;
+  const { terms, currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+  return { terms, start, end };
+}
+
+function withInvoice(scene: Scene, invoice: PlatformInvoiceRow | null): Scene {
+  if (invoice === null || invoice.status !== "open") return scene;
+  return { ...scene, invoices: [...scene.invoices, invoice] };
+}

@@ -1,0 +1,195 @@
+import type { Id } from "../../../src/kernel/id.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { billingState } from "../../../src/features/billing/table.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { RunResult } from "../../../src/features/billing/run.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  movingClock,
+  startApp,
+  type Answer,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { platformAdmin } from "../../support/platform.ts";
+import { testContext } from "../../support/stores.ts";
+
+export type Merchant = Person & { readonly key: string; readonly path: string };
+
+export interface OpenInvoice {
+  readonly id: Id<"platformInvoice">;
+  readonly status: string;
+  readonly total: string;
+  readonly checkoutUrl: string;
+  readonly merchantInvoicePublicId: string;
+}
+
+/** A subscription as the API shows it. */
+export interface Shown {
+  readonly id: string;
+  readonly plan: string;
+  readonly status: string;
+  readonly currentPeriodStart: string;
+  readonly currentPeriodEnd: string;
+  readonly trialEndsAt: string | null;
+  readonly pendingPlan: string | null;
+  readonly planChangeEffectiveAt: string | null;
+  readonly openInvoice: OpenInvoice | null;
+}
+
+/** 31 January 2026, 10:00 UTC. */
+export const lastOfJanuary = Date.UTC(2026, 0, 31, 10);
+
+export interface EstateOptions {
+  readonly place: StoreOptions;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly start?: number;
+  /** Where the platform is paid; an extended key by default, null: nowhere. */
+  readonly receive?: { readonly xpub: string } | { readonly address: string } | null;
+}
+
+/**
+ * A platform that bills on the sandbox, with nothing running by itself: the test moves the clock, makes blocks and has
+ * billing look.
+ */
+export async function openEstate({ place, settings, start, receive }: EstateOptions) {
+  const clock = movingClock(start ?? lastOfJanuary);
+  const app = await startApp({
+    ...{ place, clock, background: false },
+    settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
+  });
+  const { db, sandbox, watchers, billingRun } = app.app;
+  if (sandbox === null) throw new Error("the estate needs the sandbox");
+  const desk = sandbox;
+  await desk.open(testContext, 0);
+  const admin = await platformAdmin(app);
+  const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
+  if (wallet !== null) await setReceiveWallet(app, admin, wallet);
+
+  /** Makes blocks, and has them read. */
+  async function mine(blocks = 1): Promise<void> {
+    await desk.mine(testContext, blocks);
+    await look();
+  }
+
+  async function look(): Promise<void> {
+    for (const watcher of watchers) {
+      while (await watcher.look(() => Promise.resolve()));
+    }
+  }
+
+  /** Billing was at work until now, however far the clock was moved. */
+  async function keepAwake(): Promise<void> {
+    await db.write(testContext, (tx) =>
+      tx.update(billingState, { heartbeatAt: clock.now() }, "WHERE id = 'billing'"),
+    );
+  }
+
+  const subscriptionPath = ({ path }: Merchant) => `${path}/billing/subscription`;
+
+  await mine();
+  return {
+    ...{ app, db, clock, admin, desk, mine, look, keepAwake },
+    run: (): Promise<RunResult> => billingRun.runAll(),
+
+    /** Lets days pass with billing at work. */
+    async live(days: number): Promise<RunResult> {
+      clock.advance(days * day);
+      await keepAwake();
+      await mine();
+      return billingRun.runAll();
+    },
+
+    /** Lets days pass with nothing at work, which then begins again. */
+    async sleep(days: number): Promise<RunResult> {
+      clock.advance(days * day);
+      return billingRun.runAll();
+    },
+
+    async merchant(): Promise<Merchant> {
+      const person = await approvedMerchant(app);
+      return { ...person, path: `/v1/organizations/${person.organizationId}` };
+    },
+
+    select: (merchant: Merchant, plan: string): Promise<Answer> =>
+      app.request("POST", `${subscriptionPath(merchant)}/select`, {
+        token: merchant.token,
+        body: { plan },
+      }),
+    change: (merchant: Merchant, plan: string): Promise<Answer> =>
+      app.request("PATCH", subscriptionPath(merchant), { token: merchant.token, body: { plan } }),
+    async subscription(merchant: Merchant): Promise<Shown> {
+      const answer = app.request("GET", subscriptionPath(merchant), { key: merchant.key });
+      return (await expectStatus(answer, 200)).body as unknown as Shown;
+    },
+
+    /** Every platform invoice of a merchant, the oldest first. */
+    async invoices(merchant: Merchant): Promise<Record<string, unknown>[]> {
+      const path = `${merchant.path}/billing/invoices?limit=100`;
+      const answer = await expectStatus(app.request("GET", path, { key: merchant.key }), 200);
+      return (answer.body["data"] as Record<string, unknown>[]).reverse();
+    },
+
+    /** Sends tokens for the invoice by which a platform invoice is paid: all that it asks for, or so much. */
+    async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
+      const twin = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
+      const invoiceId = twin as Id<"invoice">;
+      const { remaining } = await desk.bill(invoiceId);
+      await desk.pay(testContext, invoiceId, units ?? remaining);
+    },
+
+    /** The same, and lets it have its confirmations. */
+    async pay(platformInvoiceId: string, units?: bigint): Promise<void> {
+      await this.send(platformInvoiceId, units);
+      await mine(4);
+    },
+
+    twins: (platformInvoiceId: string) => twinsOf(db, platformInvoiceId),
+    stop: () => app.stop(),
+  };
+}
+
+export type Estate = Awaited<ReturnType<typeof openEstate>>;
+
+async function twinsOf(db: TestApp["app"]["db"], platformInvoiceId: string): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    'SELECT twin_id AS "id" FROM platform_invoice_twins WHERE platform_invoice_id = $1 ORDER BY twin_id',
+    [platformInvoiceId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function setReceiveWallet(
+  app: TestApp,
+  admin: Person,
+  receiver: { readonly xpub: string } | { readonly address: string },
+): Promise<void> {
+  const { token } = admin;
+  const made = await expectStatus(
+    app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+      token,
+      body: { label: "Platform", network: "sandbox", ...receiver },
+    }),
+    201,
+  );
+  await expectStatus(
+    app.request("PUT", "/v1/admin/billing/receive-wallet", {
+      token,
+      body: { walletId: made.body["id"], tokenSymbol: "USDT" },
+    }),
+    200,
+  );
+}
+
+/** What happened, in its order, as webhooks tell of it. */
+export async function eventsOf(estate: Estate, organizationId: string): Promise<string[]> {
+  const rows = await estate.db.all<{ type: string }>(
+    `SELECT type AS "type" FROM events WHERE organization_id = $1 AND
+       (type LIKE 'subscription.%' OR type LIKE 'platform_invoice.%' OR type LIKE 'credit.%' OR type LIKE 'usage.%')
+     ORDER BY id`,
+    [organizationId],
+  );
+  return rows.map(({ type }) => type);
+}
