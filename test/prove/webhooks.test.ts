@@ -8,14 +8,17 @@ import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
 import { send } from "../support/app.ts";
 import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
 import { eachStore } from "../support/stores.ts";
+import { init, till } from "../support/till.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;
-const eventCount = isWhole ? 500 : 60;
+const eventCount = isWhole ? 500 : 40;
 const kills = isWhole ? 20 : 2;
-const seconds = isWhole ? 15 : 2;
+const seconds = isWhole ? 10 : 1;
+const rounds = isWhole ? 3 : 1;
 const perSecond = 100;
-const patienceMs = 240_000;
+/** On PostgreSQL each killed server leaves leases that last a minute. */
+const patienceMs = isWhole ? 1_200_000 : 120_000;
 
 interface Told {
   readonly type: string;
@@ -43,15 +46,12 @@ eachStore("webhooks of a running program", (store) => {
       },
       await store.place("migrated"),
     );
-    const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
-    const made = await installation.run(
-      ["init", ...admin, "--organization", "Shop", "--password-stdin", "--json"],
-      "a long password of the proofs 7\n",
-    );
+    const { env } = installation;
+    const made = await init([], { env });
     const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
     const scopes = ["--name", "shop", "--scopes", "read,write", "--json"];
     const words = ["key", "create", "--organization", organization.id, ...scopes];
-    key = (JSON.parse((await installation.run(words)).stdout) as { secret: string }).secret;
+    key = (JSON.parse((await till(words, { env })).stdout) as { secret: string }).secret;
     base = `/v1/organizations/${organization.id}`;
     server = await installation.serve();
   });
@@ -66,11 +66,17 @@ eachStore("webhooks of a running program", (store) => {
     return made;
   }
 
-  async function endpoint(port: number, eventTypes: readonly string[]): Promise<string> {
+  async function endpoint(port: number, eventTypes: readonly string[]) {
     const body = { url: `http://127.0.0.1:${String(port)}/hook`, eventTypes };
     const answer = await send(server.url, "POST", `${base}/webhook-endpoints`, { key, body });
     expect(answer.status, answer.text).to.equal(201);
-    return answer.body["secret"] as string;
+    return answer.body as { readonly id: string; readonly secret: string };
+  }
+
+  async function turn(endpointId: string, status: "enabled" | "disabled"): Promise<void> {
+    const path = `${base}/webhook-endpoints/${endpointId}`;
+    const answer = await send(server.url, "PATCH", path, { key, body: { status } });
+    expect(answer.status, answer.text).to.equal(200);
   }
 
   /** Makes a customer, again and again until the server has answered. */
@@ -89,7 +95,8 @@ eachStore("webhooks of a running program", (store) => {
     this.timeout(patienceMs);
     const receivers = [await receiver(), await receiver()];
     const secrets: string[] = [];
-    for (const { port } of receivers) secrets.push(await endpoint(port, ["customer.created"]));
+    for (const { port } of receivers)
+      secrets.push((await endpoint(port, ["customer.created"])).secret);
     const made: string[] = [];
     let isOver = false;
     const making = (async () => {
@@ -152,7 +159,14 @@ eachStore("webhooks of a running program", (store) => {
       });
     });
     await new Promise<void>((resolve) => quick.listen(0, "127.0.0.1", resolve));
-    opened.push({ close: () => { quick.closeAllConnections(); } }, quick);
+    opened.push(
+      {
+        close: () => {
+          quick.closeAllConnections();
+        },
+      },
+      quick,
+    );
     await endpoint((quick.address() as AddressInfo).port, ["customer.created"]);
 
     async function p99(label: string): Promise<number> {
@@ -176,17 +190,30 @@ eachStore("webhooks of a running program", (store) => {
     }
 
     await p99("warm");
-    const alone = await p99("alone");
+    const alone: number[] = [];
+    const beside: number[] = [];
     const hole = await receiver(() => undefined);
-    await endpoint(hole.port, ["customer.created", "customer.updated"]);
-    const beside = await p99("beside");
+    const { id: holeId } = await endpoint(hole.port, ["customer.created"]);
+    await turn(holeId, "disabled");
+    // By turns, since a machine that others use is never twice the same.
+    for (let round = 0; round < rounds; round += 1) {
+      alone.push(await p99(`alone ${String(round)}`));
+      await turn(holeId, "enabled");
+      beside.push(await p99(`beside ${String(round)}`));
+      await turn(holeId, "disabled");
+    }
     expect(hole.requests.length).to.be.above(0);
     // What a machine that others use lets it say; the whole proof prints the figures.
-    expect(beside).to.be.below(Math.max(4 * alone, 2_000));
+    expect(median(beside)).to.be.below(Math.max(4 * median(alone), 2_000));
     if (isWhole) {
       console.log(
-        `      ${store.dialect}: p99 ${String(alone)} ms at ${String(perSecond)} events a second, ${String(beside)} ms beside a black hole`,
+        `      ${store.dialect}: p99 ${alone.join(", ")} ms at ${String(perSecond)} events a second, ${beside.join(", ")} ms beside a black hole`,
       );
     }
   });
 });
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Infinity;
+}

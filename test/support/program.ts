@@ -29,6 +29,8 @@ export interface RunningServer {
 /** The program as operators run it: an installation in a folder of its own, on SQLite or on a database that is given. */
 export interface Installation {
   readonly folder: string;
+  /** Its settings by their variables: for commands that the test runs in its own process. */
+  readonly env: Readonly<Record<string, string>>;
   run(args: readonly string[], input?: string): Promise<Finished>;
   serve(settings?: Readonly<Record<string, string>>): Promise<RunningServer>;
   remove(): Promise<void>;
@@ -45,18 +47,17 @@ export async function makeInstallation(
       ? { DATABASE_URL: place.url, TILL_SECRET: "a secret of the tests, longer than 32 bytes" }
       : {};
   const children = new Set<ChildProcess>();
+  const env = {
+    TILL_DATA_DIR: join(folder, "data of till"),
+    TILL_PORT: "0",
+    ...store,
+    ...settings,
+  };
 
   function start(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
     const child = spawn(process.execPath, ["--import", loader, main, ...args], {
       cwd: folder,
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        TILL_DATA_DIR: join(folder, "data of till"),
-        TILL_PORT: "0",
-        ...store,
-        ...settings,
-        ...more,
-      },
+      env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
       stdio: ["pipe", "pipe", "pipe"],
     });
     children.add(child);
@@ -66,6 +67,7 @@ export async function makeInstallation(
 
   return {
     folder,
+    env,
 
     async run(args, input = "") {
       const child = start(args);

@@ -1,5 +1,4 @@
 // A server that is asked to stop while receivers keep it waiting: what an operator's SIGTERM does.
-import { join } from "node:path";
 import { expect } from "chai";
 import { send } from "../../support/app.ts";
 import { makeInstallation, type Installation } from "../../support/program.ts";
@@ -24,23 +23,11 @@ interface Delivery {
 eachStore("a server that is stopped while it delivers webhooks", (store) => {
   const receivers: Receiver[] = [];
   let installation: Installation;
-  let env: Record<string, string>;
 
   before(async function () {
     this.timeout(patienceMs);
-    const place = await store.place("migrated");
-    const settings = {
-      TILL_NETWORKS: "sandbox",
-      TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
-    };
-    installation = await makeInstallation(settings, place);
-    env = {
-      ...settings,
-      TILL_DATA_DIR: join(installation.folder, "data of till"),
-      ...("url" in place
-        ? { DATABASE_URL: place.url, TILL_SECRET: "a secret of the tests, longer than 32 bytes" }
-        : {}),
-    };
+    const settings = { TILL_NETWORKS: "sandbox", TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" };
+    installation = await makeInstallation(settings, await store.place("migrated"));
   });
   after(async function () {
     this.timeout(patienceMs);
@@ -67,6 +54,7 @@ eachStore("a server that is stopped while it delivers webhooks", (store) => {
     const slow = await receiver((_request, response) => {
       setTimeout(() => response.end("ok"), slowMs);
     });
+    const { env } = installation;
     const made = await init([], { env });
     const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
     const words = ["--organization", organization.id, "--name", "shop", "--scopes", "read,write"];
