@@ -141,6 +141,12 @@ export const en = {
   testMine: "Mine",
   testReorganise: "Reorganise",
   testExpire: "Expire",
+  testPaid: "Paid. The payment comes into the next block.",
+  testUnderpaid: "Paid half. The payment comes into the next block.",
+  testOverpaid: "Paid too much. The payment comes into the next block.",
+  testMined: "Made a block.",
+  testReorganised: "Replaced the newest blocks. Payments in them are gone.",
+  testExpired: "Ended the time to pay.",
 
   // --- the sentence in the API ---
   sendExactly:

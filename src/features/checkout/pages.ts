@@ -6,7 +6,7 @@ import { findAsset } from "./assets.ts";
 import { chooseCatalogue, type Catalogue } from "./catalogue.ts";
 import { makePageModel, type PageNotice } from "./page-model.ts";
 import { renderCheckout, renderMessage } from "./render.ts";
-import type { CheckoutService } from "./service.ts";
+import { sandboxActions, type CheckoutService } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();
 
@@ -37,7 +37,8 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   try {
     const view = await service.view(checkoutId);
     if (view === null) return notFoundPage(basePath, text);
-    const notice = noticeOf(call.query.get("hash"), text);
+    const done = view.hasSandbox ? call.query.get("done") : null;
+    const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
     const html = renderCheckout(await makePageModel(view, basePath, text, notice));
     return { kind: "html", status: 200, html };
   } catch (error) {
@@ -81,8 +82,8 @@ function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswe
 
 async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
-  await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
-  return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}` };
+  const done = await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
+  return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}?done=${done}` };
 }
 
 async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -123,4 +124,19 @@ function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
     default:
       return null;
   }
+}
+
+/** What a button of the test panel did. */
+function pressedNotice(done: string | null, text: Catalogue): PageNotice | null {
+  const action = sandboxActions.find((known) => known === done);
+  if (action === undefined) return null;
+  const said = {
+    pay: text.testPaid,
+    underpay: text.testUnderpaid,
+    overpay: text.testOverpaid,
+    mine: text.testMined,
+    reorganise: text.testReorganised,
+    expire: text.testExpired,
+  }[action];
+  return { isError: false, text: said };
 }

@@ -11,8 +11,15 @@ import { createRecent } from "./recent.ts";
 const ageMaxMs = second;
 /** Checkouts that are remembered at once, some 4 KiB each. */
 const rememberedMax = 5_000;
-const sandboxActions = ["pay", "underpay", "overpay", "mine", "reorganise", "expire"] as const;
-type SandboxAction = (typeof sandboxActions)[number];
+export const sandboxActions = [
+  "pay",
+  "underpay",
+  "overpay",
+  "mine",
+  "reorganise",
+  "expire",
+] as const;
+export type SandboxAction = (typeof sandboxActions)[number];
 
 /** What the page shows, and when it was. */
 export interface CheckoutPageView extends CheckoutView {
@@ -39,8 +46,11 @@ export interface CheckoutService {
     checkoutId: string,
     transactionHash: string,
   ): Promise<CheckoutSession>;
-  /** Does what a button of the test panel says; 404 for every invoice that is not on the test network. */
-  actOnSandbox(checkoutId: string, action: string): Promise<void>;
+  /**
+   * Does what a button of the test panel says, and gives which one it was; 404 for every invoice that is not on the test
+   * network.
+   */
+  actOnSandbox(checkoutId: string, action: string): Promise<SandboxAction>;
 }
 
 export interface CheckoutDependencies {
@@ -130,9 +140,11 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       const found = await loaded(checkoutId);
       const sandbox = found === null ? null : sandboxOf(found.view.network);
       if (found === null || sandbox === null) throw notFound();
-      await act(sandbox, found.view, readAction(action));
+      const pressed = readAction(action);
+      await act(sandbox, found.view, pressed);
       // What it did touches every checkout of the network, and this payer looks again at once.
       recent.clear();
+      return pressed;
     },
   };
 }

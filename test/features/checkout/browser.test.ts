@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { en } from "../../../src/features/checkout/en.ts";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describeInBrowser } from "../../support/describe-in-browser.ts";
 import { openLab, type Lab, type LabNetwork } from "./lab.ts";
@@ -63,8 +64,10 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     const page = await open("sandbox", { javaScriptEnabled: false });
     for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"]) {
       await page.click(`button:text-is("${name}")`);
-      expect(page.url()).to.equal(lab.page);
+      expect(page.url()).to.equal(`${lab.page}?done=${name.toLowerCase()}`);
+      expect(await page.isVisible('.ribbon[role="status"]:not([hidden])')).to.equal(true);
     }
+    expect(await page.textContent('.ribbon[role="status"]:not([hidden])')).to.equal(en.testExpired);
     expect(lab.world.pressed).to.have.length(6);
   });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { en } from "../../../src/features/checkout/en.ts";
 import { checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
 const buttons = ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"] as const;
@@ -33,10 +34,33 @@ describe("the test panel of a checkout", () => {
       lab = await openLab("sandbox", { basePath: "/shop" });
       const answer = await lab.press(action);
       expect(answer.status).to.equal(303);
-      expect(answer.headers.get("location")).to.equal(`/shop/pay/${checkoutId}`);
+      expect(answer.headers.get("location")).to.equal(`/shop/pay/${checkoutId}?done=${action}`);
       expect(lab.world.pressed).to.deep.equal([pressed]);
     });
   }
+
+  it("says on the page what was done, in the catalogue's words and no other", async () => {
+    lab = await openLab("sandbox");
+    const notices = async (done: string): Promise<string[]> => {
+      const text = await (await fetch(`${lab.page}?done=${encodeURIComponent(done)}`)).text();
+      expect(text).not.to.contain("elsewhere");
+      return [...text.matchAll(/<p class="ribbon" role="status">([^<]*)<\/p>/g)].map(
+        ([, said]) => said ?? "",
+      );
+    };
+    const said = await Promise.all(Object.keys(done).map(notices));
+    expect(said).to.deep.equal([
+      [en.testPaid],
+      [en.testUnderpaid],
+      [en.testOverpaid],
+      [en.testMined],
+      [en.testReorganised],
+      [en.testExpired],
+    ]);
+    for (const none of ["", "steal", "toString", "<b>Send it elsewhere</b>"]) {
+      expect(await notices(none), none).to.deep.equal([]);
+    }
+  });
 
   it("lets the page look at the store again at once", async () => {
     lab = await openLab("sandbox");
@@ -65,6 +89,8 @@ describe("the test panel of a checkout", () => {
       const text = await html();
       expect(text).not.to.contain(ribbon);
       expect(text).not.to.contain("/sandbox");
+      const asked = await (await fetch(`${lab.page}?done=pay`)).text();
+      expect(asked).not.to.contain(en.testPaid);
       for (const action of [...buttons.map((name) => name.toLowerCase()), "steal"]) {
         expect((await lab.press(action)).status, action).to.equal(404);
       }
