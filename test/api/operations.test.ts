@@ -1,14 +1,12 @@
 import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
-import { colleague, keyOf } from "../support/colleagues.ts";
-import { dumpStore } from "../support/dump.ts";
 import { platformAdmin } from "../support/platform.ts";
 import { eachServed } from "../support/served.ts";
 import { testContext } from "../support/stores.ts";
 import { isWrite, parametersOf, pathOf } from "./operations.ts";
 import { expectProblem, withoutRequest } from "./problem.ts";
-import { makeThings, settingsForThings } from "./things.ts";
+import { settingsForThings } from "./things.ts";
 
 type Kind = (typeof allOperations)[number]["access"]["kind"];
 const of = (...kinds: readonly Kind[]) =>
@@ -45,12 +43,10 @@ eachServed(
   (served) => {
     let admin: Person;
     let merchant: Person & { readonly key: string };
-    let stranger: Person & { readonly key: string };
 
     before(async () => {
       admin = await platformAdmin(served.app);
       merchant = await approvedMerchant(served.app);
-      stranger = await approvedMerchant(served.app);
     });
 
     const call = (
@@ -81,70 +77,6 @@ eachServed(
         alike.add(JSON.stringify(withoutRequest(answer)));
       }
       expect(alike.size).to.equal(1);
-    });
-
-    it("of an organization is not there for a stranger", async () => {
-      for (const operation of of("organization")) {
-        const unknown = await call(
-          operation,
-          { token: stranger.token },
-          { path: pathOf(operation) },
-        );
-        expectProblem(unknown, 404, "not_found");
-        for (const credential of [
-          { key: stranger.key },
-          { token: stranger.token },
-          { token: admin.token },
-        ]) {
-          const foreign = await call(operation, credential);
-          expect(withoutRequest(foreign), operation.id).to.deep.equal(withoutRequest(unknown));
-        }
-      }
-    });
-
-    it("of an object finds it in its own organization alone, and leaves it as it was", async () => {
-      const { app } = served;
-      const things = await makeThings(app, merchant);
-      const before = await dumpStore(app.app.db);
-      const home = { organizationId: stranger.organizationId };
-      for (const operation of of("organization").filter((each) => parametersOf(each).length > 1)) {
-        for (const credential of [{ key: stranger.key }, { token: stranger.token }]) {
-          const sent = { body: { name: "Mine", role: "viewer" } };
-          const foreign = await call(operation, credential, {
-            ...sent,
-            path: pathOf(operation, { ...things, ...home }),
-          });
-          const unknown = await call(operation, credential, {
-            ...sent,
-            path: pathOf(operation, home),
-          });
-          expect(withoutRequest(foreign), operation.id).to.deep.equal(withoutRequest(unknown));
-          expect(foreign.status, operation.id).to.be.within(400, 404);
-        }
-      }
-      expect(await dumpStore(app.app.db)).to.equal(before);
-    });
-
-    it("that writes refuses a key that may only read", async () => {
-      const key = await keyOf(served.app, merchant, "read");
-      for (const operation of of("authenticated", "organization").filter(isWrite)) {
-        expectProblem(await call(operation, { key }), 403, "forbidden");
-      }
-    });
-
-    it("that writes refuses a viewer", async () => {
-      const viewer = await colleague(served.app, merchant, "viewer");
-      for (const operation of of("organization").filter(isWrite)) {
-        expectProblem(await call(operation, viewer), 403, "forbidden");
-      }
-    });
-
-    it("of the platform refuses merchants and their keys", async () => {
-      for (const operation of of("platform")) {
-        for (const credential of [{ key: merchant.key }, { token: merchant.token }]) {
-          expectProblem(await call(operation, credential), 403, "forbidden");
-        }
-      }
     });
 
     it("refuses ids that are none as if they were unknown", async () => {

@@ -34,6 +34,8 @@ export interface Counter {
   /** Replaces the newest blocks and reads what there is now. */
   reorganise(depth: number, options: { readonly drop: boolean }): Promise<void>;
   look(): Promise<void>;
+  /** Looks at the transactions that payers submitted. */
+  examine(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -93,6 +95,9 @@ export async function openCounter(
     },
     async look() {
       for (const watcher of app.app.watchers) while (await watcher.look(holding));
+    },
+    async examine() {
+      for (const examiner of app.app.examiners) while (await examiner.examine(holding));
     },
     stop: () => app.stop(),
   };

@@ -1,0 +1,215 @@
+// A valid call of every operation. What has no setup of its own reads one of the estate's things.
+import type { Operation } from "../../src/api/operation.ts";
+import { expectStatus, legalFields, password, register, type Answer } from "../support/app.ts";
+import type { Estate } from "./estate.ts";
+import { parametersOf, pathOf } from "./operations.ts";
+
+/** A call that its rightful caller is answered 2xx for. */
+export interface Example {
+  /** Instead of the estate's things. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** With its question mark. */
+  readonly query?: string;
+  readonly body?: unknown;
+  /** Instead of the owner, or of the platform's admin below /admin. */
+  readonly token?: string;
+}
+
+type Making = (estate: Estate) => Example | Promise<Example>;
+
+let made = 0;
+const fresh = (prefix: string) => `${prefix}${String((made += 1))}`;
+const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+const freshAddress = () => `0x${(0xfedcba0000 + (made += 1)).toString(16).padStart(40, "5")}`;
+const idIn = (body: Readonly<Record<string, unknown>>) => String(body["id"]);
+
+async function applicant({ app }: Estate) {
+  const person = await register(app, "Applicant");
+  const { token, organizationId } = person;
+  await app.request("PATCH", `/v1/organizations/${organizationId}`, { token, body: legalFields });
+  return person;
+}
+
+async function invitee({ app, post }: Estate) {
+  const person = await register(app, "Invitee");
+  const offer = await post("/invitations", { email: person.email, role: "viewer" });
+  return { person, invitationToken: String(offer["token"]) };
+}
+
+async function session({ app }: Estate): Promise<Answer> {
+  const { email } = await register(app, "Visitor");
+  return app.request("POST", "/v1/auth/login", { body: { email, password } });
+}
+
+const customer: Making = () => ({ body: { name: "Customer" } });
+const endpoint = async ({ post }: Estate) =>
+  idIn(await post("/webhook-endpoints", { url: "http://127.0.0.1:9/" }));
+const newPassword = "another long password of the tests 8";
+
+const examples: Readonly<Record<string, Making>> = {
+  updateMember: async ({ member }) => ({
+    ids: { membershipId: (await member()).membershipId },
+    body: { role: "member" },
+  }),
+  removeMember: async ({ member }) => ({ ids: { membershipId: (await member()).membershipId } }),
+  createInvitation: () => ({ body: { email: `${fresh("new")}@example.com`, role: "viewer" } }),
+  revokeInvitation: () => ({}),
+  acceptInvitation: async (estate) => {
+    const { person, invitationToken } = await invitee(estate);
+    return { body: { invitationToken }, token: person.token };
+  },
+  createOrganization: () => ({ body: { name: "Second shop" } }),
+  updateOrganization: () => ({ body: { displayName: "Shop" } }),
+  submitOrganizationKyb: async (estate) => {
+    const { organizationId, token } = await applicant(estate);
+    return { ids: { organizationId }, token };
+  },
+  updatePaymentPolicy: () => ({ body: { latePayments: "review" } }),
+  register: () => ({
+    body: { email: `${fresh("fresh")}@example.com`, password, name: "F", organizationName: "F" },
+  }),
+  login: ({ owner }) => ({ body: { email: owner.email, password } }),
+  refreshSession: async (estate) => {
+    const { refreshToken } = (await session(estate)).body;
+    return { body: { refreshToken } };
+  },
+  logout: async (estate) => {
+    const { refreshToken } = (await session(estate)).body;
+    return { body: { refreshToken } };
+  },
+  changePassword: async ({ app }) => {
+    const { token } = await register(app, "Forgetful");
+    return { body: { currentPassword: password, newPassword }, token };
+  },
+  resetPassword: async ({ app }) => {
+    const { email } = await register(app, "Forgetful");
+    const { token } = await app.app.passwordService.createReset(operator, { email });
+    return { body: { resetToken: token, newPassword } };
+  },
+  createApiKey: () => ({ body: { name: "till", scopes: ["read"] } }),
+  revokeApiKey: () => ({}),
+  createCustomer: customer,
+  updateCustomer: customer,
+  createWallet: () => ({ body: { label: "W", network: "sandbox", address: freshAddress() } }),
+  archiveWallet: async ({ post }) => {
+    const body = { label: "Old", network: "sandbox", address: freshAddress() };
+    return { ids: { walletId: idIn(await post("/wallets", body)) } };
+  },
+  createWebhookEndpoint: () => ({ body: { url: "http://127.0.0.1:9/new" } }),
+  updateWebhookEndpoint: () => ({ body: { description: "Books" } }),
+  disableWebhookEndpoint: async (estate) => ({
+    ids: { webhookEndpointId: await endpoint(estate) },
+  }),
+  rotateWebhookSecret: () => ({ body: {} }),
+  testWebhookEndpoint: () => ({}),
+  replayWebhookDelivery: async ({ delivery }) => ({ ids: { webhookDeliveryId: await delivery() } }),
+  createInvoice: () => ({ body: { amount: "25.00", ...priced } }),
+  updateInvoice: () => ({ body: { description: "Books" } }),
+  cancelInvoice: async ({ counter, owner }) => ({
+    ids: { invoiceId: idIn(await counter.issue(owner)) },
+  }),
+  acceptPayment: async ({ reviewedPayment }) => ({ ids: { paymentId: await reviewedPayment() } }),
+  rejectPayment: async ({ reviewedPayment }) => ({ ids: { paymentId: await reviewedPayment() } }),
+  reversePayment: async ({ countedPayment }) => ({ ids: { paymentId: await countedPayment() } }),
+  allocateTransfer: async ({ counter, owner, unmatchedTransfer }) => {
+    const invoiceId = idIn(await counter.issue(owner, { amount: "5.00" }));
+    return {
+      ids: { transferId: await unmatchedTransfer() },
+      body: { allocations: [{ invoiceId, amount: "5.00" }] },
+    };
+  },
+  ignoreTransfer: async ({ unmatchedTransfer }) => ({
+    ids: { transferId: await unmatchedTransfer() },
+  }),
+  unignoreTransfer: async ({ unmatchedTransfer, post }) => {
+    const transferId = await unmatchedTransfer();
+    await post(`/transfers/${transferId}/ignore`);
+    return { ids: { transferId } };
+  },
+  submitCheckoutTransaction: () => ({ body: { transactionHash: `0x${"ab".repeat(32)}` } }),
+  selectPlan: async ({ counter }) => {
+    const { organizationId, token } = await counter.merchant();
+    return { ids: { organizationId }, body: { plan: "starter" }, token };
+  },
+  changePlan: async ({ app, counter }) => {
+    const { organizationId, token } = await counter.merchant();
+    const body = { plan: "starter" };
+    const path = `/v1/organizations/${organizationId}/billing/subscription/select`;
+    await expectStatus(app.request("POST", path, { token, body }), 200);
+    return { ids: { organizationId }, body, token };
+  },
+  adminApplyCredit: () => ({ body: { amount: "5.00", currency: "USD", reason: "Sorry" } }),
+  adminApplyDiscount: () => ({ body: { kind: "percent", value: "10", reason: "Friend" } }),
+  adminCreateManualAdjustment: () => ({
+    body: { amount: "-4.10", currency: "USD", description: "Agreed" },
+  }),
+  adminSetReceiveWallet: async ({ app, admin }) => {
+    const made = await app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+      token: admin.token,
+      body: { label: "Platform", network: "sandbox", address: freshAddress() },
+    });
+    return { body: { walletId: idIn(made.body), tokenSymbol: "USDT" } };
+  },
+  adminUpdateOrganizationVerification: async (estate) => {
+    const { organizationId, token } = await applicant(estate);
+    const path = `/v1/organizations/${organizationId}/kyb/submit`;
+    await estate.app.request("POST", path, { token });
+    return { ids: { organizationId }, body: { decision: "approve" } };
+  },
+};
+
+const operator = {
+  actor: { type: "operator", id: null, label: "tests@localhost" },
+  requestId: null,
+  ip: null,
+} as const;
+
+/** The names in the table, to find those that are no operation any more. */
+export const exampleNames: readonly string[] = Object.keys(examples);
+
+/** Makes what a valid call of the operation needs. An operation that has no example is an error that says where to add it. */
+export async function exampleOf(operation: Operation, estate: Estate): Promise<Example> {
+  const making = examples[operation.id];
+  if (making === undefined && operation.method !== "GET") {
+    throw new Error(`add a valid call of ${operation.id} to test/api/examples.ts`);
+  }
+  const example = (await making?.(estate)) ?? {};
+  for (const name of parametersOf(operation)) {
+    if ((example.ids?.[name] ?? estate.things[name]) === undefined) {
+      throw new Error(`make a thing with a ${name} in test/api/estate.ts, for ${operation.id}`);
+    }
+  }
+  return example;
+}
+
+/** The path of an example, with its own things and for the rest the estate's. */
+export function examplePath(operation: Operation, estate: Estate, { ids }: Example): string {
+  return pathOf(operation, { ...estate.things, ...ids });
+}
+
+/** Calls an operation as an example says; `changes` replace parts of it. */
+export function callExample(
+  operation: Operation,
+  estate: Estate,
+  example: Example,
+  changes: {
+    readonly path?: string;
+    readonly query?: string;
+    readonly body?: unknown;
+    readonly credential?: { readonly key?: string; readonly token?: string };
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<Answer> {
+  const { path = examplePath(operation, estate, example), headers = {} } = changes;
+  return estate.app.request(operation.method, path + (changes.query ?? example.query ?? ""), {
+    ...(changes.credential ?? rightfulCaller(operation, estate, example)),
+    body: "body" in changes ? changes.body : example.body,
+    headers,
+  });
+}
+
+function rightfulCaller(operation: Operation, estate: Estate, { token }: Example) {
+  if (operation.access.kind === "public") return {};
+  if (token !== undefined) return { token };
+  return { token: operation.access.kind === "platform" ? estate.admin.token : estate.owner.token };
+}

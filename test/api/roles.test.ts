@@ -1,0 +1,170 @@
+// Every operation, asked by every role and scope. The question has a parameter that no operation knows, so that who may
+// ask is told of that parameter, and nothing happens.
+import { expect } from "chai";
+import type { Operation } from "../../src/api/operation.ts";
+import { permissions, roles, scopes, type Role } from "../../src/api/permissions.ts";
+import { allOperations } from "../../src/features/index.ts";
+import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
+import { colleague, keyOf } from "../support/colleagues.ts";
+import { platformAdmin } from "../support/platform.ts";
+import { eachServed } from "../support/served.ts";
+import { isWrite, pathOf } from "./operations.ts";
+import { expectProblem } from "./problem.ts";
+
+/** The weakest role that writes what stands at this place of a path below the organization. */
+const writers: Readonly<Record<string, Role>> = {
+  "": "admin",
+  "api-keys": "admin",
+  billing: "owner",
+  customers: "member",
+  invitations: "admin",
+  invoices: "member",
+  kyb: "admin",
+  members: "admin",
+  "payment-policy": "admin",
+  payments: "member",
+  transfers: "member",
+  wallets: "admin",
+  "webhook-deliveries": "admin",
+  "webhook-endpoints": "admin",
+};
+
+/** Who may call an operation, by the table above and the rule of scopes; said apart from how the program says it. */
+function rightsOf(operation: Operation): { role: Role | null; scope: string | null } {
+  if (operation.path.startsWith("/admin/")) return { role: null, scope: "platform" };
+  if (!isWrite(operation)) return { role: "viewer", scope: "read" };
+  const place = operation.path.split("/")[3] ?? "";
+  const role = writers[place];
+  if (role === undefined) {
+    throw new Error(`say in test/api/roles.test.ts who writes /${place}, for ${operation.id}`);
+  }
+  return { role, scope: role === "owner" ? null : "write" };
+}
+
+const ofOrganizations = allOperations.filter(({ access }) => access.kind === "organization");
+const ofPlatform = allOperations.filter(({ access }) => access.kind === "platform");
+const ofAnybody = allOperations.filter(({ access }) => access.kind === "authenticated");
+const isEnough = (role: Role, needed: Role) => roles.indexOf(role) >= roles.indexOf(needed);
+
+describe("the operations' permissions", () => {
+  it("are each used, and say what roles and scopes may", () => {
+    const used = new Set<string>();
+    for (const { id, access } of [...ofOrganizations, ...ofPlatform]) {
+      if (!("permission" in access)) throw new Error(`${id} has no permission`);
+      used.add(access.permission);
+      const operation = allOperations.find((each) => each.id === id);
+      const { role, scope } = permissions[access.permission];
+      if (operation) expect({ role, scope }, id).to.deep.equal(rightsOf(operation));
+    }
+    expect(Object.keys(permissions).filter((name) => !used.has(name))).to.deep.equal([]);
+  });
+});
+
+eachServed("every operation", (served) => {
+  let admin: Person;
+  let owner: Person;
+  const people = new Map<Role, Person>();
+  const keys = new Map<string, string>();
+  const platformKeys = new Map<string, string>();
+
+  before(async function () {
+    this.timeout(60_000);
+    admin = await platformAdmin(served.app);
+    owner = await approvedMerchant(served.app);
+    for (const role of roles) people.set(role, await colleague(served.app, owner, role));
+    for (const scope of ["read", "write"]) keys.set(scope, await keyOf(served.app, owner, scope));
+    for (const scope of scopes) platformKeys.set(scope, await keyOf(served.app, admin, scope));
+  });
+
+  function ask(
+    operation: Operation,
+    credential: { readonly key?: string; readonly token?: string },
+    organizationId = owner.organizationId,
+  ): Promise<Answer> {
+    const path = `${pathOf(operation, { organizationId })}?nonsense=1`;
+    return served.app.request(operation.method, path, credential);
+  }
+
+  function expectAllowed(answer: Answer, isAllowed: boolean, saying: string): void {
+    const { status, body } = answer;
+    const code = isAllowed ? "invalid_request" : "forbidden";
+    expect({ status, code: body["code"] }, saying).to.deep.equal({
+      status: isAllowed ? 400 : 403,
+      code,
+    });
+    if (!isAllowed) return;
+    const pointers = expectProblem(answer, 400, code).map(({ pointer }) => pointer);
+    expect(pointers, saying).to.include("?nonsense");
+  }
+
+  it("is of a kind that is walked here, or open to all", () => {
+    const open = allOperations.filter(({ access }) => access.kind === "public");
+    const walked = [...ofOrganizations, ...ofPlatform, ...ofAnybody, ...open];
+    expect(allOperations.filter((each) => !walked.includes(each))).to.deep.equal([]);
+  });
+
+  for (const role of roles) {
+    it(`of an organization knows what the role ${role} may`, async () => {
+      const person = people.get(role);
+      for (const operation of ofOrganizations) {
+        const needed = rightsOf(operation).role;
+        const isAllowed = needed !== null && isEnough(role, needed);
+        const answer = await ask(operation, { token: person?.token ?? "" });
+        expectAllowed(answer, isAllowed, `${operation.id} as ${role}`);
+      }
+    });
+  }
+
+  for (const scope of ["read", "write"]) {
+    it(`of an organization knows what the scope ${scope} may`, async () => {
+      for (const operation of ofOrganizations) {
+        const needed = rightsOf(operation).scope;
+        const isAllowed = needed === scope || (needed === "read" && scope === "write");
+        const answer = await ask(operation, { key: keys.get(scope) ?? "" });
+        expectAllowed(answer, isAllowed, `${operation.id} with ${scope}`);
+      }
+    });
+  }
+
+  it("of an organization is closed to the scope platform, in the platform's own too", async () => {
+    const key = platformKeys.get("platform") ?? "";
+    for (const operation of ofOrganizations) {
+      expectAllowed(await ask(operation, { key }, admin.organizationId), false, operation.id);
+      expectProblem(await ask(operation, { key }), 404, "not_found");
+    }
+  });
+
+  it("of the platform is for its admins and the scope platform, and for nobody else", async () => {
+    const viewer = await colleague(served.app, admin, "viewer");
+    for (const operation of ofPlatform) {
+      for (const [name, credential, isAllowed] of [
+        ["an admin", { token: admin.token }, true],
+        ["the scope platform", { key: platformKeys.get("platform") ?? "" }, true],
+        ["the scope write at the platform", { key: platformKeys.get("write") ?? "" }, false],
+        ["the scope read at the platform", { key: platformKeys.get("read") ?? "" }, false],
+        ["a viewer of the platform", { token: viewer.token }, false],
+        ["a merchant's owner", { token: people.get("owner")?.token ?? "" }, false],
+        ["a merchant's key", { key: keys.get("write") ?? "" }, false],
+      ] as const) {
+        expectAllowed(await ask(operation, credential), isAllowed, `${operation.id} as ${name}`);
+      }
+    }
+  });
+
+  it("of anybody with a credential takes any that may read, or write", async () => {
+    for (const operation of ofAnybody) {
+      for (const role of roles) {
+        const answer = await ask(operation, { token: people.get(role)?.token ?? "" });
+        expectAllowed(answer, true, `${operation.id} as ${role}`);
+      }
+      const reads = !isWrite(operation);
+      for (const [key, isAllowed] of [
+        [keys.get("write"), true],
+        [keys.get("read"), reads],
+        [platformKeys.get("platform"), false],
+      ] as const) {
+        expectAllowed(await ask(operation, { key: key ?? "" }), isAllowed, operation.id);
+      }
+    }
+  });
+});
