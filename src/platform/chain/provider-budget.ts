@@ -37,6 +37,7 @@ export function makeBudget(deps: {
   const spacing = second / requestsPerSecond;
   /** When the bucket, which holds a second's requests, is full again. */
   let fullAt = 0;
+  let askedAt = 0;
   let spent = { day: 0, requests: 0 };
 
   function today(): typeof spent {
@@ -56,8 +57,11 @@ export function makeBudget(deps: {
         );
       }
       used.requests += 1;
-      fullAt = Math.max(fullAt, clock.now()) + spacing;
-      const waitMs = fullAt - clock.now() - second;
+      const now = clock.now();
+      // Where the clock went back, the bucket goes with it: nobody waits for what was an hour from now.
+      fullAt = Math.max(fullAt - Math.max(0, askedAt - now), now) + spacing;
+      askedAt = now;
+      const waitMs = fullAt - now - second;
       if (waitMs > 0) await delay(Math.ceil(waitMs));
     },
     spentToday: () => ({ ...today() }),
