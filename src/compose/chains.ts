@@ -2,11 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createAlarms, type ChainAlarms } from "../platform/chain/alarms.ts";
 import { createJsonRpcClient } from "../platform/chain/json-rpc.ts";
 import { makeBudget } from "../platform/chain/provider-budget.ts";
-import {
-  makeProviderPool,
-  type PooledProvider,
-  type ProviderPool,
-} from "../platform/chain/provider-pool.ts";
+import type { PooledProvider } from "../platform/chain/provider-member.ts";
+import { makeProviderPool, type ProviderPool } from "../platform/chain/provider-pool.ts";
 import { makeSandbox, type Sandbox } from "../platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../platform/chain/sandbox/client.ts";
 import type { ConfiguredNetwork } from "../platform/config/index.ts";

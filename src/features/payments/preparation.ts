@@ -1,6 +1,6 @@
 import type { ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, Head } from "../../platform/chain/client.ts";
-import type { Network } from "../../platform/chain/networks.ts";
+import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { NetworkStateRow } from "../../platform/chain/state.ts";
 
@@ -30,7 +30,7 @@ export async function findDisabledTokens(
 ): Promise<readonly string[]> {
   const disabled: string[] = [];
   for (const token of network.tokens) {
-    const fault = await faultOf(client, token.contract, token.decimals);
+    const fault = await lastingFaultOf(client, network, token);
     if (fault === null) {
       alarms.clear("token_disabled", token.symbol);
       continue;
@@ -44,6 +44,18 @@ export async function findDisabledTokens(
     );
   }
   return disabled.sort();
+}
+
+/** An answer that is none, such as a page that says to come back later, is not the contract's: it is asked twice. */
+async function lastingFaultOf(
+  client: ChainClient,
+  network: Network,
+  { contract, decimals }: NetworkToken,
+): Promise<string | null> {
+  const fault = await faultOf(client, contract, decimals);
+  if (fault === null) return null;
+  await checkChainId(client, network);
+  return faultOf(client, contract, decimals);
 }
 
 async function faultOf(

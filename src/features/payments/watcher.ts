@@ -27,7 +27,7 @@ export interface WatcherDeps extends LedgerDeps {
   /** Each of them by itself, in order of preference. */
   readonly providers: readonly ChainClient[];
   /** What `client` is, where it passes over those that fail. */
-  readonly pool?: Pick<ProviderPool, "isReady" | "distrust">;
+  readonly pool?: Pick<ProviderPool, "isReady" | "distrust" | "passOver">;
   /** Where operators are told; without it the log alone is. */
   readonly alarms?: ChainAlarms;
 }
@@ -52,6 +52,10 @@ const confirmationsMax = 500;
 const shorterMs = 2 * minute;
 /** Looks in a row whose answers did not fit together, before that is called a problem. */
 const droppedMax = 5;
+/** And before another provider is asked: a chain that moves while it is read does that, too. */
+const droppedOfOneMax = 3;
+/** Tokens that are switched off are looked at again so often: what said so may have been a fault of the provider. */
+const disabledAgainMs = 10 * minute;
 
 const firstPlace: ConfirmingPlace = { height: -1, id: "" };
 
@@ -69,7 +73,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const record = makeRecorder(deps);
 
   let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
-  let isCursorChecked = false;
+  /** The provider whose chain was seen to hold the cursor's block. */
+  let cursorSeenAt: string | null = null;
   let confirmedUpTo = firstPlace;
   let problem: string | null = null;
   let droppedInRow = 0;
@@ -78,7 +83,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   /** Asks once a day: the contracts behind proxies change. */
   async function disabledTokens(): Promise<readonly string[]> {
     const at = clock.now();
-    if (tokens !== null && at - tokens.at < day) return tokens.disabled;
+    const againMs = tokens?.disabled.length === 0 ? day : disabledAgainMs;
+    if (tokens !== null && at - tokens.at < againMs) return tokens.disabled;
     await checkChainId(client, network);
     tokens = { at, disabled: await findDisabledTokens(client, network, alarms) };
     return tokens.disabled;
@@ -107,8 +113,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 
   async function readChain(state: NetworkStateRow): Promise<News> {
     const heads = await client.heads(state.tipHeight);
-    await checkCursor(client, network, state, heads.finalized, !isCursorChecked);
-    isCursorChecked = true;
+    await checkCursor(client, network, state, heads.finalized, cursorSeenAt !== client.provider);
+    cursorSeenAt = client.provider;
     assertNotBehind(state, heads.latest.height);
     const { invoices } = deps;
     const news = await findNews({ db, client, network, invoices, state, heads, rangeSize });
@@ -207,6 +213,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     droppedInRow += 1;
     logger.debug({ reason: error.message }, "a look was dropped");
     if (error.isUntruthful) pool?.distrust(error.message);
+    else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
     if (droppedInRow >= droppedMax) setProblem(error.message);
   }
 
@@ -229,6 +236,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         // Another provider is asked at once.
         if (error instanceof ProviderError && pool?.isReady() === true) return true;
         if (!(error instanceof ProviderError || error instanceof NetworkStopped)) throw error;
+        if (error instanceof NetworkStopped) pool?.passOver(error.message);
         setProblem(error.message);
         return false;
       }

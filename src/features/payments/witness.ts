@@ -3,10 +3,12 @@ import type { ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { addScan, scansOf } from "../../platform/chain/scans.ts";
 import { networkState } from "../../platform/chain/state.ts";
 import type { Database, Reader } from "../../platform/database/index.ts";
+import { ScanInterrupted } from "./errors.ts";
 import { AnswerDropped, blockAt, makeRangeSize, readLogs } from "./look.ts";
 import { recipientsOf } from "./news.ts";
 import type { Invoices } from "./ports.ts";
@@ -27,6 +29,14 @@ export interface Witness {
 const everyMs = minute;
 /** Blocks in one comparison. */
 const blocksMax = 2_000;
+/** Transfers of one comparison that are judged one by one, and told of so. */
+const judgedMax = 50;
+
+/** The provider that the network is read from, and the one that it is compared with. */
+interface Witnesses {
+  readonly first: ChainClient;
+  readonly second: ChainClient;
+}
 
 export function makeWitness(deps: {
   readonly db: Database;
@@ -70,33 +80,62 @@ export function makeWitness(deps: {
     return { unknown: [...fresh, ...moved.map(({ log }) => log)], end, parent };
   }
 
+  /**
+   * Enters what the provider in use lists, too: its address was not watched when the block was read. Gives what it
+   * does not list.
+   */
+  async function enterListed(
+    guard: Guard,
+    first: ChainClient,
+    range: BlockRange,
+    logs: readonly TransferLog[],
+  ): Promise<TransferLog[]> {
+    if (logs.length === 0) return [];
+    const listed = new Set((await unknownTo(first, range)).unknown.map(placeOf));
+    const missing = logs.filter((log) => !listed.has(placeOf(log)));
+    if (missing.length < logs.length) await scanner.scan(watcherContext, range, guard);
+    return missing;
+  }
+
   /** What the provider in use has a receipt for, it left out of its logs. What it denies is for a person to judge. */
-  async function judge(guard: Guard, second: ChainClient, log: TransferLog): Promise<void> {
+  async function judge(guard: Guard, { first, second }: Witnesses, log: TransferLog) {
     const { transactionHash, blockHeight } = log;
     const details = { network: network.id, transactionHash, blockHeight };
-    const receipt = await pool.client.receipt(transactionHash);
+    const receipt = await first.receipt(transactionHash);
     if (!hasLog(receipt, log)) {
       alarms.raise(
         "providers_disagree",
         transactionHash,
         `${second.provider} has a transfer to us in block ${String(blockHeight)} that ` +
-          `${pool.client.provider} denies. Look at an explorer; till chain scan reads the block again.`,
+          `${first.provider} denies. Look at an explorer; till chain scan reads the block again.`,
         details,
       );
       return;
     }
-    const reason = `${pool.client.provider} left out a transfer that it has a receipt for`;
+    const reason = `${first.provider} left out a transfer that it has a receipt for`;
     pool.distrust(`it left out a transfer of block ${String(blockHeight)}`);
     alarms.raise("transfer_left_out", transactionHash, `${reason}; it is entered now`, details);
     await scanner.scan(watcherContext, { from: blockHeight, to: blockHeight }, guard);
     alarms.clear("transfer_left_out", transactionHash);
   }
 
-  async function compareNext(guard: Guard, second: ChainClient): Promise<boolean> {
+  async function compareNext(guard: Guard, witnesses: Witnesses): Promise<boolean> {
     const range = await nextRange(db);
     if (range === null) return false;
+    const { first, second } = witnesses;
     const { unknown, end, parent } = await unknownTo(second, range);
-    for (const log of unknown) await judge(guard, second, log);
+    const missing = await enterListed(guard, first, range, unknown);
+    for (const log of missing.slice(0, judgedMax)) await judge(guard, witnesses, log);
+    if (missing.length > judgedMax) {
+      const { from, to } = range;
+      alarms.raise(
+        "providers_disagree",
+        second.provider,
+        `${second.provider} has ${String(missing.length)} transfers to us in blocks ${String(from)} to ` +
+          `${String(to)} that ${first.provider} does not list. Ask a third provider.`,
+        { network: network.id, ...range },
+      );
+    }
     await db.write(watcherContext, async (tx) => {
       await guard(tx);
       const before = { height: range.from - 1, hash: parent?.hash ?? null };
@@ -107,22 +146,31 @@ export function makeWitness(deps: {
 
   return {
     async compare(guard) {
-      if (clock.now() - comparedAt < everyMs) return false;
+      if (Math.abs(clock.now() - comparedAt) < everyMs) return false;
       const health = pool.health();
-      const place = health.findIndex(({ isInUse, condition }) => !isInUse && isAble(condition));
-      const second = health.some(({ isInUse }) => isInUse) ? pool.providers[place] : undefined;
-      if (second === undefined) return false;
+      const first = pool.providers[health.findIndex(({ isInUse }) => isInUse)];
+      const isOther = ({ isInUse, condition }: ProviderHealth) => !isInUse && isAble(condition);
+      const second = pool.providers[health.findIndex(isOther)];
+      if (first === undefined || second === undefined) return false;
       try {
-        const isMore = await compareNext(guard, second);
+        const isMore = await compareNext(guard, { first, second });
         if (!isMore) comparedAt = clock.now();
         return isMore;
       } catch (error) {
-        if (!(error instanceof ProviderError || error instanceof AnswerDropped)) throw error;
+        const isTriedAgain =
+          error instanceof ProviderError ||
+          error instanceof AnswerDropped ||
+          error instanceof ScanInterrupted;
+        if (!isTriedAgain) throw error;
         comparedAt = clock.now();
         return false;
       }
     },
   };
+}
+
+function placeOf({ transactionHash, logIndex, blockHash }: TransferLog): string {
+  return `${transactionHash}:${String(logIndex)}:${blockHash}`;
 }
 
 function isAble(condition: string): boolean {

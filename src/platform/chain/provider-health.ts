@@ -4,7 +4,8 @@ import type { ProviderFault } from "./provider-error.ts";
 /**
  * How a provider does:
  * - `ok`: it is used, or would be; `unknown`: it was not asked yet
- * - `waiting`: it failed, and is left alone for a while; `behind`: others have newer blocks
+ * - `waiting`: it failed, and is left alone for a while
+ * - `behind`: others have newer blocks, or its answers did not fit together: others are asked before it
  * - `wrong_chain`, `silent_logs`: it is of another chain, or leaves transfers out, and is not used
  */
 export type ProviderCondition =

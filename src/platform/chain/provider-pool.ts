@@ -1,23 +1,15 @@
-import { day, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainAlarms } from "./alarms.ts";
-import type { ChainClient, Head } from "./client.ts";
+import type { ChainClient } from "./client.ts";
 import type { Network } from "./networks.ts";
-import type { ProviderBudget } from "./provider-budget.ts";
 import { ProviderError } from "./provider-error.ts";
+import type { ProviderCounts, ProviderHealth } from "./provider-health.ts";
 import {
-  makeTally,
-  type ProviderCondition,
-  type ProviderCounts,
-  type ProviderFailure,
-  type ProviderHealth,
-} from "./provider-health.ts";
-import { probeLogs } from "./provider-probe.ts";
-
-/** One of a network's providers, and what it may be asked. */
-export interface PooledProvider {
-  readonly client: ChainClient;
-  readonly budget: ProviderBudget | null;
-}
+  makePoolMember,
+  type PooledProvider,
+  type PoolMember,
+  type Question,
+} from "./provider-member.ts";
 
 /**
  * A network's providers behind one interface. Each round of questions, which `heads` begins, is put to one provider:
@@ -32,6 +24,8 @@ export interface ProviderPool {
   isReady(): boolean;
   /** The provider in use left out transfers that it has receipts for: it is not used until a probe finds them. */
   distrust(reason: string): void;
+  /** The answers of the provider in use do not fit together, or are of another fork: others are asked before it. */
+  passOver(reason: string): void;
   /** Looks after those that are not in use, when that is due: their tips, and whether they list their logs. */
   check(): Promise<void>;
   health(): readonly ProviderHealth[];
@@ -40,39 +34,20 @@ export interface ProviderPool {
   counts(): readonly ProviderCounts[];
 }
 
-/** A failed provider is left alone so long at first; twice as long after each failure more, up to the most. */
-const backoffFirstMs = 500;
-const backoffMostMs = 30 * second;
-/** What a provider asks for is granted so far. */
-const askedMostMs = 10 * minute;
-/** One of another chain, or without its logs, is looked at again so often. */
-const excludedMs = 5 * minute;
-/** One that is behind is passed over so long, while another is not. */
-const behindMs = 15 * second;
 /** The tips of those that are not in use are asked for so often. */
 const checkEveryMs = minute;
-/** Indexes of logs break while a node runs, too. */
-const probeEveryMs = 10 * minute;
 /** A provider whose newest block is this much older than another's is passed over. */
 const staleMs = minute;
 const staleBlocksMin = 10;
 
-type Exclusion = "wrong_chain" | "silent_logs";
-
-interface Member extends PooledProvider {
-  readonly place: number;
-  readonly tally: ReturnType<typeof makeTally>;
-  exclusion: Exclusion | null;
-  retryAt: Instant;
-  waitMs: number;
-  behindUntil: Instant;
-  chainCheckedAt: Instant | null;
-  probedAt: Instant | null;
-  tip: Head | null;
-  answeredAt: Instant | null;
-  lastFailure: ProviderError | null;
-  lastError: ProviderFailure | null;
-}
+type Heads = Awaited<ReturnType<ChainClient["heads"]>>;
+type IsAnswer = (error: ProviderError) => boolean;
+/** How a question is put: to one provider, or to the one of the round. */
+type Put = <T>(
+  question: Question,
+  work: (client: ChainClient) => Promise<T>,
+  isAnswer?: IsAnswer,
+) => Promise<T>;
 
 export function makeProviderPool(deps: {
   readonly network: Network;
@@ -83,176 +58,45 @@ export function makeProviderPool(deps: {
   readonly random: () => number;
   readonly alarms: ChainAlarms;
 }): ProviderPool {
-  const { network, clock, random, alarms } = deps;
-  const contracts = network.tokens.map(({ contract }) => contract);
-  const members = deps.members.map((member, place): Member => {
-    return {
-      ...member,
-      place,
-      tally: makeTally(),
-      exclusion: null,
-      retryAt: 0,
-      waitMs: 0,
-      behindUntil: 0,
-      chainCheckedAt: null,
-      probedAt: null,
-      tip: null,
-      answeredAt: null,
-      lastFailure: null,
-      lastError: null,
-    };
-  });
-  let current: Member | null = null;
+  const { network, clock } = deps;
+  let current: PoolMember | null = null;
   let checkedAt: Instant = clock.now();
+  const onLeft = (client: ChainClient) => {
+    if (current?.client === client) current = null;
+  };
+  const members = deps.members.map((member, place) =>
+    makePoolMember({ ...deps, onLeft }, member, place),
+  );
 
-  const isLeftAlone = (member: Member) => clock.now() < member.retryAt;
-
-  function leaveAlone(member: Member, error: ProviderError, waitMs: number): void {
-    const { kind, message } = error;
-    member.lastFailure = error;
-    member.lastError = { kind, message, at: clock.now() };
-    member.retryAt = clock.now() + waitMs;
-    // What answers there afterwards may be another node.
-    member.chainCheckedAt = null;
-    if (current === member) current = null;
-  }
-
-  function failed(member: Member, error: ProviderError): void {
-    member.tally.failed(error.kind);
-    member.waitMs = Math.min(backoffMostMs, Math.max(backoffFirstMs, member.waitMs * 2));
-    const jittered = Math.ceil((member.waitMs * (1 + random())) / 2);
-    leaveAlone(member, error, Math.max(jittered, Math.min(error.retryAfterMs ?? 0, askedMostMs)));
-  }
-
-  function exclude(member: Member, exclusion: Exclusion, message: string): ProviderError {
-    const { provider } = member.client;
-    const error = new ProviderError(message, { kind: "refused", provider });
-    member.exclusion = exclusion;
-    member.probedAt = null;
-    leaveAlone(member, error, excludedMs);
-    alarms.raise(`provider_${exclusion}`, provider, error.message, { network: network.id });
-    return error;
-  }
-
-  function include(member: Member, exclusion: Exclusion): void {
-    if (member.exclusion === exclusion) member.exclusion = null;
-    alarms.clear(`provider_${exclusion}`, member.client.provider);
-  }
-
-  /** One call of one provider, with its outcome noted. */
-  async function call<T>(
-    member: Member,
-    work: (client: ChainClient) => Promise<T>,
-    isAnswer: (error: ProviderError) => boolean = () => false,
-  ): Promise<T> {
-    const begun = clock.now();
-    try {
-      const answer = await work(member.client);
-      answered(member, begun);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      if (error.kind === "range_too_large" || isAnswer(error)) answered(member, begun);
-      else failed(member, error);
-      throw error;
-    }
-  }
-
-  function answered(member: Member, begun: Instant): void {
-    member.tally.answered(Math.max(0, clock.now() - begun));
-    member.answeredAt = clock.now();
-    member.waitMs = 0;
-  }
-
-  async function assertChain(member: Member): Promise<void> {
-    const { chainCheckedAt } = member;
-    if (chainCheckedAt !== null && clock.now() - chainCheckedAt < day) return;
-    const chainId = await call(member, (client) => client.chainId());
-    if (chainId !== network.chainId) {
-      throw exclude(
-        member,
-        "wrong_chain",
-        `it is of chain ${String(chainId)} and ${network.title} is chain ` +
-          `${String(network.chainId)}. Correct the network's provider.`,
-      );
-    }
-    member.chainCheckedAt = clock.now();
-    include(member, "wrong_chain");
-  }
-
-  async function ask<T>(
-    member: Member,
-    work: (client: ChainClient) => Promise<T>,
-    isAnswer?: (error: ProviderError) => boolean,
-  ): Promise<T> {
-    if (isLeftAlone(member)) throw member.lastFailure ?? noneReady();
-    await assertChain(member);
-    return call(member, work, isAnswer);
-  }
-
-  async function headsOf(member: Member): Promise<Awaited<ReturnType<ChainClient["heads"]>>> {
-    const heads = await ask(member, (client) => client.heads());
-    member.tip = heads.latest;
-    const isDue = member.probedAt === null || clock.now() - member.probedAt >= probeEveryMs;
-    if (isDue) await probe(member, heads.finalized.height);
-    return heads;
-  }
-
-  /** Throws where the provider leaves transfers out. */
-  async function probe(member: Member, finalHeight: number): Promise<void> {
-    let verdict: Awaited<ReturnType<typeof probeLogs>>;
-    try {
-      verdict = await probeLogs(member.client, finalHeight, contracts);
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      if (error.kind !== "range_too_large") failed(member, error);
-      throw error;
-    }
-    if (typeof verdict === "object") throw exclude(member, "silent_logs", verdict.leftOut);
-    member.probedAt = clock.now();
-    // Where nothing could be compared, what it left out before is not forgiven for that.
-    if (verdict === "works" || member.exclusion === null) include(member, "silent_logs");
-  }
-
-  function bestTip(): number {
-    return Math.max(
-      0,
-      ...members.map(({ tip, exclusion }) => (exclusion === null ? (tip?.height ?? 0) : 0)),
-    );
-  }
+  const bestTip = () => Math.max(0, ...members.map((member) => member.tipHeight()));
 
   /** Those that may be asked, the most preferred first, and what is behind or was untruthful at the end. */
-  function inOrder(): Member[] {
-    const now = clock.now();
-    const rank = (member: Member) =>
-      (member.exclusion === "silent_logs" ? 2 : 0) + (now < member.behindUntil ? 1 : 0);
+  function inOrder(): PoolMember[] {
     return members
-      .filter((member) => !isLeftAlone(member))
-      .sort((one, other) => rank(one) - rank(other) || one.place - other.place);
+      .filter((member) => !member.isLeftAlone())
+      .sort((one, other) => one.rank() - other.rank());
   }
 
   function noneReady(): ProviderError {
     const [first] = members;
-    if (first?.lastFailure != null) return first.lastFailure;
-    return new ProviderError("it is not ready", {
-      kind: "unreachable",
-      provider: first?.client.provider ?? network.id,
-    });
+    const provider = first?.client.provider ?? network.id;
+    const unasked = new ProviderError("it is not ready", { kind: "unreachable", provider });
+    return first?.lastFailure() ?? unasked;
   }
 
   const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
 
   /** Begins a round. */
-  async function heads(known = 0): ReturnType<ChainClient["heads"]> {
+  async function heads(known = 0): Promise<Heads> {
     const wanted = Math.max(known, bestTip() - staleBlocks);
-    const late: { member: Member; heads: Awaited<ReturnType<ChainClient["heads"]>> }[] = [];
+    const late: { member: PoolMember; heads: Heads }[] = [];
     current = null;
     for (const member of inOrder()) {
       try {
-        const told = await headsOf(member);
+        const told = await member.heads();
         if (told.latest.height >= wanted) {
-          for (const { member: behind } of late) behind.behindUntil = clock.now() + behindMs;
-          member.behindUntil = 0;
+          for (const { member: behind } of late) behind.setBehind(true);
+          member.setBehind(false);
           current = member;
           return told;
         }
@@ -268,22 +112,12 @@ export function makeProviderPool(deps: {
   }
 
   /** A question within the round. */
-  async function within<T>(
-    work: (client: ChainClient) => Promise<T>,
-    isAnswer?: (error: ProviderError) => boolean,
-  ): Promise<T> {
+  const within: Put = async (question, work, isAnswer) => {
     const [first] = inOrder();
     const member = current ?? first;
     if (member === undefined) throw noneReady();
-    return ask(member, work, isAnswer);
-  }
-
-  function conditionOf(member: Member): ProviderCondition {
-    if (member.exclusion !== null) return member.exclusion;
-    if (isLeftAlone(member)) return "waiting";
-    if (clock.now() < member.behindUntil) return "behind";
-    return member.answeredAt === null ? "unknown" : "ok";
-  }
+    return member.ask(question, work, isAnswer);
+  };
 
   return {
     client: {
@@ -292,35 +126,30 @@ export function makeProviderPool(deps: {
         return (current ?? inOrder()[0] ?? members[0])?.client.provider ?? "none";
       },
       heads,
-      chainId: () => within((client) => client.chainId()),
-      transfers: (query) => within((client) => client.transfers(query)),
-      blockTransfers: (height, of) => within((client) => client.blockTransfers(height, of)),
-      blocks: (heights) => within((client) => client.blocks(heights)),
-      receipt: (hash) => within((client) => client.receipt(hash)),
-      decimals: (contract) => within((client) => client.decimals(contract), isAboutContract),
+      ...questions(within),
     },
     providers: members.map((member) => ({
       network: network.id,
       provider: member.client.provider,
-      heads: () => headsOf(member),
-      chainId: () => ask(member, (client) => client.chainId()),
-      transfers: (query) => ask(member, (client) => client.transfers(query)),
-      blockTransfers: (height, of) => ask(member, (client) => client.blockTransfers(height, of)),
-      blocks: (heights) => ask(member, (client) => client.blocks(heights)),
-      receipt: (hash) => ask(member, (client) => client.receipt(hash)),
-      decimals: (contract) => ask(member, (client) => client.decimals(contract), isAboutContract),
+      heads: () => member.heads(),
+      ...questions((...put) => member.ask(...put)),
     })),
-    isReady: () => members.some((member) => !isLeftAlone(member)),
+    isReady: () => members.some((member) => !member.isLeftAlone()),
     distrust(reason) {
-      if (current !== null) exclude(current, "silent_logs", reason);
+      current?.distrust(reason);
+    },
+    passOver(reason) {
+      if (members.length === 1) return;
+      current?.doubt(reason);
+      current = null;
     },
     async check() {
-      if (clock.now() - checkedAt < checkEveryMs) return;
+      if (Math.abs(clock.now() - checkedAt) < checkEveryMs) return;
       checkedAt = clock.now();
       for (const member of members) {
-        if (member === current || isLeftAlone(member)) continue;
+        if (member === current || member.isLeftAlone()) continue;
         try {
-          await headsOf(member);
+          await member.heads();
         } catch (error) {
           if (!(error instanceof ProviderError)) throw error;
         }
@@ -328,37 +157,35 @@ export function makeProviderPool(deps: {
     },
     health() {
       const best = bestTip();
-      return members.map((member) => {
-        const spent = member.budget?.spentToday() ?? { day: 0, requests: 0 };
-        return {
-          place: member.place,
-          provider: member.client.provider,
-          condition: conditionOf(member),
-          isInUse: member === current,
-          latencyMs: member.tally.latencyMs(),
-          tipHeight: member.tip?.height ?? null,
-          lagBlocks: member.tip === null ? null : Math.max(0, best - member.tip.height),
-          errorPercent: member.tally.errorPercent(),
-          requestsToday: spent.requests,
-          budgetDay: spent.day,
-          requestsPerDay: member.budget?.requestsPerDay ?? null,
-          lastError: member.lastError,
-          retryAt: isLeftAlone(member) ? member.retryAt : null,
-          answeredAt: member.answeredAt,
-        };
-      });
+      return members.map((member) => member.health(best, member === current));
     },
     resume(stored) {
-      for (const member of members) {
-        const before = stored.find(({ provider }) => provider === member.client.provider);
-        if (before === undefined) continue;
-        member.budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
-        // It is probed again before it is used: only its rank is kept.
-        if (before.condition === "silent_logs") member.exclusion = "silent_logs";
+      for (const [place, member] of members.entries()) {
+        const own = stored.filter(({ provider }) => provider === member.client.provider);
+        const before = own.find((each) => each.place === place) ?? own[0];
+        if (before !== undefined) member.resume(before);
       }
     },
-    counts: () =>
-      members.map(({ client, tally }) => ({ provider: client.provider, ...tally.counts() })),
+    counts: () => members.map((member) => member.counts()),
+  };
+}
+
+/** Every question but for the heads. */
+function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"> {
+  return {
+    chainId: () => put("chainId", (client) => client.chainId()),
+    // Fewer blocks are asked for then; fewer than one cannot be.
+    transfers: (query) =>
+      put(
+        "transfers",
+        (client) => client.transfers(query),
+        ({ kind }) => kind === "range_too_large" && query.from < query.to,
+      ),
+    blockTransfers: (height, of) =>
+      put("blockTransfers", (client) => client.blockTransfers(height, of)),
+    blocks: (heights) => put("blocks", (client) => client.blocks(heights)),
+    receipt: (hash) => put("receipt", (client) => client.receipt(hash)),
+    decimals: (contract) => put("decimals", (client) => client.decimals(contract), isAboutContract),
   };
 }
 
