@@ -164,6 +164,12 @@ const breakages: readonly Breakage[] = [
     row: () => "pay_",
   },
   {
+    check: "payments.owner",
+    sql: () =>
+      "UPDATE transfers SET organization_id = 'org_of_another' WHERE id = (SELECT MAX(id) FROM transfers)",
+    row: () => "pay_",
+  },
+  {
     check: "payments.invoice",
     also: ["payments.transfer"],
     sql: () => `UPDATE payments SET token = 'USDC' WHERE id = ${newestPayment}`,

@@ -95,6 +95,16 @@ export const paymentChecks: readonly Check[] = [
       ORDER BY payments.id`,
   }),
   queryCheck({
+    name: "payments.owner",
+    describe: "A payment that counts or waits is of a transfer of its own organization.",
+    advice: "Reverse or reject the payment: the money is of whose address it reached.",
+    sql: `SELECT payments.id AS "row", 'Its transfer ' || transfers.id || ' is another organization''s.' AS fault
+      FROM payments JOIN transfers ON transfers.id = payments.transfer_id
+      WHERE payments.status IN ('review', 'confirming', 'confirmed')
+        AND transfers.organization_id <> payments.organization_id
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
     name: "payments.invoice",
     describe: "A payment is of an issued invoice of its organization, network and token.",
     advice: restore,

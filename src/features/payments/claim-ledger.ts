@@ -97,6 +97,9 @@ async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promi
   const live = own.find(({ status }) => status !== "rejected");
   if (live !== undefined) return isCounted(live) ? "credited" : "review";
   if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
+  // An address may have passed to another merchant, whose the money is now and who alone decides about it.
+  const { organizationId } = transfer;
+  if (organizationId !== null && organizationId !== claim.organizationId) return "taken";
   return own.length > 0 ? "rejected" : "free";
 }
 

@@ -19,7 +19,7 @@ export type ClaimReason =
   | "own_transfer"
   | "before_invoice"
   | "after_hold"
-  /** It is another invoice's, or matches another's hold exactly. */
+  /** It is another invoice's or another merchant's, or matches another's hold exactly. */
   | "taken"
   /** The merchant has rejected it for this invoice before. */
   | "rejected";

@@ -102,7 +102,8 @@ export function makePaymentDecisions(
       const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
       const after = [payment, ...others].map((row) => ruled.get(row.id) ?? row);
       await assignTransfer(tx, transfer.id, {
-        organizationId,
+        // What is somebody's stays theirs, whoever decides about a payment of it.
+        organizationId: transfer.organizationId ?? organizationId,
         ...standingAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
       });
       const at = clock.now();

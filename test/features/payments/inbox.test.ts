@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { colleague } from "../../support/colleagues.ts";
 import { eachStore } from "../../support/stores.ts";
@@ -351,6 +352,37 @@ eachStore("Money that did not find its invoice", (store) => {
     const after = await transfer(found["id"]);
     expect(after).to.include({ unallocatedAmount: "1.00", status: "unmatched" });
     expect(after["allocations"]).to.have.length(2);
+  });
+
+  it("stays whose address it reached, though an invoice of who had the address before claims it", async () => {
+    const walletId = (await counter.list(merchant, "/wallets"))[0]?.["id"];
+    const left = await counter.issue(merchant, { amount: "95.00", walletId });
+    const sold = await counter.issue(merchant, { amount: "96.00", walletId });
+    await expectStatus(counter.post(merchant, `/wallets/${String(walletId)}/archive`), 200);
+    const again = { label: "Mine now", network: "sandbox", address: `0x${address}` };
+    await expectStatus(counter.post(other, "/wallets", again), 201);
+
+    const hash = await counter.pay(address, usdt(7.77));
+    await counter.mine();
+    const [found] = await inbox(other);
+    expect(found).to.include({ amount: "7.77" });
+    const path = `/v1/checkout/${String(left["checkoutId"])}/transactions`;
+    await expectStatus(counter.app.request("POST", path, { body: { transactionHash: hash } }), 202);
+    await counter.examine();
+
+    expect(await counter.list(merchant, `/payments?invoiceId=${String(left["id"])}`)).to.be.empty;
+    expect(await transfer(found?.["id"], other)).to.deep.equal(found);
+    const claims = await counter.app.app.db.find(paymentClaims, "WHERE transaction_hash = $1", [
+      hash,
+    ]);
+    expect(claims.map(({ state, reason }) => ({ state, reason }))).to.deep.equal([
+      { state: "refused", reason: "taken" },
+    ]);
+
+    // What a hold asks for to the unit is still its invoice's.
+    await counter.pay(address, usdt(96));
+    await counter.mine();
+    expect(await invoice(sold)).to.include({ paidAmount: "96.00" });
   });
 
   it("is allocated once for an Idempotency-Key", async () => {
