@@ -2,7 +2,8 @@ import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { OutboundResult, Sender } from "../../platform/outbound/sender.ts";
 import { sign } from "../../platform/outbound/standard-webhooks.ts";
 import { openSecrets } from "./secret.ts";
-import type { DeliveryRow, Lane } from "./store.ts";
+import type { Lane } from "./claims.ts";
+import type { DeliveryRow } from "./delivery-store.ts";
 
 /** An attempt that has ended. */
 export interface Attempt {

@@ -19,15 +19,8 @@ import {
 import { createPace } from "./pace.ts";
 import { recordAttempts } from "./recording.ts";
 import { isSuccess, isThrottled } from "./rules.ts";
-import {
-  claimDue,
-  endClaims,
-  findLanes,
-  giveUp,
-  givenUpMax,
-  type DeliveryRow,
-  type Lane,
-} from "./store.ts";
+import { claimDue, endClaims, findLanes, giveUp, givenUpMax, type Lane } from "./claims.ts";
+import type { DeliveryRow } from "./delivery-store.ts";
 
 /** Requests under way at once in this process. */
 const concurrencyMax = 64;

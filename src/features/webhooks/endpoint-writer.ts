@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { failOn, notFailing, type Failures, type FailingState } from "./failing.ts";
 import { presentEndpoint } from "./present.ts";
-import type { EndpointRow } from "./store.ts";
+import type { EndpointRow } from "./endpoint-store.ts";
 import { webhookEndpoints } from "./table.ts";
 
 /** Makes the changes of an endpoint that callers and the deliverer share. */

@@ -2,12 +2,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import { newDelivery, wants } from "./message.ts";
-import {
-  addDeliveries,
-  lockEnabledEndpoints,
-  type DeliveryRow,
-  type EndpointRow,
-} from "./store.ts";
+import { addDeliveries, type DeliveryRow } from "./delivery-store.ts";
+import { lockEnabledEndpoints, type EndpointRow } from "./endpoint-store.ts";
 
 /**
  * Makes, in the transaction that passes events on, a delivery for each endpoint that wants one. It takes the same few

@@ -1,6 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { eventBody, type EventRow } from "../../platform/events/index.ts";
-import type { DeliveryRow, EndpointRow } from "./store.ts";
+import type { DeliveryRow } from "./delivery-store.ts";
+import type { EndpointRow } from "./endpoint-store.ts";
 
 /**
  * The text that is signed and sent for one event at one endpoint: rendered once, the same on every attempt and replay.

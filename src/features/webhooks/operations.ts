@@ -29,7 +29,8 @@ import {
 } from "./records.ts";
 import type { WebhookService } from "./service.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
-import type { DeliveryView, EndpointRow } from "./store.ts";
+import type { DeliveryView } from "./delivery-store.ts";
+import type { EndpointRow } from "./endpoint-store.ts";
 
 const operation = operationsOf<WebhookService>();
 

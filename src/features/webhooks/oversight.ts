@@ -4,7 +4,7 @@ import type { Reader } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { FailedJob, FailurePlace } from "../../platform/jobs/inspection.ts";
 import type { DeliveryStatus } from "./status.ts";
-import { viewed, type DeliveryView } from "./store.ts";
+import { viewed, type DeliveryView } from "./delivery-store.ts";
 
 // What the platform sees of the deliveries of all organizations.
 

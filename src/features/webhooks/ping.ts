@@ -7,7 +7,8 @@ import type { Outbox } from "../../platform/events/index.ts";
 import { EndpointDisabled } from "./errors.ts";
 import { newDelivery } from "./message.ts";
 import { presentEndpoint } from "./present.ts";
-import { addDeliveries, lockEndpoint, type DeliveryView } from "./store.ts";
+import { addDeliveries, type DeliveryView } from "./delivery-store.ts";
+import { lockEndpoint } from "./endpoint-store.ts";
 
 export interface Pinging {
   /**

@@ -7,7 +7,8 @@ import type {
   WebhookEndpointRecord,
 } from "./records.ts";
 import type { RotatedEndpoint } from "./rotation.ts";
-import type { DeliveryView, EndpointRow } from "./store.ts";
+import type { DeliveryView } from "./delivery-store.ts";
+import type { EndpointRow } from "./endpoint-store.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
   return {

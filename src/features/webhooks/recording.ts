@@ -4,14 +4,8 @@ import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import { deliveryLifeMax, judge, type Verdict } from "./rules.ts";
-import {
-  forgiveEndpoints,
-  giveUp,
-  lockEndpoints,
-  settleDeliveries,
-  type EndpointRow,
-  type SettledDelivery,
-} from "./store.ts";
+import { giveUp, settleDeliveries, type SettledDelivery } from "./claims.ts";
+import { forgiveEndpoints, lockEndpoints, type EndpointRow } from "./endpoint-store.ts";
 import { webhookAttempts } from "./table.ts";
 
 export interface RecordingDependencies {

@@ -5,7 +5,7 @@ import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
 import { sealSecret } from "./secret.ts";
-import { lockEndpoint, type EndpointRow } from "./store.ts";
+import { lockEndpoint, type EndpointRow } from "./endpoint-store.ts";
 import { webhookEndpoints } from "./table.ts";
 
 /** How long the old secret signs beside the new one where nothing else is asked for. */

@@ -21,19 +21,21 @@ import { notFailing } from "./failing.ts";
 import { sealSecret } from "./secret.ts";
 import type { EndpointStatus } from "./status.ts";
 import {
-  countEnabledEndpoints,
   findDelivery,
-  findEndpoint,
   isInFlight,
   listDeliveries,
-  listEndpoints,
-  lockEndpoint,
   ownerOfDelivery,
   type DeliveryFilters,
   type DeliveryView,
+} from "./delivery-store.ts";
+import {
+  countEnabledEndpoints,
+  findEndpoint,
+  listEndpoints,
+  lockEndpoint,
   type EndpointFilters,
   type EndpointRow,
-} from "./store.ts";
+} from "./endpoint-store.ts";
 import { webhookDeliveries, webhookEndpoints } from "./table.ts";
 
 /** Enabled endpoints of one organization: each of its events goes to all of them. */

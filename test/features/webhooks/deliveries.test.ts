@@ -353,7 +353,7 @@ eachStore("webhook deliveries", (store) => {
   });
 
   it("wait at least a minute for a receiver that is silent, while others get theirs", async () => {
-    await begin({ limits: { totalMs: 3_000 } });
+    await begin({ limits: { totalMs: 6_000 } });
     const silent = await receiver(() => undefined);
     const other = await receiver();
     const hung = await here.endpoint(silent.port);

@@ -9,7 +9,7 @@ import {
   type Deliverer,
   type WebhookService,
 } from "../../../src/features/webhooks/index.ts";
-import type { DeliveryRow } from "../../../src/features/webhooks/store.ts";
+import type { DeliveryRow } from "../../../src/features/webhooks/delivery-store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
