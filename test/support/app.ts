@@ -10,6 +10,7 @@ import { loadConfig } from "../../src/platform/config/index.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
+import { expectSoundPlace, type Unsound } from "./sound.ts";
 
 /** The machine's time, and what a test adds to it. */
 export interface MovingClock extends Clock {
@@ -63,6 +64,11 @@ export interface AppOptions {
   readonly outside?: Partial<Outside>;
   /** Whether the background work runs; tests that want to see a state in between leave it out. */
   readonly background?: boolean;
+  /**
+   * A store of the app's own is verified as by `till db verify` when the app stops, but for this. One at a `place` is
+   * its maker's to verify.
+   */
+  readonly unsound?: Unsound;
 }
 
 const secret = "a secret of the tests, longer than thirty-two bytes";
@@ -108,7 +114,12 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await app.close();
-      if (ownFolder !== null) await rm(ownFolder, { recursive: true, force: true });
+      if (ownFolder === null) return;
+      try {
+        await expectSoundPlace(place, options.unsound);
+      } finally {
+        await rm(ownFolder, { recursive: true, force: true });
+      }
     },
   };
 }

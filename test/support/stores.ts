@@ -15,6 +15,7 @@ import {
 } from "../../src/platform/database/index.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
+import { expectSoundPlace, type Unsound } from "./sound.ts";
 
 /** One of the two databases, as a suite uses it. What it opened and made is gone after the suite. */
 export interface TestStore {
@@ -23,11 +24,18 @@ export interface TestStore {
   place(kind: "empty" | "migrated"): Promise<StoreOptions>;
   /** Opens a place, a fresh and migrated one when none is given. */
   open(place?: StoreOptions, limits?: Partial<StoreLimits>): Promise<Database>;
+  /** Says that its stores will be as Till alone would never leave one. */
+  leavesUnsound(unsound: Unsound): void;
 }
 
 const patienceMs = 60_000;
+/** To verify one of many stores, on a machine that others use. */
+const patienceForPlaceMs = 2_000;
 
-/** Runs a suite on SQLite and on PostgreSQL. What this machine lacks is skipped under a name that says why. */
+/**
+ * Runs a suite on SQLite and on PostgreSQL. What this machine lacks is skipped under a name that says why. Every store
+ * that the suite leaves behind is verified as by `till db verify`, and the suite fails with the rows that are broken.
+ */
 export function eachStore(title: string, body: (store: TestStore) => void): void {
   describe(`${title} on sqlite`, () => {
     suite("sqlite", body);
@@ -40,6 +48,7 @@ export function eachStore(title: string, body: (store: TestStore) => void): void
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   const opened: Database[] = [];
   const places: StoreOptions[] = [];
+  let unsound: Unsound | undefined;
 
   async function place(kind: "empty" | "migrated"): Promise<StoreOptions> {
     const fresh = await makePlace(
@@ -64,13 +73,20 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
       opened.push(db);
       return db;
     },
+    leavesUnsound(given) {
+      unsound = given;
+    },
   });
 
   // Hooks run in the order they are declared: what the suite opened on a place is closed by then.
   after(async function () {
-    this.timeout(patienceMs);
+    this.timeout(patienceMs + places.length * patienceForPlaceMs);
     await Promise.all(opened.map((db) => db.close()));
-    await Promise.all(places.map(removePlace));
+    try {
+      for (const each of places) await expectSoundPlace(each, unsound);
+    } finally {
+      await Promise.all(places.map(removePlace));
+    }
   });
 }
 

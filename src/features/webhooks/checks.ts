@@ -36,8 +36,7 @@ export const webhookChecks: readonly Check[] = [
         AND webhook_endpoints.status = 'enabled'
         AND events.object_id <> webhook_endpoints.id AND events.type <> 'webhook.ping'
         AND (webhook_endpoints.event_types = '[]' OR webhook_endpoints.event_types LIKE '%"' || events.type || '"%')
-      WHERE events.position IS NOT NULL AND events.type <> 'webhook.ping'
-        AND events.object_id <> webhook_endpoints.id
+      WHERE events.position IS NOT NULL
         AND events.occurred_at > (SELECT MAX(latest.occurred_at) FROM events AS latest) - ${String(day)}
         AND NOT EXISTS (
           SELECT 1 FROM webhook_deliveries

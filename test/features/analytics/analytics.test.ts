@@ -6,7 +6,7 @@ import { expectStatus, register, startApp, type Person, type TestApp } from "../
 import { colleague, keyOf } from "../../support/colleagues.ts";
 import { approve, platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
-import { openBooks, type Books } from "./books.ts";
+import { handWritten, openBooks, type Books } from "./books.ts";
 
 /** Of 2026. */
 const on = (month: number, date: number, hours = 0, minutes = 0) =>
@@ -14,6 +14,8 @@ const on = (month: number, date: number, hours = 0, minutes = 0) =>
 const march = { from: "2026-03-01T00:00:00.000Z", to: "2026-04-01T00:00:00.000Z" };
 
 eachStore("analytics", (store) => {
+  store.leavesUnsound(handWritten);
+
   let app: TestApp;
   let books: Books;
   let platform: string;

@@ -14,6 +14,7 @@ import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import type { Unsound } from "../../support/sound.ts";
 import { testContext } from "../../support/stores.ts";
 
 export interface WrittenInvoice {
@@ -27,6 +28,12 @@ export interface WrittenInvoice {
   readonly walletId?: string | null;
   readonly customerId?: string | null;
 }
+
+/** What a store lacks whose invoices and payments were written down here. */
+export const handWritten: Unsound = {
+  checks: ["invoices.status", "invoices.held", "payments.ledger", "payments.confirmed"],
+  because: "invoices and payments are rows that say of themselves what they are",
+};
 
 /** Writes invoices and payments down with any time, status and worth, and meters them as the program does. */
 export function openBooks(db: Database) {

@@ -18,7 +18,7 @@ import type { Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
-import { openBooks, type Books } from "./books.ts";
+import { handWritten, openBooks, type Books } from "./books.ts";
 
 const start = Date.UTC(2026, 4, 4);
 const length = 3 * day;
@@ -252,6 +252,8 @@ async function compare(world: World, { one, other, now }: Question): Promise<voi
 const runs = process.env["TILL_PROVE"] === "1" ? 500 : 12;
 
 eachStore("Figures", (store) => {
+  store.leavesUnsound(handWritten);
+
   it("are what a recomputation gives, for any period, after any history", async function () {
     this.timeout(runs * 5_000);
     const question = fc.record({ one: instant, other: instant, now: instant });

@@ -13,6 +13,11 @@ import { eachStore, testContext } from "../../support/stores.ts";
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 eachStore("What a wallet can still tell apart", (store) => {
+  store.leavesUnsound({
+    checks: ["invoices.held"],
+    because: "holds are ended behind the invoices",
+  });
+
   let shop: Shop;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "ethereum");

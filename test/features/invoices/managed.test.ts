@@ -17,6 +17,11 @@ const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("a managed invoice", (store) => {
+  store.leavesUnsound({
+    checks: ["payments.ledger"],
+    because: "invoices are told of money that nobody paid",
+  });
+
   let shop: Shop;
   let walletId: Id<"wallet">;
   beforeEach(async () => {

@@ -31,6 +31,11 @@ function canonical(shown: string | null): string {
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("an invoice's payments", (store) => {
+  store.leavesUnsound({
+    checks: ["payments.ledger"],
+    because: "invoices are told of money that nobody paid",
+  });
+
   let shop: Shop;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "tron", "ethereum");
@@ -284,6 +289,11 @@ eachStore("an invoice's payments", (store) => {
 });
 
 eachStore("the deadline of an invoice", (store) => {
+  store.leavesUnsound({
+    checks: ["payments.ledger"],
+    because: "invoices are told of money that nobody paid",
+  });
+
   let shop: Shop;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "tron", "ethereum");

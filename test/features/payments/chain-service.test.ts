@@ -4,11 +4,13 @@ import { refusal } from "../../support/shop.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { openPool, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
-import { token } from "./watched-network.ts";
+import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 
 eachStore("What an operator does about a chain", (store) => {
+  store.leavesUnsound(standInInvoices);
+
   let till: PooledNetwork;
   beforeEach(async () => {
     till = await openPool(await store.open(), { nodes: 1 });

@@ -7,11 +7,13 @@ import { eachStore } from "../../support/stores.ts";
 import type { ProviderFault } from "../../support/rpc-front.ts";
 import type { FakeNode } from "../../support/fake-node.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { token } from "./watched-network.ts";
+import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 
 eachStore("A network with several providers", (store) => {
+  store.leavesUnsound(standInInvoices);
+
   let till: PooledNetwork;
   const opened: PooledNetwork[] = [];
 

@@ -22,6 +22,7 @@ import { createOutbox } from "../../../src/platform/events/index.ts";
 import { silentLogger, type Logger } from "../../../src/platform/logger/index.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
+import type { Unsound } from "../../support/sound.ts";
 
 export const startAt = Date.UTC(2026, 10, 2);
 export const blockMs = 12 * second;
@@ -50,6 +51,12 @@ export interface AskingInvoices extends Invoices {
   /** Called in the transaction, before it commits: a test throws here to stand for a kill. */
   onSettle: () => void;
 }
+
+/** What a store lacks whose invoices are asked for by a test, and are no rows. */
+export const standInInvoices: Unsound = {
+  checks: ["payments.invoice", "figures.facts"],
+  because: "payments are found for invoices that a test asks for and nobody stores",
+};
 
 /** Invoices that a test asks for, without the invoices' own store. */
 export function askingInvoices(ids: IdSource): AskingInvoices {

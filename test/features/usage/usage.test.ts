@@ -3,12 +3,14 @@ import { expect } from "chai";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/colleagues.ts";
 import { eachStore } from "../../support/stores.ts";
-import { openBooks, type Books } from "../analytics/books.ts";
+import { handWritten, openBooks, type Books } from "../analytics/books.ts";
 
 /** In March of 2026, which the tests take for the present month. */
 const on = (date: number, hours = 0) => Date.UTC(2026, 2, date, hours);
 
 eachStore("usage", (store) => {
+  store.leavesUnsound(handWritten);
+
   let app: TestApp;
   let books: Books;
   let ada: Person;
