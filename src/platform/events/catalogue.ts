@@ -4,8 +4,9 @@
  */
 export const eventCatalogue = {
   invoices: {
-    "invoice.created": "A draft was made.",
-    "invoice.issued": "The invoice is open: its payer can pay it.",
+    "invoice.created":
+      "It was made: as a draft, or open at once where it was issued in the same request.",
+    "invoice.issued": "A draft was issued: it is open, and its payer can pay it.",
     "invoice.updated": "The invoice changed, but not in a way that has an event of its own.",
     "invoice.payment_detected": "A payment for it was seen on its network.",
     "invoice.partially_paid": "Less than is due was paid so far.",

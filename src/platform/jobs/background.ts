@@ -87,7 +87,9 @@ export function createBackground(deps: {
     const now = clock.now();
     lastTick = now;
     for (const slot of slots.values()) {
-      if (slot.running === null && slot.dueAt <= now) startRun(slot);
+      // Once the clock went back, a time that lies further ahead than a worker ever waits is none.
+      const isDue = slot.dueAt <= now || slot.dueAt - now > slot.worker.everyMs;
+      if (slot.running === null && isDue) startRun(slot);
     }
   }
 
