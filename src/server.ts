@@ -13,7 +13,7 @@ import {
   refuseMethods,
   secureHeaders,
 } from "./api/http.ts";
-import type { RequestState } from "./api/mount.ts";
+import type { RequestState } from "./api/exchange.ts";
 import { allOperations } from "./features/index.ts";
 import type { App } from "./compose/index.ts";
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type Router from "@koa/router";
 import { notFound } from "../kernel/errors.ts";
-import type { RequestState } from "./mount.ts";
+import type { RequestState } from "./exchange.ts";
 import type { Operation } from "./operation.ts";
 import { openApiDocument, problemsOf } from "./openapi.ts";
 import { problemsOfAnyRequest } from "./problems.ts";

@@ -1,5 +1,5 @@
 import type Router from "@koa/router";
-import type { RequestState } from "./mount.ts";
+import type { RequestState } from "./exchange.ts";
 
 /** Whether this process can serve, and what keeps it from it: short words without details of the inside. */
 export interface Readiness {

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { hour, type Clock, type Instant } from "../kernel/clock.ts";
 import { invalidField, Problem } from "../kernel/errors.ts";
 import {
@@ -224,8 +224,4 @@ async function endsInTime(twin: Promise<unknown>): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-export function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

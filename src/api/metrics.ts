@@ -5,8 +5,8 @@ import { second } from "../kernel/clock.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import { isLoopback } from "./client-address.ts";
-import { digest } from "./idempotency.ts";
-import type { RequestState } from "./mount.ts";
+import { digest } from "../kernel/digest.ts";
+import type { RequestState } from "./exchange.ts";
 import { Unauthenticated } from "./problems.ts";
 
 /** Counts each request and its time, under the pattern of its path: paths themselves are without number. */

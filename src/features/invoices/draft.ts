@@ -1,4 +1,4 @@
-import { digest } from "../../api/idempotency.ts";
+import { digest } from "../../kernel/digest.ts";
 import { settlementAsset } from "../../kernel/asset.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import type { Instant } from "../../kernel/clock.ts";

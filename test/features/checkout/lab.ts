@@ -10,7 +10,8 @@ import {
   refuseMethods,
   secureHeaders,
 } from "../../../src/api/http.ts";
-import { mountOperations, type RequestState } from "../../../src/api/mount.ts";
+import type { RequestState } from "../../../src/api/exchange.ts";
+import { mountOperations } from "../../../src/api/mount.ts";
 import { createRateLimiter } from "../../../src/api/rate-limits.ts";
 import {
   checkoutOperations,

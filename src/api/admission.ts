@@ -1,0 +1,123 @@
+import { notFound } from "../kernel/errors.ts";
+import type { Id } from "../kernel/id.ts";
+import type { Gatekeeper, Principal, Standing } from "./access.ts";
+import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
+import type { Operation } from "./operation.ts";
+import { pathParameter } from "./path-parameter.ts";
+import { roleMay, scopesMay, type Permission } from "./permissions.ts";
+import { Forbidden, OrganizationSuspended, Unauthenticated } from "./problems.ts";
+import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
+
+/** Counts the request against its limits, then finds out who calls and whether they may; throws where they may not. */
+export async function admit(
+  ctx: Exchange,
+  operation: Operation,
+  deps: MountDependencies,
+): Promise<Caller> {
+  const byClient = rateLimits[operation.limit].by === "client";
+  if (byClient) await count(ctx, operation, ctx.state.clientAddress, deps);
+  if (operation.access.kind === "public") return { principal: null, standing: null };
+
+  const caller = await authenticate(ctx, deps.gatekeeper);
+  if (caller === null) {
+    throw new Unauthenticated(
+      "Send an access token in the header Authorization (Bearer …) or an API key in the header X-Service-Key. Where one was sent, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
+    );
+  }
+  if (!byClient) await count(ctx, operation, caller.principal.id, deps);
+  switch (operation.access.kind) {
+    case "authenticated":
+      // A key speaks for its organization, so its scopes and its organization's status count here too.
+      if (caller.standing !== null) {
+        const isRead = operation.method === "GET";
+        const permission = isRead ? "organization:read" : "organization:write";
+        authorise(caller.standing, caller.principal, permission, !isRead);
+      }
+      return caller;
+    case "organization": {
+      const standing = await standingIn(
+        pathParameter(ctx, "organizationId") as Id<"organization">,
+        caller,
+        deps,
+      );
+      authorise(
+        standing,
+        caller.principal,
+        operation.access.permission,
+        operation.method !== "GET",
+      );
+      return { principal: caller.principal, standing };
+    }
+    case "platform":
+      if (!platformMay(caller.principal, operation.access.permission)) {
+        throw new Forbidden("Only the platform's admins and keys with scope platform may do this.");
+      }
+      return caller;
+  }
+}
+
+async function count(ctx: Exchange, operation: Operation, key: string, deps: MountDependencies) {
+  const state = await deps.rateLimiter.count(operation.limit, key);
+  if (state !== null) ctx.set(rateLimitHeaders(state));
+}
+
+async function authenticate(
+  ctx: Exchange,
+  gatekeeper: Gatekeeper,
+): Promise<{ principal: Principal; standing: Standing | null } | null> {
+  const key = ctx.get("X-Service-Key");
+  const authorization = ctx.get("Authorization");
+  if (key !== "" && authorization !== "") {
+    throw new Unauthenticated(
+      "Send one credential: either the header Authorization or X-Service-Key.",
+    );
+  }
+  if (key !== "") return gatekeeper.apiKey(key);
+  const bearer = /^Bearer +([^ ]+)$/i.exec(authorization);
+  if (bearer?.[1] === undefined) return null;
+  const principal = await gatekeeper.session(bearer[1]);
+  return principal === null ? null : { principal, standing: null };
+}
+
+/** The principal's standing, or the same 404 for another's organization as for one that is not there. */
+async function standingIn(
+  organizationId: Id<"organization">,
+  caller: { principal: Principal; standing: Standing | null },
+  deps: MountDependencies,
+): Promise<Standing> {
+  const { principal, standing: home } = caller;
+  const standing =
+    principal.type === "api_key"
+      ? home
+      : await deps.gatekeeper.membership(principal.id, organizationId);
+  if (standing === null || standing.organizationId !== organizationId) throw notFound();
+  return standing;
+}
+
+function authorise(
+  standing: Standing,
+  principal: Principal,
+  permission: Permission,
+  isWrite: boolean,
+): void {
+  const may =
+    principal.type === "api_key"
+      ? scopesMay(principal.scopes, permission)
+      : standing.role !== null && roleMay(standing.role, permission);
+  if (!may) {
+    throw new Forbidden(
+      `This needs the permission ${permission}; docs/permissions.md lists the roles and scopes that have it.`,
+    );
+  }
+  if (isWrite && standing.organizationStatus === "suspended") {
+    throw new OrganizationSuspended(
+      "The platform has suspended this organization: it can be read, not changed. Ask the operator.",
+    );
+  }
+}
+
+function platformMay(principal: Principal, permission: Permission): boolean {
+  return principal.type === "api_key"
+    ? scopesMay(principal.scopes, permission)
+    : principal.platformRole === "admin";
+}

@@ -1,0 +1,116 @@
+import { canonicalJson } from "../kernel/canonical-json.ts";
+import { digest } from "../kernel/digest.ts";
+import { Defect, invalidField } from "../kernel/errors.ts";
+import { entityTag, tagsOf } from "./entity-tags.ts";
+import type { Exchange, MountDependencies } from "./exchange.ts";
+import type { KeptAnswer } from "./idempotency.ts";
+import type { AnyCall, Operation } from "./operation.ts";
+import { serialize } from "./serialize.ts";
+
+/** Has the service handle the call, once per Idempotency-Key, and sends what its record lets out. */
+export async function answer<Service>(
+  ctx: Exchange,
+  operation: Operation<Service>,
+  service: Service,
+  call: AnyCall,
+  deps: MountDependencies,
+): Promise<void> {
+  const present = (result: unknown): KeptAnswer => ({
+    status: operation.status,
+    body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),
+  });
+  if (!operation.idempotent) {
+    send(ctx, operation, rendered(operation, await operation.handle(service, call), present));
+    return;
+  }
+  let isFound = false as boolean;
+  const principal =
+    call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
+  const { answer: kept, isReplayed } = await deps.idempotency.run(
+    {
+      key: idempotencyKey(ctx),
+      scope: `${principal}\n${operation.id}`,
+      fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
+      isSecret: operation.secretAnswer,
+    },
+    call.context,
+    async (context) => {
+      const result = await operation.handle(service, { ...call, context });
+      isFound = operation.isReplayed(result);
+      return result;
+    },
+    present,
+  );
+  if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
+  send(ctx, operation, kept);
+}
+
+interface Rendered extends KeptAnswer {
+  /** The entity tag, once somebody needed it. */
+  tag?: string;
+}
+
+const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
+
+/**
+ * A result as it is sent. A service that gives the same object again, because nothing about it has changed, is spared
+ * the checking and the writing: polled checkouts live on it.
+ */
+function rendered(
+  operation: Operation,
+  result: unknown,
+  present: (result: unknown) => KeptAnswer,
+): Rendered {
+  if (typeof result !== "object" || result === null) return present(result);
+  let known = renderings.get(operation);
+  if (known === undefined) {
+    known = new WeakMap();
+    renderings.set(operation, known);
+  }
+  let answer = known.get(result);
+  if (answer === undefined) {
+    answer = { ...present(result) };
+    known.set(result, answer);
+  }
+  return answer;
+}
+
+function idempotencyKey(ctx: Exchange): string | undefined {
+  const given = ctx.req.headersDistinct["idempotency-key"] ?? [];
+  if (given.length > 1) throw invalidField("Idempotency-Key", "repeated", "must be given once");
+  return given[0];
+}
+
+function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
+  const { body, fault } = serialize(operation, result);
+  if (fault === null) return body;
+  if (deps.strictAnswers) throw new Defect(`${operation.id} answers outside its record: ${fault}`);
+  deps.logger.error({ operation: operation.id, fault }, "an answer does not fit its record");
+  return body;
+}
+
+function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
+  if (operation.record === null) {
+    ctx.status = kept.status;
+    ctx.body = null;
+    ctx.status = kept.status;
+    return;
+  }
+  const isSingle = operation.method !== "POST" && !operation.query["cursor"];
+  if (isSingle) {
+    const tag = (kept.tag ??= entityTag(kept.body));
+    ctx.set("ETag", tag);
+    const known = ctx.get("If-None-Match");
+    if (
+      operation.method === "GET" &&
+      known !== "" &&
+      (known === "*" || tagsOf(known).includes(tag))
+    ) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  ctx.status = kept.status;
+  ctx.type = "application/json";
+  ctx.body = kept.body;
+}

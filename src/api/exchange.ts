@@ -1,0 +1,29 @@
+import type { Context } from "koa";
+import type { Logger } from "../platform/logger/index.ts";
+import type { Gatekeeper, Principal, Standing } from "./access.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { RateLimiter } from "./rate-limits.ts";
+
+export interface MountDependencies {
+  readonly gatekeeper: Gatekeeper;
+  readonly idempotency: Idempotency;
+  readonly rateLimiter: RateLimiter;
+  readonly logger: Logger;
+  /** Tests: an answer that does not fit its record throws. Else it is logged, never a 500 after a commit. */
+  readonly strictAnswers: boolean;
+}
+
+/** What the middleware in server.ts has learned about a request. */
+export interface RequestState {
+  requestId: string;
+  clientAddress: string;
+}
+
+/** A request for an operation and its answer. */
+export type Exchange = Context & { state: RequestState; params?: Record<string, string> };
+
+/** Who calls, as authorization found it; nobody on public operations. */
+export interface Caller {
+  readonly principal: Principal | null;
+  readonly standing: Standing | null;
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Actor } from "../kernel/actor.ts";
+import { systemActor } from "../kernel/actor.ts";
+import { InvalidRequest } from "../kernel/errors.ts";
+import { readJson } from "./body.ts";
+import { expectation } from "./entity-tags.ts";
+import type { Caller, Exchange } from "./exchange.ts";
+import type { AnyCall, Operation, pathParameters } from "./operation.ts";
+import { pathParameter } from "./path-parameter.ts";
+import { UnsupportedMediaType } from "./problems.ts";
+import { parseBody, parseQuery } from "./request.ts";
+
+/** Everything that the handler is given, checked by the operation's declaration. */
+export async function parseCall(
+  ctx: Exchange,
+  operation: Operation,
+  caller: Caller,
+): Promise<AnyCall> {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(
+    (match) => match[1] as keyof typeof pathParameters,
+  );
+  const params = Object.fromEntries(names.map((name) => [name, pathParameter(ctx, name)]));
+  const query = parseQuery(operation.query, new URLSearchParams(ctx.querystring));
+  const body = await bodyOf(ctx, operation);
+  const actor: Actor = caller.principal ?? systemActor("public");
+  return {
+    params,
+    query,
+    body,
+    actor: caller.principal,
+    organizationId: caller.standing?.organizationId ?? null,
+    standing: caller.standing,
+    context: { actor, requestId: ctx.state.requestId, ip: ctx.state.clientAddress },
+    expect: expectation(ctx.get("If-Match"), operation),
+  };
+}
+
+/** What an operation without a record for its body lets through: nothing, or an object without fields. */
+const emptyBody = z.strictObject({});
+
+async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
+  const { "content-length": length, "transfer-encoding": encoding } = ctx.req.headers;
+  const hasBody = length === undefined ? encoding !== undefined : length !== "0";
+  if (!hasBody) {
+    if (operation.body === null) return undefined;
+    throw new InvalidRequest("This operation needs a JSON body.");
+  }
+  if (operation.body === null && operation.method !== "POST") {
+    throw new InvalidRequest("This operation takes no body: send the request without one.");
+  }
+  if (ctx.is("application/json") === false) {
+    throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
+  }
+  const body = parseBody(operation.body ?? emptyBody, await readJson(ctx));
+  return operation.body === null ? undefined : body;
+}
