@@ -1,7 +1,8 @@
 import { readBacklogs, readLastReport } from "../features/admin/index.ts";
+import { holdUse, shareOf } from "../features/invoices/index.ts";
 import { countUnmatched } from "../features/payments/index.ts";
 import { deliveryBacklog } from "../features/webhooks/index.ts";
-import { second, type Instant } from "../kernel/clock.ts";
+import { minute, second, type Clock, type Instant } from "../kernel/clock.ts";
 import { openAlarms, storedProviders } from "../platform/chain/monitor-store.ts";
 import { networkStates } from "../platform/chain/state.ts";
 import { oldestWaitingEvent } from "../platform/events/relay.ts";
@@ -20,6 +21,7 @@ export function addMetrics(metrics: Metrics, parts: Parts, services: Services): 
   metrics.add(networkMetrics(parts));
   metrics.add(providerMetrics(parts, services));
   metrics.add(moneyMetrics(parts));
+  metrics.add(ratesMetrics(parts, services));
   metrics.add(workMetrics(parts));
   metrics.add(checkMetrics(parts));
 }
@@ -136,18 +138,45 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
   };
 }
 
-function moneyMetrics({ db, config }: Parts): MetricGroup {
+function moneyMetrics({ db, clock, config }: Parts): MetricGroup {
+  // It reads all that is held: too much for every page.
+  const usesOfLate = remembered(clock, minute, () => holdUse(db, config.networks));
   return {
     metrics: [
       gauge("till_unmatched_transfers", "Transfers that wait in merchants' inboxes.", "network"),
+      gauge(
+        "till_hold_use_ratio",
+        "The share of amounts in use at the address and price where it is largest; 1 refuses invoices.",
+        "network",
+      ),
     ],
     async read() {
-      const unmatched = await countUnmatched(db);
+      const [unmatched, uses] = await Promise.all([countUnmatched(db), usesOfLate()]);
+      const shares = new Map(uses.map((use) => [use.network, shareOf(use)]));
       return {
+        till_hold_use_ratio: config.networks.map(({ id }) => ({
+          labels: { network: id },
+          value: shares.get(id) ?? 0,
+        })),
         till_unmatched_transfers: config.networks.map(({ id }) => ({
           labels: { network: id },
           value: unmatched.get(id) ?? 0,
         })),
+      };
+    },
+  };
+}
+
+function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
+  return {
+    metrics: [gauge("till_rates_age_seconds", "The age of the accepted quote of sources.", "pair")],
+    async read() {
+      const now = clock.now();
+      const quoted = (await rates.list()).filter(({ status }) => status !== "fixed");
+      return {
+        till_rates_age_seconds: quoted.flatMap(({ pair, accepted }) =>
+          accepted === null ? [] : { labels: { pair: pair.name }, value: ageOf(accepted.at, now) },
+        ),
       };
     },
   };
@@ -216,4 +245,16 @@ function tally(sets: readonly Labels[]): Reading[] {
     else known.value += 1;
   }
   return [...counts.values()];
+}
+
+/** What was read, for so long, instead of reading it anew. */
+function remembered<T>(clock: Clock, forMs: number, read: () => Promise<T>): () => Promise<T> {
+  let kept: { readonly value: T; readonly at: Instant } | null = null;
+  return async () => {
+    const now = clock.now();
+    if (kept !== null && Math.abs(now - kept.at) < forMs) return kept.value;
+    const value = await read();
+    kept = { value, at: now };
+    return value;
+  };
 }

@@ -1,13 +1,14 @@
 import { statfs } from "node:fs/promises";
 import { makeOversight, type OversightService } from "../features/admin/index.ts";
 import type { Instant } from "../kernel/clock.ts";
+import { maintenanceSchedule } from "./maintenance.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
 /** Makes what tells the platform's admins how things stand, which looks at everything else. */
 export function makePlatformOversight(
   { config, db, clock }: Parts,
-  { payments, watchers, leases }: Services,
+  { payments, watchers, leases, rates }: Services,
   lastTickAt: () => Instant | null,
 ): OversightService {
   return makeOversight({
@@ -15,6 +16,8 @@ export function makePlatformOversight(
     networks: config.networks,
     holdsLease: (name) => leases.holds(name),
     lastTickAt,
+    schedule: maintenanceSchedule,
+    rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
     async freeBytes() {
       if (config.databaseUrl !== null) return null;
       const { bavail, bsize } = await statfs(config.dataDir);

@@ -82,6 +82,8 @@ eachStore("the metrics", (store) => {
     expect(valueOf(page, 'till_network_tip_height{network="sandbox"}')).to.be.at.least(0);
     expect(valueOf(page, 'till_network_lag_blocks{network="sandbox"}')).to.be.at.least(0);
     expect(valueOf(page, 'till_unmatched_transfers{network="sandbox"}')).to.equal(0);
+    expect(valueOf(page, 'till_hold_use_ratio{network="sandbox"}')).to.equal(0);
+    expect(page).to.include("# TYPE till_rates_age_seconds gauge");
     expect(valueOf(page, 'till_webhook_deliveries{status="dead_letter"}')).to.equal(0);
     for (const queue of ["webhooks", "chain", "billing", "maintenance"]) {
       for (const state of ["waiting", "active", "delayed", "failed"]) {

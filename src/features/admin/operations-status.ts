@@ -12,6 +12,7 @@ import {
 } from "../../platform/database/index.ts";
 import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
+import type { CronTask } from "../../platform/jobs/cron.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import { holdUse, shareOf, type HoldUse } from "../invoices/index.ts";
 import { watchWorkerName, type Watcher } from "../payments/index.ts";
@@ -19,6 +20,7 @@ import { deliveryBacklog } from "../webhooks/index.ts";
 import { down, graded, networkHealth, type Check } from "./health.ts";
 import type { OperationsStatus } from "./glance.ts";
 import { readBacklogs } from "./probes.ts";
+import { auditCheck, cronCheck, ratesCheck, type RatesReport } from "./work-checks.ts";
 import { overall, type ProviderStatus, type Report } from "./report.ts";
 
 /** Where what the store cannot tell comes from. */
@@ -30,6 +32,10 @@ export interface StatusSources {
   readonly holdsLease: (name: string) => boolean;
   /** When this process's scheduler last woke; null where it has none. */
   readonly lastTickAt: () => Instant | null;
+  /** What is to be begun by the clock alone. */
+  readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
+  /** How exchange rates stand; null where none are asked for. */
+  readonly rates: (() => Promise<RatesReport>) | null;
   /** Free bytes where the store lies; null where that is another machine's. */
   readonly freeBytes: () => Promise<number | null>;
 }
@@ -143,7 +149,12 @@ export function makeLook(
       migrations: await migrations(),
       scheduler: scheduler(held),
       outbox: await outbox(),
+      audit: await auditCheck(db, clock.now()),
+      cron: await cronCheck(
+        ...([db, clock.now(), deps.schedule, deps.lastTickAt() !== null || held.size > 0] as const),
+      ),
       wallets: await wallets(),
+      ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
       ...(await disk()),
     };
     return { checks, providers: await providers(held) };

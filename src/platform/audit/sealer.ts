@@ -1,4 +1,4 @@
-import { second } from "../../kernel/clock.ts";
+import { second, type Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Database, Dialect, Reader, Tx, WriteContext } from "../database/index.ts";
 import { meta } from "../database/meta.ts";
@@ -38,6 +38,14 @@ export function createSealer(deps: {
       });
     },
   };
+}
+
+/** When the oldest entry that is not sealed yet was written; null where there is none. */
+export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
+  const [oldest] = await reader.all<{ createdAt: Instant }>(
+    'SELECT created_at AS "createdAt" FROM audit_logs WHERE position IS NULL ORDER BY id LIMIT 1',
+  );
+  return oldest?.createdAt ?? null;
 }
 
 /** Seals everything that is not sealed yet: what looks at the chain does so first. */

@@ -10,7 +10,10 @@ import {
 import { platformAdmin } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { minute } from "../../../src/kernel/clock.ts";
+import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
+import { cronRuns } from "../../../src/platform/jobs/table.ts";
 
 interface Check {
   readonly status: string;
@@ -52,12 +55,16 @@ eachStore("the status of operations", (store) => {
 
   it("is good where a server runs and reads its network", async () => {
     const { app, status } = await start(true);
-    const good = await until("a read network", status, (answer) =>
-      answer.providers.every((provider) => provider.status === "ok"),
+    const good = await until(
+      "a read network",
+      status,
+      ({ providers, infrastructure }) =>
+        providers.every((provider) => provider.status === "ok") &&
+        infrastructure.checks["cron"]?.status === "ok",
     );
     expect(good.infrastructure.status).to.equal("ok");
     const checks = Object.entries(good.infrastructure.checks);
-    const names = ["database", "migrations", "scheduler", "outbox", "wallets"];
+    const names = ["database", "migrations", "scheduler", "outbox", "audit", "cron", "wallets"];
     expect(checks.map(([name]) => name)).to.deep.equal(
       app.app.db.dialect === "sqlite" ? [...names, "disk"] : names,
     );
@@ -95,6 +102,32 @@ eachStore("the status of operations", (store) => {
     expect(whole).to.equal("degraded");
   });
 
+  it("degrades where entries wait to be sealed, and where the schedule is late while a server runs", async () => {
+    const { app, status } = await start(false);
+    const checksNow = async () => (await status()).infrastructure.checks;
+    await approvedMerchant(app);
+    expect((await checksNow())["audit"]?.status).to.equal("ok");
+    app.clock.advance(2 * minute);
+    const waiting = await checksNow();
+    expect([waiting["audit"]?.status, waiting["cron"]?.status]).to.deep.equal([
+      ...["degraded", "unknown"],
+    ]);
+    const ran = (at: number) =>
+      app.app.db.write(testContext, (tx) =>
+        tx.insertMany(
+          cronRuns,
+          maintenanceSchedule.map(({ name }) => ({ task: name, scheduledAt: at })),
+        ),
+      );
+    expect(await app.app.leases.acquire("somebody", minute)).not.to.equal(null);
+    await ran(app.clock.now() - 121 * minute);
+    const late = (await checksNow())["cron"];
+    expect(late?.status).to.equal("degraded");
+    expect(late?.message).to.include("prune events");
+    await ran(app.clock.now() - 119 * minute);
+    expect((await checksNow())["cron"]?.status).to.equal("ok");
+  });
+
   it("names a store that lacks a migration", async () => {
     const { app, status } = await start(false);
     await app.app.db.write(testContext, (tx) =>
@@ -117,5 +150,16 @@ eachStore("the status of operations", (store) => {
     expect(known.providers[0]?.provider).to.equal("http://127.0.0.1:9");
     expect(JSON.stringify(known)).not.to.include("path-with-a-key");
     expect(known.infrastructure.status).to.equal("degraded");
+  });
+});
+
+describe("the check of exchange rates", () => {
+  it("is good while every pair is quoted, and degraded where one is not", () => {
+    expect(ratesCheck({ status: "ok", problems: [] }).status).to.equal("ok");
+    for (const status of ["degraded", "down"] as const) {
+      const check = ratesCheck({ status, problems: ["EUR/USD: stale"] });
+      expect(check.status).to.equal("degraded");
+      expect(check.message).to.include("EUR/USD: stale");
+    }
   });
 });
