@@ -12,18 +12,15 @@ export interface Readers {
 
 /**
  * A few connections that cannot write. A statement takes the one that was idle last, whose pages are warm; one slow
- * statement holds up no other while there is another connection.
+ * statement holds up no other while there is another connection. Where all are busy, those that ask the same are asked
+ * as one: it begins after each of them came, so it is as new as an answer of their own would be.
  */
 export function makeReaders(connections: readonly Connection[]): Readers {
   const idle = [...connections];
   const waiting: ((connection: Connection) => void)[] = [];
+  /** Statements that wait for a connection, by their text and values. */
+  const unbegun = new Map<string, Promise<RawRow[]>>();
   const usage = makeUsage();
-
-  function take(): Promise<Connection> {
-    const connection = idle.pop();
-    if (connection !== undefined) return Promise.resolve(connection);
-    return new Promise((resolve) => waiting.push(resolve));
-  }
 
   function give(connection: Connection): void {
     const next = waiting.shift();
@@ -31,8 +28,11 @@ export function makeReaders(connections: readonly Connection[]): Readers {
     else next(connection);
   }
 
-  async function read(sql: string, values: readonly SqlValue[]): Promise<RawRow[]> {
-    const connection = await take();
+  async function readOn(
+    connection: Connection,
+    sql: string,
+    values: readonly SqlValue[],
+  ): Promise<RawRow[]> {
     try {
       return await connection.all(sql, values);
     } catch (error) {
@@ -43,6 +43,28 @@ export function makeReaders(connections: readonly Connection[]): Readers {
     } finally {
       give(connection);
     }
+  }
+
+  async function readInTurn(
+    key: string,
+    sql: string,
+    values: readonly SqlValue[],
+  ): Promise<RawRow[]> {
+    const connection = await new Promise<Connection>((resolve) => waiting.push(resolve));
+    unbegun.delete(key);
+    return readOn(connection, sql, values);
+  }
+
+  async function read(sql: string, values: readonly SqlValue[]): Promise<RawRow[]> {
+    const connection = idle.pop();
+    if (connection !== undefined) return readOn(connection, sql, values);
+    const key = `${sql}\n${JSON.stringify(values)}`;
+    const twin = unbegun.get(key);
+    // Each has rows of its own, whatever it does with them.
+    if (twin !== undefined) return (await twin).map((row) => ({ ...row }));
+    const reading = readInTurn(key, sql, values);
+    unbegun.set(key, reading);
+    return reading;
   }
 
   return {
