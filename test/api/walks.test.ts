@@ -122,7 +122,7 @@ const platformInvoice = copies(
 );
 const organization = copies(organizations, "organization", () => ({}), "WHERE is_platform = 0");
 let userId: Id<"user">;
-const membership = copies(memberships, "membership", () => ({ userId, role: "viewer" }));
+const membership = copies(memberships, "membership", () => ({ userId, role: "viewer" as const }));
 const user = copies(
   users,
   "user",
