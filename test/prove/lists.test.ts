@@ -60,6 +60,8 @@ interface Listing {
 }
 
 eachStore("Among 20,000 invoices", (store) => {
+  store.leavesUnsound({ checks: "all", because: "rows are seeded to be listed, not to add up" });
+
   let library: Library;
   before(async function () {
     this.timeout(180_000);

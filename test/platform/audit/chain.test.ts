@@ -21,6 +21,8 @@ import { systemActor } from "../../../src/kernel/actor.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 
 eachStore("the audit chain", (store) => {
+  store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
+
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
   let db: Database;
