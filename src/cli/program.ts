@@ -9,6 +9,7 @@ import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
 import {
   billingCommands,
+  billingDeskCommands,
   ledgerCommands,
   receiveWalletCommands,
 } from "../features/billing/commands.ts";
@@ -96,6 +97,7 @@ export function makeProgram(
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
   addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);
+  addFeature(program, openTerminal, billingDeskCommands, (app) => app.billingDesk);
   addFeature(program, openTerminal, ledgerCommands, (app) => app.ledgerService);
   addFeature(program, openTerminal, receiveWalletCommands, (app) => app.receiveWallet);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);

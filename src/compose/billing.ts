@@ -1,5 +1,6 @@
 import {
   billingWorkerName,
+  makeBillingDesk,
   makeBillingReader,
   makeBillingRun,
   makeIssuer,
@@ -14,12 +15,14 @@ import {
   makeUsageWatch,
   planInUse,
   requireSubscription,
+  type BillingDesk,
   type BillingReader,
   type BillingRun,
   type Ledger,
   type LedgerService,
   type ReceiveWalletService,
   type SubscriptionService,
+  type Transitions,
 } from "../features/billing/index.ts";
 import type { Auditor } from "../platform/audit/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
@@ -31,11 +34,13 @@ import type { Parts } from "./parts.ts";
 /** What the platform asks its merchants for. */
 export interface Billing {
   readonly billingReader: BillingReader;
+  readonly billingDesk: BillingDesk;
   readonly billingRun: BillingRun;
   readonly ledger: Ledger;
   readonly ledgerService: LedgerService;
   readonly receiveWallet: ReceiveWalletService;
   readonly subscriptions: SubscriptionService;
+  readonly transitions: Transitions;
   /** Told of every event: it tells who comes near what their plan includes. */
   readonly usageWatch: Subscriber;
 }
@@ -54,7 +59,12 @@ export function makeBilling(
   const common = { db, clock, ids, catalog: config.plans, networks, managed, payments };
   const ledger = makeLedger({ ids, auditor, outbox });
   const billingReader = makeBillingReader({ ...common, checkoutUrl });
-  const teller = makeTeller({ auditor, outbox, views: (reader, rows) => billingReader.views(reader, rows), checkoutUrl });
+  const teller = makeTeller({
+    auditor,
+    outbox,
+    views: (reader, rows) => billingReader.views(reader, rows),
+    checkoutUrl,
+  });
   const twins = makeTwins(common);
   const tools = { ...common, ledger, teller, twins, checkoutUrl, nudge };
   const issuer = makeIssuer(tools);
@@ -67,9 +77,10 @@ export function makeBilling(
       ? requireSubscription(reader, clock, organizationId)
       : Promise.resolve();
 
+  const billingRun = makeBillingRun({ ...common, logger, transitions });
   return {
-    billingReader,
-    billingRun: makeBillingRun({ ...common, logger, transitions }),
+    ...{ billingReader, billingRun, transitions },
+    billingDesk: makeBillingDesk({ ...common, issuer, billingRun }),
     ledger,
     ledgerService: makeLedgerService({ db, clock, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),

@@ -1,4 +1,5 @@
 import { analyticsChecks } from "../features/analytics/index.ts";
+import { billingChecks } from "../features/billing/index.ts";
 import { invoiceChecks } from "../features/invoices/index.ts";
 import { organizationChecks } from "../features/organizations/index.ts";
 import { paymentChecks } from "../features/payments/index.ts";
@@ -20,6 +21,7 @@ export const storeChecks: readonly Check[] = [
   ...webhookChecks,
   ...invoiceChecks,
   ...paymentChecks,
+  ...billingChecks,
   ...analyticsChecks,
 ];
 

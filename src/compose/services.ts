@@ -138,7 +138,10 @@ export function makeServices(parts: Parts): Services {
   const ports = lateBillingPorts();
   const money = makeMoney(parts, { auditor, outbox }, ports);
   const billing = makeBilling(parts, { auditor, outbox }, money, ports);
-  const admin = makeAdminService({ db, clock, organizations, walletsOf });
+  const admin = makeAdminService({
+    ...{ db, clock, organizations, walletsOf },
+    subscriptionsOf: billing.subscriptions.viewsOf,
+  });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
   const queues = makeQueueService({

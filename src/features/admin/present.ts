@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { presentSubscription, type SubscriptionView } from "../billing/index.ts";
 import { presentMembership, presentUser } from "../members/index.ts";
 import { presentOrganization, type ReviewRow } from "../organizations/index.ts";
 import { presentWallet } from "../wallets/index.ts";
@@ -15,11 +16,10 @@ import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
 export function presentOrganizations(
   page: Page<OrganizationEntry>,
 ): z.input<typeof AdminOrganizationListRecord> {
-  return mapPage(page, ({ organization, crew }) => ({
+  return mapPage(page, ({ organization, crew, subscription }) => ({
     ...presentOrganization(organization),
     ...crew,
-    plan: null,
-    subscriptionStatus: null,
+    ...presentPlan(subscription),
   }));
 }
 
@@ -31,13 +31,19 @@ export function presentOrganizationDetail(
     ...presentOrganization(detail.organization),
     ownerEmail: owner?.email ?? "",
     memberCount: detail.members.length,
-    plan: null,
-    subscriptionStatus: null,
+    ...presentPlan(detail.subscription),
     members: detail.members.map(presentMembership),
     wallets: detail.wallets.map(presentWallet),
-    subscription: null,
+    subscription: detail.subscription === null ? null : presentSubscription(detail.subscription),
     reviewHistory: detail.reviews.map(presentReview),
   };
+}
+
+/** The plan that an organization has; one that is canceled is not had any more. */
+function presentPlan(view: SubscriptionView | null) {
+  if (view === null) return { plan: null, subscriptionStatus: null };
+  const { status, terms } = view.subscription;
+  return { plan: status === "canceled" ? null : terms.id, subscriptionStatus: status };
 }
 
 /** What `till init` prints. */

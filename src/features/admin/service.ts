@@ -3,6 +3,7 @@ import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
+import type { SubscriptionView } from "../billing/index.ts";
 import { membershipsOfOrganization, type MembershipView } from "../members/index.ts";
 import {
   findOrganization,
@@ -21,6 +22,8 @@ import { crewsOf, type Crew } from "./store.ts";
 export interface OrganizationEntry {
   readonly organization: OrganizationRow;
   readonly crew: Crew;
+  /** Null: it never had one. */
+  readonly subscription: SubscriptionView | null;
 }
 
 /** Everything that the platform's admins decide by. */
@@ -29,6 +32,7 @@ export interface OrganizationDetail {
   readonly members: readonly MembershipView[];
   readonly wallets: readonly WalletView[];
   readonly reviews: readonly ReviewRow[];
+  readonly subscription: SubscriptionView | null;
 }
 
 export interface AdminService {
@@ -60,15 +64,21 @@ export function makeAdminService(deps: {
     reader: Reader,
     organizationId: Id<"organization">,
   ) => Promise<readonly WalletView[]>;
+  readonly subscriptionsOf: (
+    reader: Reader,
+    organizationIds: readonly Id<"organization">[],
+  ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
 }): AdminService {
-  const { db, clock, organizations, walletsOf } = deps;
+  const { db, clock, organizations, walletsOf, subscriptionsOf } = deps;
 
   async function detailOf(
     reader: Reader,
     organization: OrganizationRow,
   ): Promise<OrganizationDetail> {
+    const { id } = organization;
     return {
       organization,
+      subscription: (await subscriptionsOf(reader, [id])).get(id) ?? null,
       members: await membershipsOfOrganization(reader, organization.id),
       wallets: await walletsOf(reader, organization.id),
       reviews: await reviewHistory(reader, organization.id),
@@ -79,15 +89,17 @@ export function makeAdminService(deps: {
     async listOrganizations({ limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "admin_organizations", { ...filters });
       const { data, nextCursor } = toPage(await searchOrganizations(db, filters, page), page);
-      const crews = await crewsOf(
-        db,
-        data.map(({ id }) => id),
-      );
+      const ids = data.map(({ id }) => id);
+      const [crews, subscriptions] = await Promise.all([
+        crewsOf(db, ids),
+        subscriptionsOf(db, ids),
+      ]);
       const nobody: Crew = { ownerEmail: "", memberCount: 0 };
       return {
         data: data.map((organization) => ({
           organization,
           crew: crews.get(organization.id) ?? nobody,
+          subscription: subscriptions.get(organization.id) ?? null,
         })),
         nextCursor,
       };

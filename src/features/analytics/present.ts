@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { formatMoney, zero } from "../../kernel/money.ts";
+import { formatMoney } from "../../kernel/money.ts";
 import { divideRounded } from "../../kernel/ratio.ts";
 import type {
   AnalyticsSummaryRecord,
@@ -66,8 +66,8 @@ export function presentPlatformSummary(
     ...presentSummary(summary),
     organizationCount: summary.organizationCount,
     pendingReviewCount: summary.pendingReviewCount,
-    activeSubscriptionCount: 0,
-    monthlyRecurringRevenue: formatMoney(zero(summary.processed.volume.asset)),
+    activeSubscriptionCount: summary.activeSubscriptionCount,
+    monthlyRecurringRevenue: formatMoney(summary.monthlyRecurringRevenue),
   };
 }
 
@@ -105,10 +105,9 @@ export function presentMerchantCharts(
 export function presentPlatformCharts(
   charts: PlatformCharts,
 ): z.input<typeof PlatformAnalyticsChartsRecord> {
-  const nothing = { volume: zero(charts.currency), paymentCount: 0 };
   return {
     ...presentCharts(charts),
-    revenueSeries: charts.volumes.map(({ start }) => presentPoint({ start, ...nothing })),
+    revenueSeries: charts.revenue.map(presentPoint),
     organizationSeries: charts.organizations.map(({ start, created, approved }) => ({
       periodStart: toIso(start),
       created,

@@ -6,6 +6,7 @@ import { parsePage } from "../../kernel/page.ts";
 import { divideRounded, powerOfTen } from "../../kernel/ratio.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Reader } from "../../platform/database/index.ts";
+import { platformRevenue, recurringRevenue } from "../billing/index.ts";
 import { invoiceStatuses, type InvoiceStatus } from "../invoices/index.ts";
 import {
   figureDecimals,
@@ -65,6 +66,10 @@ export interface MerchantSummary extends Summary {
 export interface PlatformSummary extends Summary {
   readonly organizationCount: number;
   readonly pendingReviewCount: number;
+  /** Active and past due ones, now. */
+  readonly activeSubscriptionCount: number;
+  /** What the plans of those cost in a month. */
+  readonly monthlyRecurringRevenue: Money;
 }
 
 export type Bucket<T> = T & { readonly start: Instant };
@@ -85,6 +90,8 @@ export interface MerchantCharts extends Charts {
 }
 
 export interface PlatformCharts extends Charts {
+  /** What platform invoices were paid with. */
+  readonly revenue: readonly Bucket<Volume>[];
   readonly organizations: readonly Bucket<{
     readonly created: number;
     readonly approved: number;
@@ -242,21 +249,34 @@ export function makeAnalyticsService(deps: {
       top(organizationId, "wallet", query, (ids) => walletsById(db, organizationId, ids)),
 
     async platformSummary(query) {
-      const [summary, organizationCount, pendingReviewCount] = await Promise.all([
-        summaryOf(platformScope, ask(query)),
+      const question = ask(query);
+      const { currency } = question;
+      const [summary, organizationCount, pendingReviewCount, recurring] = await Promise.all([
+        summaryOf(platformScope, question),
         countOrganizations(db),
         countPendingReviews(db),
+        recurringRevenue(db, currency.code),
       ]);
-      return { ...summary, organizationCount, pendingReviewCount };
+      return {
+        ...{ ...summary, organizationCount, pendingReviewCount },
+        activeSubscriptionCount: recurring.subscriptions,
+        monthlyRecurringRevenue: money(recurring.monthly, currency),
+      };
     },
 
     async platformCharts(query) {
       const charts = await chartsOf(platformScope, query);
-      const { period, interval, starts } = charts;
-      const [created, approved] = await Promise.all([
+      const { period, interval, starts, currency } = charts;
+      const [created, approved, paid] = await Promise.all([
         organizationsPerDay(db, period),
         approvalsPerDay(db, period),
+        platformRevenue(db, currency.code, period),
       ]);
+      const paidIn = intoBuckets(paid, interval);
+      const revenue = starts.map((start) => {
+        const { items, total } = paidIn.get(start) ?? { items: 0, total: 0n };
+        return { start, volume: money(total, currency), paymentCount: items };
+      });
       const [createdIn, approvedIn] = [created, approved].map((days) =>
         intoBuckets(
           days.map((each) => ({ ...each, total: 0n })),
@@ -268,7 +288,7 @@ export function makeAnalyticsService(deps: {
         created: createdIn?.get(start)?.items ?? 0,
         approved: approvedIn?.get(start)?.items ?? 0,
       }));
-      return { ...charts, organizations };
+      return { ...charts, revenue, organizations };
     },
 
     topOrganizations: (query) =>

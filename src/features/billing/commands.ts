@@ -2,6 +2,7 @@ import { commandsOf, organizationFlag, pageFlags, type CommandFlag } from "../..
 import type { BillingReader } from "./invoice-service.ts";
 import type { ReceiveWalletService } from "./receive-wallet.ts";
 
+export { billingDeskCommands } from "./desk-commands.ts";
 export { ledgerCommands } from "./ledger-commands.ts";
 
 const reading = commandsOf<BillingReader>();

@@ -70,3 +70,8 @@ export const PlanLimitReached = defineProblem({
   status: 403,
   title: "All invoices that the plan includes are issued",
 });
+export const BillingBroken = defineProblem({
+  code: "billing_broken",
+  status: 422,
+  title: "What was billed is not what its inputs come to",
+});

@@ -73,10 +73,10 @@ export interface SubscriptionService {
     expect?: (current: SubscriptionView) => void,
   ): Promise<SubscriptionView>;
   /** The subscriptions of several organizations, those that are canceled too. */
-  viewsOf(
+  readonly viewsOf: (
     reader: Reader,
     organizationIds: readonly Id<"organization">[],
-  ): Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
+  ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
 }
 
 /** How often somebody else may change the subscription while it is being changed. */

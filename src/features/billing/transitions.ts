@@ -251,7 +251,8 @@ export function makeTransitions(deps: {
       const after = next === null ? null : await apply(tx, at, scene, next);
       const replaced = after === null ? await replaceTwins(tx, at, scene) : null;
       // A new twin is not in the scene: it is looked at again with it.
-      const isMore = replaced !== null || (after !== null && due(after, at) !== null);
+      const isMore =
+        replaced !== null || (after !== null && (due(after, at) !== null || isMissing(after, at)));
       const stands = replaced ?? after ?? scene;
       await keepNextAction(tx, at, stands, isMore ? at : lookAgainAt(stands, at));
       return isMore;
@@ -274,9 +275,14 @@ export function makeTransitions(deps: {
 function missing(invoice: PlatformInvoiceRow, { twins }: Scene, at: Instant): bigint {
   const all = twins.get(invoice.id) ?? [];
   const current = all.find(({ id }) => id === invoice.twinId);
-  if (current !== undefined && isPayable(current, at)) return 0n;
+  // One that was just issued is not in the scene, and can be paid.
+  if (current === undefined || isPayable(current, at)) return 0n;
   const { seen } = receivedAt(all);
   return seen >= invoice.total ? 0n : invoice.total - seen;
+}
+
+function isMissing(scene: Scene, at: Instant): boolean {
+  return scene.invoices.some((invoice) => missing(invoice, scene, at) > 0n);
 }
 
 /** When another twin may be needed; one whose time is over was seen to already. */

@@ -7,6 +7,7 @@ import {
   approvedMerchant,
   expectStatus,
   movingClock,
+  password,
   startApp,
   type Answer,
   type Person,
@@ -87,6 +88,20 @@ export async function openEstate({ place, settings, start, receive }: EstateOpti
     );
   }
 
+  /** An access token that is good now: they end while the clock is moved. */
+  async function tokenOf({ email }: Person): Promise<string> {
+    const body = { email, password };
+    const answer = await expectStatus(app.request("POST", "/v1/auth/login", { body }), 200);
+    return answer.body["accessToken"] as string;
+  }
+
+  const operator = { type: "operator", id: null, label: "tests@localhost" } as const;
+  const made = await app.app.apiKeys.create(
+    { actor: operator, requestId: null, ip: null },
+    admin.organizationId as Id<"organization">,
+    { name: "review", scopes: ["platform"] },
+  );
+
   const subscriptionPath = ({ path }: Merchant) => `${path}/billing/subscription`;
 
   await mine();
@@ -113,13 +128,18 @@ export async function openEstate({ place, settings, start, receive }: EstateOpti
       return { ...person, path: `/v1/organizations/${person.organizationId}` };
     },
 
-    select: (merchant: Merchant, plan: string): Promise<Answer> =>
+    /** A key for the operations of the platform. */
+    platformKey: made.secret,
+    select: async (merchant: Merchant, plan: string): Promise<Answer> =>
       app.request("POST", `${subscriptionPath(merchant)}/select`, {
-        token: merchant.token,
+        token: await tokenOf(merchant),
         body: { plan },
       }),
-    change: (merchant: Merchant, plan: string): Promise<Answer> =>
-      app.request("PATCH", subscriptionPath(merchant), { token: merchant.token, body: { plan } }),
+    change: async (merchant: Merchant, plan: string): Promise<Answer> =>
+      app.request("PATCH", subscriptionPath(merchant), {
+        token: await tokenOf(merchant),
+        body: { plan },
+      }),
     async subscription(merchant: Merchant): Promise<Shown> {
       const answer = app.request("GET", subscriptionPath(merchant), { key: merchant.key });
       return (await expectStatus(answer, 200)).body as unknown as Shown;

@@ -1,0 +1,228 @@
+import {
+  firstDifference,
+  queryCheck,
+  violationsMax,
+  walkBatch,
+  walkCheck,
+  type Check,
+  type Violation,
+} from "../../platform/database/checks.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/json-rows.ts";
+import { computeCharges, thawInputs } from "./charges.ts";
+import { numberOf } from "./issue.ts";
+import { periodAt } from "./periods.ts";
+import { readTwins, receivedAt } from "./subscription-store.ts";
+import {
+  billingState,
+  creditApplications,
+  credits,
+  platformInvoiceLines,
+  platformInvoices,
+  subscriptions,
+  type CreditRow,
+  type PlatformInvoiceLineRow,
+  type PlatformInvoiceRow,
+  type SubscriptionRow,
+} from "./table.ts";
+
+const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+
+function groupedBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+/** The first amount or line of an invoice that is not what its frozen inputs come to. */
+function computedFault(
+  row: PlatformInvoiceRow,
+  lines: readonly PlatformInvoiceLineRow[],
+): string | null {
+  const charges = computeCharges(thawInputs(row.inputs));
+  const { subtotal, discountTotal, creditTotal, total } = row;
+  const totals = firstDifference(
+    { subtotal, discountTotal, creditTotal, total, lines: lines.length },
+    {
+      subtotal: charges.subtotal,
+      discountTotal: charges.discountTotal,
+      creditTotal: charges.creditTotal,
+      total: charges.total,
+      lines: charges.lines.length,
+    },
+  );
+  if (totals !== null) return totals;
+  for (const [place, line] of charges.lines.entries()) {
+    const stored = lines[place];
+    if (stored === undefined) return `line ${String(place)} is missing`;
+    const { kind, description, quantity, unitAmount, amount, sourceId } = stored;
+    const found = firstDifference(
+      { kind, description, quantity, unitAmount, amount, sourceId },
+      { ...line },
+    );
+    if (found !== null) return `line ${String(place)}: ${found}`;
+  }
+  return null;
+}
+
+async function invoiceFaults(
+  reader: Reader,
+  rows: readonly PlatformInvoiceRow[],
+): Promise<readonly Violation[]> {
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  const lines = groupedBy(
+    await reader.find(
+      platformInvoiceLines,
+      `WHERE platform_invoice_id IN ${listed(reader.dialect, 1)} ORDER BY platform_invoice_id, position`,
+      [ids],
+    ),
+    ({ platformInvoiceId }) => platformInvoiceId,
+  );
+  return rows.flatMap((row) => {
+    const fault = computedFault(row, lines.get(row.id) ?? []);
+    return fault === null ? [] : [{ row: row.id, fault: `${row.number}: its ${fault}.` }];
+  });
+}
+
+async function collectionFaults(
+  reader: Reader,
+  rows: readonly PlatformInvoiceRow[],
+): Promise<readonly Violation[]> {
+  const collected = rows.filter(({ twinId }) => twinId !== null);
+  const twins = await readTwins(
+    reader,
+    collected.map(({ id }) => id),
+  );
+  return collected.flatMap((row) => {
+    const { confirmed } = receivedAt(twins.get(row.id) ?? []);
+    const above = confirmed - (row.status === "void" ? 0n : row.total);
+    const isPaid = row.status === "void" ? false : confirmed >= row.total;
+    const fault = firstDifference(
+      { paid: row.status === "paid", paidSurplus: row.paidSurplus },
+      { paid: isPaid, paidSurplus: above > 0n ? above : 0n },
+    );
+    return fault === null ? [] : [{ row: row.id, fault: `${row.number}: ${fault}.` }];
+  });
+}
+
+async function creditFaults(
+  reader: Reader,
+  rows: readonly CreditRow[],
+): Promise<readonly Violation[]> {
+  const taken = groupedBy(
+    await reader.find(
+      creditApplications,
+      `WHERE credit_id IN ${listed(reader.dialect, 1)} AND reversed_at IS NULL`,
+      [JSON.stringify(rows.map(({ id }) => id))],
+    ),
+    ({ creditId }) => creditId,
+  );
+  return rows.flatMap((row) => {
+    const used = (taken.get(row.id) ?? []).reduce((sum, { amount }) => sum + amount, 0n);
+    const fault = firstDifference({ remaining: row.remaining }, { remaining: row.amount - used });
+    return fault === null ? [] : [{ row: row.id, fault: `Its ${fault}.` }];
+  });
+}
+
+function periodFault(row: SubscriptionRow): string | null {
+  const { periodIndex, anchorAt, terms, currentPeriodStart, currentPeriodEnd } = row;
+  if (periodIndex < 0) return null;
+  const { start, end } = periodAt(anchorAt, terms.interval, periodIndex);
+  return firstDifference(
+    { currentPeriodStart, currentPeriodEnd },
+    { currentPeriodStart: start, currentPeriodEnd: end },
+  );
+}
+
+const walkInvoices = (reader: Reader, after: string) =>
+  reader.find(platformInvoices, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]);
+
+export const billingChecks: readonly Check[] = [
+  walkCheck({
+    name: "billing.invoices",
+    describe: "A platform invoice's lines and totals follow from the inputs that it froze.",
+    advice: restore,
+    batch: walkInvoices,
+    faultsOf: invoiceFaults,
+  }),
+  {
+    name: "billing.numbers",
+    describe: "The numbers of platform invoices have no gap and no twin.",
+    advice: restore,
+    async run(reader) {
+      const found: Violation[] = [];
+      let next = 1;
+      let after = "";
+      while (found.length < violationsMax) {
+        const rows = await reader.find(
+          platformInvoices,
+          `WHERE number > $1 ORDER BY number LIMIT ${String(walkBatch)}`,
+          [after],
+        );
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        for (const { id, number } of rows) {
+          const due = numberOf(next);
+          if (number !== due) found.push({ row: id, fault: `It is ${number}, and ${due} is due.` });
+          next = Number(number.replace(/^\D+/, "")) + 1;
+        }
+        after = last.number;
+      }
+      const state = await reader.findOne(billingState, "");
+      if (found.length === 0 && state?.nextNumber !== next) {
+        const fault = `The next number is ${String(state?.nextNumber)}, and ${String(next)} is due.`;
+        found.push({ row: "billing", fault });
+      }
+      return found.slice(0, violationsMax);
+    },
+  },
+  walkCheck({
+    name: "billing.collected",
+    describe:
+      "A platform invoice is paid where all that it asks for is confirmed, and what came above is a credit.",
+    advice: "Read it with GET /admin/billing/invoices/{id}: its payments tell what came.",
+    batch: walkInvoices,
+    faultsOf: collectionFaults,
+  }),
+  walkCheck({
+    name: "credits.balance",
+    describe: "What is left of a credit is what it was less what invoices took of it.",
+    advice: restore,
+    batch: (reader, after) =>
+      reader.find(credits, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    faultsOf: creditFaults,
+  }),
+  queryCheck({
+    name: "discounts.uses",
+    describe: "A discount was used as often as invoices that were not voided used it.",
+    advice: restore,
+    sql: `SELECT id AS "row" FROM discounts WHERE periods_used <> (
+        SELECT COUNT(*) FROM discount_uses WHERE discount_id = discounts.id AND reversed_at IS NULL
+      ) ORDER BY id`,
+  }),
+  queryCheck({
+    name: "adjustments.invoiced",
+    describe: "An adjustment is on an invoice, or waits for one.",
+    advice: restore,
+    sql: `SELECT id AS "row" FROM adjustments
+      WHERE (status = 'invoiced') <> (platform_invoice_id IS NOT NULL) ORDER BY id`,
+  }),
+  walkCheck({
+    name: "subscriptions.period",
+    describe: "The period that a subscription is in is counted from its anchor.",
+    advice: restore,
+    batch: (reader, after) =>
+      reader.find(subscriptions, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    faultsOf: (_reader, rows) =>
+      Promise.resolve(
+        rows.flatMap((row) => {
+          const fault = periodFault(row);
+          return fault === null ? [] : [{ row: row.id, fault: `Its ${fault}.` }];
+        }),
+      ),
+  }),
+];

@@ -1,0 +1,116 @@
+import {
+  commandsOf,
+  organizationFlag,
+  pageFlags,
+  type CommandCall,
+  type CommandFlag,
+} from "../../api/command.ts";
+import type { BillingDesk } from "./desk.ts";
+
+const command = commandsOf<BillingDesk>();
+
+const statusFlag: CommandFlag = {
+  flags: "--status <status>",
+  description: "trialing, active, past_due, suspended or canceled ones only",
+};
+
+async function queryOf(call: CommandCall) {
+  const { SubscriptionQuery } = await import("./desk-records.ts");
+  return call.parse(SubscriptionQuery, {
+    limit: call.flag("limit"),
+    cursor: call.flag("cursor"),
+    organizationId: call.flag("organization"),
+    status: call.flag("status"),
+  });
+}
+
+export const billingDeskCommands = [
+  command({
+    name: "billing subscriptions",
+    summary: "List subscriptions, newest first, and what each waits for",
+    flags: [organizationFlag, statusFlag, ...pageFlags],
+    examples: [
+      "till billing subscriptions",
+      "till billing subscriptions --status suspended --json",
+    ],
+    effect: "read",
+    handle: async (service, call) => service.list(await queryOf(call)),
+    async present(page) {
+      return (await import("./desk-records.ts")).presentOperated(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "PLAN", value: (one) => one.plan },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "PERIOD ENDS", value: (one) => one.currentPeriodEnd },
+      { title: "OWES", value: (one) => one.owedInvoices },
+      { title: "NEXT", value: (one) => one.nextActionAt },
+      { title: "FAILS BECAUSE", value: (one) => one.parkReason },
+    ],
+  }),
+  command({
+    name: "billing run",
+    summary: "Do everything that is due now, as servers do by themselves",
+    examples: ["till billing run", "till billing run --json"],
+    effect: "write-without-trial",
+    handle: (service) => service.run(),
+    present: (result) => Promise.resolve({ ...result }),
+    columns: [
+      { title: "Due", value: (one) => one.due },
+      { title: "Steps", value: (one) => one.steps },
+      { title: "Parked", value: (one) => one.parked },
+    ],
+    identify: (one) => String(one.steps),
+    next: () => "till billing subscriptions, to see what each waits for",
+  }),
+  command({
+    name: "billing rehearse",
+    summary: "Show what the next platform invoices would be, and issue none",
+    flags: [organizationFlag, statusFlag, ...pageFlags],
+    examples: [
+      "till billing rehearse",
+      "till billing rehearse --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: async (service, call) => service.rehearse(call.context, await queryOf(call)),
+    async present(page) {
+      return (await import("./desk-records.ts")).presentRehearsals(page);
+    },
+    columns: [
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "PLAN", value: (one) => one.plan },
+      { title: "FROM", value: (one) => one.periodStart },
+      { title: "INVOICES SO FAR", value: (one) => one.invoicesSoFar },
+      { title: "SUBTOTAL", value: (one) => one.subtotal },
+      { title: "DISCOUNTS", value: (one) => one.discountTotal },
+      { title: "CREDITS", value: (one) => one.creditTotal },
+      { title: "TOTAL", value: (one) => `${one.total} ${one.currency}` },
+    ],
+  }),
+  command({
+    name: "billing verify",
+    summary: "Compute every platform invoice again, and name what differs by a cent or a number",
+    examples: ["till billing verify", "till billing verify --json"],
+    effect: "read",
+    handle: (service) => service.verify(),
+    async present(checked) {
+      return (await import("./desk-records.ts")).presentChecked(checked);
+    },
+    columns: [
+      { title: "CHECK", value: (one) => one.name },
+      { title: "BROKEN BY", value: (one) => one.violations.length },
+      { title: "FIRST", value: (one) => one.violations[0]?.fault ?? "" },
+      { title: "WHAT HOLDS", value: (one) => one.describe },
+    ],
+    identify: (one) => one.name,
+    async fault({ data }) {
+      const broken = data.filter(({ violations }) => violations.length > 0);
+      if (broken.length === 0) return null;
+      const { BillingBroken } = await import("./errors.ts");
+      return new BillingBroken(
+        `${broken.map(({ name }) => name).join(", ")}: compare the rows with a backup from before, and find out who could write to the store.`,
+      );
+    },
+  }),
+];

@@ -1,0 +1,160 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { PlanCatalog } from "../../platform/config/index.ts";
+import type { Violation } from "../../platform/database/checks.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { pageQuery } from "../../platform/database/page-query.ts";
+import { namesOf } from "../organizations/index.ts";
+import { billingChecks } from "./checks.ts";
+import type { Charges } from "./charges.ts";
+import type { Issuer } from "./issue.ts";
+import { boundary, periodAt, type Period } from "./periods.ts";
+import { assetOf, findPlan, termsOf } from "./plans.ts";
+import type { BillingRun, RunResult } from "./run.ts";
+import type { SubscriptionStatus } from "./status.ts";
+import { liveSubscription, unpaidOf } from "./subscription-store.ts";
+import { subscriptions, type SubscriptionRow } from "./table.ts";
+
+export interface SubscriptionFilters extends PageQuery {
+  readonly status?: SubscriptionStatus | undefined;
+  readonly organizationId?: Id<"organization"> | undefined;
+}
+
+/** A subscription as operators see it. */
+export interface OperatedSubscription {
+  readonly subscription: SubscriptionRow;
+  readonly organizationName: string;
+  readonly owedInvoices: number;
+}
+
+/** What the next invoice of a subscription would be, were its period over now. */
+export interface Rehearsal {
+  readonly subscription: SubscriptionRow;
+  readonly organizationName: string;
+  readonly period: Period;
+  readonly planId: string;
+  readonly currency: string;
+  readonly decimals: number;
+  readonly usageCount: number | null;
+  readonly charges: Charges;
+}
+
+export interface CheckedBilling {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly describe: string;
+    readonly violations: readonly Violation[];
+  }[];
+}
+
+/** What operators do about billing at the terminal. */
+export interface BillingDesk {
+  list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
+  /** Does everything that is due now. */
+  run(): Promise<RunResult>;
+  /** Computes next invoices with the function that issues them, and keeps nothing. */
+  rehearse(context: WriteContext, query: SubscriptionFilters): Promise<Page<Rehearsal>>;
+  /** Recomputes every platform invoice and balance. */
+  verify(): Promise<CheckedBilling>;
+}
+
+export function makeBillingDesk(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly catalog: PlanCatalog;
+  readonly issuer: Issuer;
+  readonly billingRun: BillingRun;
+}): BillingDesk {
+  const { db, clock, catalog, issuer, billingRun } = deps;
+
+  async function page({ limit, cursor, status, organizationId }: SubscriptionFilters) {
+    const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
+    const { rest, values } = pageQuery(asked, [
+      ["organization_id =", organizationId],
+      ["status =", status],
+    ]);
+    return toPage(await db.find(subscriptions, rest, values), asked);
+  }
+
+  /** The invoice that the next boundary brings, with the usage of the period so far. */
+  function orderOf(subscription: SubscriptionRow) {
+    const { terms: before, pendingPlan, planChangeEffectiveAt, periodIndex } = subscription;
+    const { anchorAt, currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+    const isTrial = periodIndex < 0;
+    // The first paid period was invoiced when the trial began.
+    const beginsAt = isTrial ? boundary(anchorAt, before.interval, 1) : end;
+    const plan = pendingPlan === null ? null : findPlan(catalog, pendingPlan);
+    const isChanged =
+      plan?.currency === before.currency && (planChangeEffectiveAt ?? 0) <= beginsAt;
+    const terms = isChanged ? termsOf(plan) : before;
+    const period =
+      terms.interval === before.interval
+        ? periodAt(anchorAt, terms.interval, isTrial ? 1 : periodIndex + 1)
+        : periodAt(beginsAt, terms.interval, 0);
+    const elapsed = isTrial ? null : { terms: before, start, end };
+    return { subscription, period, terms, elapsed, dueAt: null };
+  }
+
+  async function rehearseOne(tx: Tx, subscription: SubscriptionRow, organizationName: string) {
+    const order = orderOf(subscription);
+    const { charges, usageCount } = await issuer.draft(tx, clock.now(), order);
+    const { code: currency, decimals } = assetOf(order.terms);
+    const { period, terms } = order;
+    return {
+      ...{ subscription, organizationName, period, planId: terms.id },
+      ...{ currency, decimals, usageCount, charges },
+    };
+  }
+
+  return {
+    async list(query) {
+      const found = await page(query);
+      const names = await namesOf(
+        db,
+        found.data.map(({ organizationId }) => organizationId),
+      );
+      const owed = await unpaidOf(
+        db,
+        found.data.map(({ id }) => id),
+      );
+      return mapPage(found, (subscription) => ({
+        subscription,
+        organizationName: names.get(subscription.organizationId) ?? "",
+        owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
+      }));
+    },
+
+    run: () => billingRun.runAll(),
+
+    async rehearse(context, query) {
+      const { organizationId } = query;
+      if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
+        throw notFound();
+      }
+      const found = await page(query);
+      const names = await namesOf(
+        db,
+        found.data.map((one) => one.organizationId),
+      );
+      const data: Rehearsal[] = [];
+      for (const one of found.data) {
+        if (one.status === "suspended" || one.status === "canceled") continue;
+        // It locks what it reads and changes nothing.
+        const name = names.get(one.organizationId) ?? "";
+        data.push(await db.write(context, (tx) => rehearseOne(tx, one, name)));
+      }
+      return { data, nextCursor: found.nextCursor };
+    },
+
+    async verify() {
+      const checks = [];
+      for (const check of billingChecks) {
+        const { name, describe } = check;
+        checks.push({ name, describe, violations: await check.run(db) });
+      }
+      return { checks };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import { billingChecks } from "../../../src/features/billing/checks.ts";
+import {
+  adjustments,
+  credits,
+  subscriptions,
+  type SubscriptionRow,
+} from "../../../src/features/billing/table.ts";
+import { periodAt } from "../../../src/features/billing/periods.ts";
+import { organizations } from "../../../src/features/organizations/table.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { lastOfJanuary, openEstate, type Estate } from "./estate.ts";
+import { subscription } from "./ledgers.ts";
+
+const isWhole = process.env["TILL_PROVE"] === "1";
+const rounds = isWhole ? 50 : 2;
+const members = 200;
+/** With an address of its own for each; how fast is told. */
+const manyMembers = isWhole ? 10_000 : 100;
+const ids = createIds(systemRandom);
+
+eachStore("several processes that bill the same subscriptions", (store) => {
+  let estate: Estate;
+  const others: TestApp[] = [];
+
+  afterEach(async () => {
+    for (const other of others.splice(0)) await other.stop();
+    await estate.stop();
+  });
+
+  /** Organizations on the plan Growth whose first period ends soon, each with a balance of so many cents. */
+  async function settle(count: number, balance: bigint): Promise<void> {
+    const [like] = await estate.db.find(organizations, "WHERE is_platform = 1");
+    if (like === undefined) throw new Error("there is no platform organization");
+    const anchorAt = lastOfJanuary;
+    const { start, end } = periodAt(anchorAt, "month", 0);
+    const rows: SubscriptionRow[] = [];
+    const shops = Array.from({ length: count }, (_, place) => ({
+      ...like,
+      id: ids.next("organization", anchorAt),
+      name: `Shop ${String(place)}`,
+      isPlatform: false,
+      verificationStatus: "unverified" as const,
+    }));
+    for (const { id } of shops) {
+      rows.push(
+        subscription(id, {
+          id: ids.next("subscription", anchorAt),
+          ...{ anchorAt, currentPeriodStart: start, currentPeriodEnd: end },
+          nextActionAt: end,
+        }),
+      );
+    }
+    await estate.db.write(testContext, async (tx) => {
+      await tx.insertMany(organizations, shops);
+      await tx.insertMany(subscriptions, rows);
+      if (balance === 0n) return;
+      await tx.insertMany(
+        credits,
+        shops.map(({ id }) => ({
+          ...{ id: ids.next("credit", anchorAt), organizationId: id, currency: "USD", decimals: 2 },
+          ...{ amount: balance, remaining: balance, reason: "Balance", expiresAt: null },
+          ...{ createdBy: "tests", sourceInvoiceId: null, createdAt: anchorAt, version: 1 },
+        })),
+      );
+      await tx.insertMany(
+        adjustments,
+        shops.map(({ id }) => ({
+          ...{ id: ids.next("adjustment", anchorAt), organizationId: id, amount: -100n },
+          ...{ currency: "USD", decimals: 2, description: "Sorry", status: "pending" as const },
+          ...{ platformInvoiceId: null, createdBy: "tests", createdAt: anchorAt },
+        })),
+      );
+    });
+  }
+
+  async function count(): Promise<number> {
+    const [row] = await estate.db.all<{ total: number }>(
+      'SELECT COUNT(*) AS "total" FROM platform_invoices',
+    );
+    return row?.total ?? 0;
+  }
+
+  it(`issues ${String(members)} invoices a round, in ${String(rounds)} rounds, each once`, async function () {
+    this.timeout(isWhole ? 3_600_000 : 240_000);
+    const place = await store.place("migrated");
+    estate = await openEstate({ place });
+    const processes = store.dialect === "postgres" ? 3 : 1;
+    for (let extra = 0; extra < processes; extra += 1) {
+      others.push(await startApp({ place, clock: estate.clock, background: false }));
+    }
+    await settle(members, 100_000_000n);
+    for (let round = 1; round <= rounds; round += 1) {
+      const { end } = periodAt(lastOfJanuary, "month", round - 1);
+      estate.clock.advance(end + 120_000 - estate.clock.now());
+      await estate.keepAwake();
+      const all = [estate.app, ...others];
+      const done = await Promise.all(all.map(({ app }) => app.billingRun.runAll()));
+      expect(done.reduce((sum, { parked }) => sum + parked, 0)).to.equal(0);
+      expect(await count()).to.equal(round * members);
+    }
+    for (const check of billingChecks) {
+      expect(await check.run(estate.db), check.name).to.deep.equal([]);
+    }
+  });
+
+  it(`bills ${String(manyMembers)} subscriptions with an address of its own for each`, async function () {
+    this.timeout(isWhole ? 3_600_000 : 240_000);
+    estate = await openEstate({ place: await store.place("migrated") });
+    await settle(manyMembers, 0n);
+    const { end } = periodAt(lastOfJanuary, "month", 0);
+    estate.clock.advance(end + 120_000 - estate.clock.now());
+    await estate.keepAwake();
+    const began = performance.now();
+    const { parked } = await estate.run();
+    const seconds = (performance.now() - began) / 1_000;
+    expect(parked).to.equal(0);
+    expect(await count()).to.equal(manyMembers);
+    const [addresses] = await estate.db.all<{ total: number }>(
+      `SELECT COUNT(DISTINCT wallet_address) AS "total" FROM invoices WHERE managed_by = 'billing'`,
+    );
+    expect(addresses?.total).to.equal(manyMembers);
+    console.log(`        ${(manyMembers / seconds).toFixed(0)} subscriptions a second`);
+  });
+});
