@@ -1,6 +1,11 @@
 import { hour, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { StoreUnavailable, type Database, type Tx } from "../../platform/database/index.ts";
+import {
+  StoreUnavailable,
+  type Database,
+  type Dialect,
+  type Tx,
+} from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import { delistParked, listParked } from "../../platform/jobs/parking.ts";
@@ -19,12 +24,15 @@ const parkedJobName = "bill subscription";
 
 /** Due subscriptions that are read at once. */
 const batchMax = 200;
-/** Subscriptions that are worked on at once: their commits are shared. */
-const concurrency = 16;
+/**
+ * Subscriptions that are worked on at once in a process. SQLite writes what waits together in one commit; on PostgreSQL
+ * they wait for each other's numbers, and more of them would only wait longer.
+ */
+const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 2 };
 /** Boundaries of a subscription in one run: who is farther behind catches up in the next ones. */
 const stepsMax = 24;
 /** How often one is tried again at once because somebody else changed it meanwhile. */
-const collisionsMax = 3;
+const collisionsMax = 2;
 const everyMs = 5 * second;
 const parkBase = 1 * minute;
 const parkMax = 6 * hour;
@@ -61,6 +69,7 @@ export function makeBillingRun(deps: {
   /** One boundary, one transaction. Null: somebody else changed the subscription at the same time. */
   function step(id: Id<"subscription">): Promise<boolean | null> {
     return db.write(context, async (tx) => {
+      if (!(await isMine(tx, id))) return null;
       const scene = await lockScene(tx, managed, id);
       if (scene === null) return null;
       const at = clock.now();
@@ -152,7 +161,7 @@ export function makeBillingRun(deps: {
         if (done.isParked) parked += 1;
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, one));
+    await Promise.all(Array.from({ length: concurrency[db.dialect] }, one));
     return { due: ids.length, steps, parked };
   }
 
@@ -172,7 +181,8 @@ export function makeBillingRun(deps: {
     everyMs,
 
     async run(signal) {
-      return (await batch(signal)).due === batchMax;
+      const { due, steps } = await batch(signal);
+      return due === batchMax && steps > 0;
     },
 
     async runAll(signal) {
@@ -182,7 +192,8 @@ export function makeBillingRun(deps: {
         total.due += done.due;
         total.steps += done.steps;
         total.parked += done.parked;
-        if (done.due === 0 || signal?.aborted === true) return total;
+        // What is left then is being done by others.
+        if (done.steps + done.parked === 0 || signal?.aborted === true) return total;
       }
     },
 
@@ -203,6 +214,16 @@ export function makeBillingRun(deps: {
       },
     ],
   };
+}
+
+/** Whether nobody else's run is at this subscription now: whoever comes second does another, instead of waiting. */
+async function isMine(tx: Tx, id: Id<"subscription">): Promise<boolean> {
+  if (tx.dialect === "sqlite") return true;
+  const [lock] = await tx.all<{ taken: number }>(
+    `SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended($1, 0)) THEN 1 ELSE 0 END AS "taken"`,
+    [id],
+  );
+  return lock?.taken === 1;
 }
 
 /** The job by which operators know a parked subscription: the same as often as it fails. */

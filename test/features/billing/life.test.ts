@@ -89,7 +89,8 @@ eachStore("the life of a subscription", (store) => {
     ]);
   });
 
-  it("is billed each month from its anchor, the last of the month included", async () => {
+  it("is billed each month from its anchor, the last of the month included", async function () {
+    this.timeout(120_000);
     await expectStatus(estate.select(shop, "growth"), 200);
     const trialEnd = lastOfJanuary + 14 * 86_400_000;
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
