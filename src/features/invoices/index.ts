@@ -5,13 +5,7 @@ export { customersOf, invoiceCandidates } from "./candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, type HoldMatch } from "./hold-matching.ts";
-export {
-  makeManagedInvoices,
-  receivedBy,
-  type ManagedInput,
-  type ManagedInvoices,
-  type Received,
-} from "./managed.ts";
+export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed.ts";
 export { ManagedByBilling, NetworkNotReady } from "./errors.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";

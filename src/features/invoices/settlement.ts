@@ -72,9 +72,10 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       tell(tx, deps, before, after, state, at);
     }
     await saveStandings(tx, saved);
-    await raisePaidIndexes(tx, paidIndexes(rows, saved));
     const managed = saved.filter(({ managedBy }) => managedBy !== null);
     if (managed.length > 0) await deps.managedSettled(tx, managed, at);
+    // Last: whoever issues at the wallet meanwhile has locked its key after their own invoices.
+    await raisePaidIndexes(tx, paidIndexes(rows, saved));
   }
 
   return {

@@ -1,5 +1,5 @@
 import { hour, minute, type Clock, type Instant } from "../../kernel/clock.ts";
-import type { Database, WriteContext } from "../database/index.ts";
+import type { Database, Reader, WriteContext } from "../database/index.ts";
 import type { Worker } from "./background.ts";
 import type { Jobs, NewJob } from "./queue.ts";
 import { cronRuns } from "./table.ts";
@@ -11,6 +11,14 @@ export interface CronTask {
   readonly name: string;
   readonly everyMs: number;
   readonly job: NewJob;
+}
+
+/** The last time of each task that was taken. */
+export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await reader.all<{ task: string; last: Instant }>(
+    'SELECT task AS "task", MAX(scheduled_at) AS "last" FROM cron_runs GROUP BY task',
+  );
+  return new Map(rows.map(({ task, last }) => [task, last]));
 }
 
 /**
