@@ -42,6 +42,10 @@ export interface Estate {
 }
 
 export async function openEstate(store: TestStore): Promise<Estate> {
+  store.leavesUnsound({
+    checks: ["billing.numbers", "subscriptions.period"],
+    because: "the platform invoice and its subscription are written down by hand",
+  });
   const counter = await openCounter(store, settingsForThings);
   try {
     return await furnish(counter);
