@@ -81,7 +81,7 @@ describe("till serve", function () {
             (answer) => answer.arrayBuffer(),
             () => {
               clearInterval(check);
-              login.end(body.slice(10));
+              if (!login.writableEnded) login.end(body.slice(10));
             },
           );
         }, 20);
