@@ -108,10 +108,11 @@ eachStore("Among 20,000 invoices", (store) => {
   });
 });
 
-/** Every reading operation that takes a query: without it, and with each part of it. */
+/** Every reading operation over all that an organization or the platform has: without its query, and with each part of it. */
 function readings({ merchant, platform, questions }: Library): Listing[] {
   return allOperations
     .filter(({ method, query }) => method === "GET" && Object.keys(query).length > 0)
+    .filter(({ path }) => !/\{(?!organizationId|queue)/.test(path))
     .flatMap((operation) => {
       const path = `/v1${operation.path
         .replace("{organizationId}", merchant.organizationId)

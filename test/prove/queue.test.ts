@@ -89,7 +89,8 @@ describeOnPostgres("processes that share a queue", function () {
       const ticks = done.length - jobCount;
       expect(ticks).to.be.within(1, runs.length + 1);
       const shares = names.map((name) => lines.filter((line) => line.startsWith(name)).length);
-      expect(Math.min(...shares)).to.be.above(0);
+      // Whoever starts last may find nothing left where there is little to do.
+      expect(shares.filter((share) => share > 0).length).to.be.above(isWhole ? 3 : 1);
       if (isWhole) {
         console.log(
           `      ${String(jobCount)} jobs by ${String(processCount)} processes in ${seconds.toFixed(1)} s with their starts; shares ${shares.join(", ")}; ${String(ticks)} ticks of ${String(runs.length)} times`,

@@ -35,8 +35,8 @@ export async function statementsOf(
   return seen;
 }
 
-/** Read whole because all of it is wanted: the networks, the leases, and the changes that no figure of the platform has yet. */
-const readWhole = ["network_states", "leases", "figure_changes"];
+/** Read whole because all of it is wanted, and there is little: versions, times of the schedule, networks, leases, and the changes that no figure of the platform has yet. */
+const readWhole = ["schema_versions", "cron_runs", "network_states", "leases", "figure_changes"];
 
 /**
  * The steps of a statement's plan that read a whole table, whatever part of it is asked for. PostgreSQL reads small

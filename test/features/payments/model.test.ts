@@ -8,7 +8,7 @@ import { history, openWorld, type World } from "./model.ts";
 
 const isProof = process.env["TILL_PROVE"] === "1";
 /** In CI, and by `npm run prove:payments`. */
-const runs = Number(process.env["TILL_RUNS"] ?? (isProof ? "5000" : "200"));
+const runs = Number(process.env["TILL_RUNS"] ?? (isProof ? "5000" : "100"));
 const seed = process.env["TILL_SEED"];
 /** A chain is left for a fresh one when it has become long. */
 const heightMax = 6_000;

@@ -254,10 +254,16 @@ eachStore("a queue", (store) => {
   it("refuses what a worker records whose lease has passed to another", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    const slow = worker(() => held);
+    let begin = (): void => undefined;
+    const hasBegun = new Promise<void>((resolve) => (begin = resolve));
+    const slow = worker(() => {
+      begin();
+      return held;
+    });
     await enqueue();
     const late = slow.run(neverStopped);
-    while ((await rows())[0]?.leaseToken == null) await new Promise(setImmediate);
+    // Claimed is not begun: a job whose lease ended before it could begin was no attempt.
+    await hasBegun;
     clock.advance(2 * minute);
     const second = worker(() => Promise.reject(new Error("again")));
     await second.run(neverStopped);
