@@ -252,7 +252,10 @@ async function compare(world: World, { one, other, now }: Question): Promise<voi
 const runs = process.env["TILL_PROVE"] === "1" ? 500 : 12;
 
 eachStore("Figures", (store) => {
-  store.leavesUnsound(handWritten);
+  store.leavesUnsound({
+    checks: [...handWritten.checks, "figures.facts"],
+    because: `${handWritten.because}, and some changes of figures have no invoice behind them`,
+  });
 
   it("are what a recomputation gives, for any period, after any history", async function () {
     this.timeout(runs * 5_000);
