@@ -26,6 +26,10 @@ import { platformInvoice, subscription } from "./ledgers.ts";
 const start = 1_800_000_000_000;
 
 eachStore("the ledger of billing", (store) => {
+  store.leavesUnsound({
+    checks: ["billing.invoices", "billing.numbers", "subscriptions.period"],
+    because: "platform invoices and their subscriptions are written down by hand",
+  });
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
   const outbox = createOutbox({ ids, nudge: () => undefined });

@@ -16,6 +16,10 @@ import { addInvoice } from "./ledgers.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 eachStore("plans and platform invoices", (store) => {
+  store.leavesUnsound({
+    checks: ["billing.invoices", "billing.numbers", "subscriptions.period"],
+    because: "platform invoices and their subscriptions are written down by hand",
+  });
   let app: TestApp;
   let key: string;
   let shop: Person;

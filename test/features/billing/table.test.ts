@@ -17,6 +17,10 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import { addInvoice, platformInvoice, subscription } from "./ledgers.ts";
 
 eachStore("the tables of billing", (store) => {
+  store.leavesUnsound({
+    checks: ["billing.invoices", "billing.numbers", "subscriptions.period"],
+    because: "platform invoices and their subscriptions are written down by hand",
+  });
   let db: Database;
   let organizationId: Id<"organization">;
 
