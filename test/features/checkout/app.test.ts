@@ -59,7 +59,7 @@ describe("a checkout of the whole program", () => {
       redirect: "manual",
     });
     expect(answer.status).to.equal(303);
-    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}`);
+    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}?done=${action}`);
   }
 
   const reaches = (checkoutId: string, status: string): Promise<Session> =>
