@@ -10,7 +10,7 @@ import { loadConfig } from "../../src/platform/config/index.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
-import { expectSoundPlace, type Unsound } from "./sound.ts";
+import { expectSoundPlace } from "./sound.ts";
 
 /** The machine's time, and what a test adds to it. */
 export interface MovingClock extends Clock {
@@ -56,7 +56,10 @@ export interface TestApp {
 }
 
 export interface AppOptions {
-  /** Where the store lies; a fresh SQLite file without one. */
+  /**
+   * Where the store lies, whose maker verifies it; without one a fresh SQLite file, verified as by `till db verify` when
+   * the app stops.
+   */
   readonly place?: StoreOptions;
   /** Settings by their variables. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -64,11 +67,6 @@ export interface AppOptions {
   readonly outside?: Partial<Outside>;
   /** Whether the background work runs; tests that want to see a state in between leave it out. */
   readonly background?: boolean;
-  /**
-   * A store of the app's own is verified as by `till db verify` when the app stops, but for this. One at a `place` is
-   * its maker's to verify.
-   */
-  readonly unsound?: Unsound;
 }
 
 const secret = "a secret of the tests, longer than thirty-two bytes";
@@ -116,7 +114,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       await app.close();
       if (ownFolder === null) return;
       try {
-        await expectSoundPlace(place, options.unsound);
+        await expectSoundPlace(place);
       } finally {
         await rm(ownFolder, { recursive: true, force: true });
       }

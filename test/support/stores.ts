@@ -24,7 +24,7 @@ export interface TestStore {
   place(kind: "empty" | "migrated"): Promise<StoreOptions>;
   /** Opens a place, a fresh and migrated one when none is given. */
   open(place?: StoreOptions, limits?: Partial<StoreLimits>): Promise<Database>;
-  /** Says that its stores will be as Till alone would never leave one. */
+  /** Says that its stores will be as Till alone would never leave one; what is said adds up. */
   leavesUnsound(unsound: Unsound): void;
 }
 
@@ -48,7 +48,7 @@ export function eachStore(title: string, body: (store: TestStore) => void): void
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   const opened: Database[] = [];
   const places: StoreOptions[] = [];
-  let unsound: Unsound | undefined;
+  const unsound: Unsound[] = [];
 
   async function place(kind: "empty" | "migrated"): Promise<StoreOptions> {
     const fresh = await makePlace(
@@ -74,7 +74,7 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
       return db;
     },
     leavesUnsound(given) {
-      unsound = given;
+      unsound.push(given);
     },
   });
 
