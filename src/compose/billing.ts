@@ -82,7 +82,7 @@ export function makeBilling(
     ...{ billingReader, billingRun, transitions },
     billingDesk: makeBillingDesk({ ...common, issuer, billingRun }),
     ledger,
-    ledgerService: makeLedgerService({ db, clock, ledger }),
+    ledgerService: makeLedgerService({ ...common, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
     subscriptions: makeSubscriptionService({ ...tools, issuer }),
     usageWatch: makeUsageWatch({ clock, outbox }),

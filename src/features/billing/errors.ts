@@ -5,6 +5,11 @@ export const CurrencyNotBilled = defineProblem({
   status: 422,
   title: "Billing knows no such currency",
 });
+export const BillingCurrencyDiffers = defineProblem({
+  code: "billing_currency_differs",
+  status: 422,
+  title: "The organization is billed in another currency",
+});
 export const DiscountCurrencyMismatch = defineProblem({
   code: "discount_currency_mismatch",
   status: 422,

@@ -13,7 +13,12 @@ import {
   ApplyAdminDiscountRequest,
   CreateAdminManualAdjustmentRequest,
 } from "./admin-records.ts";
-import { BillingAmountTooLarge, CurrencyNotBilled, DiscountCurrencyMismatch } from "./errors.ts";
+import {
+  BillingAmountTooLarge,
+  BillingCurrencyDiffers,
+  CurrencyNotBilled,
+  DiscountCurrencyMismatch,
+} from "./errors.ts";
 import {
   presentAdjustment,
   presentCredit,
@@ -26,7 +31,7 @@ import type { AdjustmentRow, DiscountRow } from "./table.ts";
 const operation = operationsOf<LedgerService>();
 const read = platform("platform:read");
 const write = platform("platform:write");
-const amountErrors = [CurrencyNotBilled, BillingAmountTooLarge];
+const amountErrors = [CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge];
 
 export const ledgerOperations = [
   operation({

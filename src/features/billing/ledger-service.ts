@@ -2,8 +2,10 @@ import type { Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { findOrganization } from "../organizations/index.ts";
+import { BillingCurrencyDiffers, CurrencyNotBilled } from "./errors.ts";
 import {
   readAdjustment,
   readCredit,
@@ -15,11 +17,15 @@ import {
 import type { CreditView } from "./ledger-present.ts";
 import { listEntries } from "./ledger-store.ts";
 import { creatorOf, type Ledger } from "./ledger.ts";
+import { liveSubscription } from "./subscription-store.ts";
 import { adjustments, credits, discounts, type AdjustmentRow, type DiscountRow } from "./table.ts";
 
 type OrganizationId = Id<"organization">;
 
-/** What the platform's admins give organizations, and charge them, by hand. An unknown organization is a 404. */
+/**
+ * What the platform's admins give organizations, and charge them, by hand. An unknown organization is a 404, and a
+ * currency that none of its invoices will be in a 422.
+ */
 export interface LedgerService {
   listCredits(organizationId: OrganizationId, query: PageQuery): Promise<Page<CreditView>>;
   grantCredit(
@@ -44,9 +50,29 @@ export interface LedgerService {
 export function makeLedgerService(deps: {
   readonly db: Database;
   readonly clock: Clock;
+  readonly catalog: PlanCatalog;
   readonly ledger: Ledger;
 }): LedgerService {
-  const { db, clock, ledger } = deps;
+  const { db, clock, catalog, ledger } = deps;
+
+  /** What no invoice would ever take up is refused, instead of waiting for good. */
+  async function requireBilled(
+    reader: Reader,
+    organizationId: OrganizationId,
+    currency: string,
+  ): Promise<void> {
+    const live = await liveSubscription(reader, organizationId);
+    if (live !== null && live.terms.currency !== currency) {
+      throw new BillingCurrencyDiffers(
+        `Its subscription is billed in ${live.terms.currency}: give the amount in that currency.`,
+      );
+    }
+    const known = new Set(catalog.plans.map((plan) => plan.currency));
+    if (live !== null || known.has(currency)) return;
+    throw new CurrencyNotBilled(
+      `No plan is billed in ${currency}, but in ${[...known].join(", ")}.`,
+    );
+  }
 
   async function list<T extends typeof credits | typeof discounts | typeof adjustments>(
     table: T,
@@ -69,6 +95,7 @@ export function makeLedgerService(deps: {
         const at = clock.now();
         const { amount, expiresAt } = readCredit(input, at);
         await requireOrganization(tx, organizationId);
+        await requireBilled(tx, organizationId, amount.asset.code);
         const credit = await ledger.grantCredit(tx, at, {
           organizationId,
           amount: amount.units,
@@ -89,6 +116,7 @@ export function makeLedgerService(deps: {
       return db.write(context, async (tx) => {
         const terms = readDiscount(input);
         await requireOrganization(tx, organizationId);
+        if (terms.currency !== null) await requireBilled(tx, organizationId, terms.currency);
         return ledger.grantDiscount(tx, clock.now(), {
           organizationId,
           kind: input.kind,
@@ -106,6 +134,7 @@ export function makeLedgerService(deps: {
       return db.write(context, async (tx) => {
         const amount = readAdjustment(input);
         await requireOrganization(tx, organizationId);
+        await requireBilled(tx, organizationId, amount.asset.code);
         return ledger.addAdjustment(tx, clock.now(), {
           organizationId,
           amount: amount.units,

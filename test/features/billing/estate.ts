@@ -106,7 +106,7 @@ export async function openEstate({ place, settings, start, receive }: EstateOpti
 
   await mine();
   return {
-    ...{ app, db, clock, admin, desk, mine, look, keepAwake },
+    ...{ app, db, clock, admin, desk, mine, look, keepAwake, tokenOf },
     run: (): Promise<RunResult> => billingRun.runAll(),
 
     /** Lets days pass with billing at work. */

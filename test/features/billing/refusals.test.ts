@@ -1,0 +1,277 @@
+// What is asked of billing and must not be done: each has its own problem, and leaves every row as it was.
+import { expect } from "chai";
+import { expectStatus, type Answer, type RequestOptions } from "../../support/app.ts";
+import { dumpStore } from "../../support/dump.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openEstate, type Estate, type Merchant } from "./estate.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Whose subscription, or whose balance, is meant, and by whom. */
+type Who = "nobody yet" | "on trial" | "active" | "suspended" | "canceled";
+
+interface Refusal {
+  readonly title: string;
+  readonly of: Who;
+  readonly method: "POST" | "PATCH";
+  /** After the organization's own path. */
+  readonly path: string;
+  readonly body: Body;
+  readonly status: number;
+  /** The problem's code, or `/pointer code` of the field that is named. */
+  readonly told: string;
+}
+
+const select = (of: Who, body: Body, status: number, told: string, title: string): Refusal => ({
+  ...{ title, of, body, status, told },
+  ...{ method: "POST", path: "subscription/select" },
+});
+const change = (of: Who, body: Body, status: number, told: string, title: string): Refusal => ({
+  ...{ title, of, body, status, told },
+  ...{ method: "PATCH", path: "subscription" },
+});
+
+const subscriptionRefusals: readonly Refusal[] = [
+  select("nobody yet", { plan: "gold" }, 422, "unknown_plan", "an unknown plan"),
+  select("nobody yet", { plan: "" }, 400, "/plan", "a plan without a name"),
+  select("nobody yet", { plan: 3 }, 400, "/plan", "a plan that is a number"),
+  select("nobody yet", {}, 400, "/plan", "no plan"),
+  select("nobody yet", { plan: "growth", coupon: "X" }, 400, "/coupon", "a field there is not"),
+  change("nobody yet", { plan: "growth" }, 404, "no_subscription", "a change of nothing"),
+  change("nobody yet", { plan: "gold" }, 422, "unknown_plan", "a change to an unknown plan"),
+  select("on trial", { plan: "scale" }, 409, "subscription_exists", "a second select"),
+  select("active", { plan: "growth" }, 409, "subscription_exists", "the plan that it has"),
+  select("active", { plan: "starter" }, 409, "subscription_exists", "a second select when active"),
+  select("suspended", { plan: "growth" }, 409, "subscription_exists", "a select while suspended"),
+  change("suspended", { plan: "scale" }, 409, "subscription_not_changeable", "a change then"),
+  change("suspended", { plan: "growth" }, 409, "subscription_not_changeable", "no change then"),
+  select("canceled", { plan: "growth" }, 409, "platform_invoice_unpaid", "a select in debt"),
+  change("canceled", { plan: "scale" }, 409, "subscription_not_changeable", "a change when over"),
+];
+
+const credit = { amount: "5.00", currency: "USD", reason: "Sorry" };
+const fixed = { kind: "fixed", value: "5", currency: "USD", reason: "Partner" };
+const percent = { kind: "percent", value: "10", reason: "Partner" };
+const adjustment = { amount: "5.00", currency: "USD", description: "Setup" };
+
+type Given = readonly [title: string, noun: string, body: Body, status: number, told: string];
+const ledgerRefusals: readonly Given[] = [
+  ["a credit of zero", "credits", { ...credit, amount: "0" }, 400, "/amount not_positive"],
+  ["a credit below zero", "credits", { ...credit, amount: "-5.00" }, 400, "/amount"],
+  [
+    "in another currency",
+    "credits",
+    { ...credit, currency: "EUR" },
+    422,
+    "billing_currency_differs",
+  ],
+  ["in no currency", "credits", { ...credit, currency: "XYZ" }, 422, "currency_not_billed"],
+  [
+    "a credit that expired before it was",
+    "credits",
+    { ...credit, expiresAt: "2026-01-01T00:00:00.000Z" },
+    400,
+    "/expiresAt in_the_past",
+  ],
+  ["a credit without a reason", "credits", { amount: "5", currency: "USD" }, 400, "/reason"],
+  ["more than all of it", "discounts", { ...percent, value: "100.01" }, 400, "/value not_percent"],
+  ["a discount without a reason", "discounts", { kind: "percent", value: "10" }, 400, "/reason"],
+  [
+    "a fixed one abroad",
+    "discounts",
+    { ...fixed, currency: "EUR" },
+    422,
+    "billing_currency_differs",
+  ],
+  [
+    "a fixed one of nothing",
+    "discounts",
+    { kind: "fixed", value: "5", reason: "Partner" },
+    422,
+    "discount_currency_mismatch",
+  ],
+  ["charging nothing", "adjustments", { ...adjustment, amount: "0.00" }, 400, "/amount zero"],
+  [
+    "charging abroad",
+    "adjustments",
+    { ...adjustment, currency: "EUR" },
+    422,
+    "billing_currency_differs",
+  ],
+  ["charging for nothing", "adjustments", { amount: "5", currency: "USD" }, 400, "/description"],
+];
+
+const statuses: Readonly<Partial<Record<Who, string>>> = {
+  "on trial": "trialing",
+  active: "active",
+  suspended: "suspended",
+  canceled: "canceled",
+};
+
+function expectTold({ status, body, text }: Answer, expected: number, told: string): void {
+  expect(status, text).to.equal(expected);
+  const errors = body["errors"] as { pointer: string; code: string }[] | undefined;
+  const named = errors?.map(({ pointer, code }) => `${pointer} ${code}`).join() ?? "";
+  expect(expected === 400 ? named : body["code"]).to.match(new RegExp(`^${told}`));
+  expect(body).to.include.keys("type", "title", "detail");
+}
+
+eachStore("what billing refuses", (store) => {
+  let estate: Estate;
+  const shops = new Map<Who, Merchant>();
+
+  const shop = (of: Who): Merchant => {
+    const found = shops.get(of);
+    if (found === undefined) throw new Error(`nobody is ${of}`);
+    return found;
+  };
+  const ask = (method: string, path: string, options: RequestOptions): Promise<Answer> =>
+    estate.app.request(method, path, options);
+
+  /** Asks for what must not be done, and expects every row to be what it was. */
+  async function refuse(asked: () => Promise<Answer>, status: number, told: string): Promise<void> {
+    const before = await dumpStore(estate.db);
+    expectTold(await asked(), status, told);
+    expect(await dumpStore(estate.db)).to.equal(before);
+  }
+
+  // Two who began at different times, one who paid, and seven weeks.
+  before(async function () {
+    this.timeout(120_000);
+    estate = await openEstate({ place: await store.place("migrated") });
+    const join = async (of: Who) => {
+      const merchant = await estate.merchant();
+      shops.set(of, merchant);
+      if (of !== "nobody yet") await expectStatus(estate.select(merchant, "growth"), 200);
+    };
+    await join("canceled");
+    await estate.live(14.1);
+    await estate.live(7.1);
+    await estate.live(6);
+    await join("active");
+    await estate.pay((await estate.subscription(shop("active"))).openInvoice?.id ?? "");
+    await join("suspended");
+    await estate.live(14.2);
+    await estate.live(10.2);
+    await join("on trial");
+    await join("nobody yet");
+    for (const [of, merchant] of shops) {
+      shops.set(of, { ...merchant, token: await estate.tokenOf(merchant) });
+      const status = statuses[of];
+      if (status === undefined) continue;
+      expect((await estate.subscription(merchant)).status).to.equal(status);
+    }
+  });
+  after(() => estate.stop());
+
+  for (const { title, of, method, path, body, status, told } of subscriptionRefusals) {
+    it(`is ${title}, of one that is ${of}`, () =>
+      refuse(
+        () => ask(method, `${shop(of).path}/billing/${path}`, { token: shop(of).token, body }),
+        status,
+        told,
+      ));
+  }
+
+  for (const [title, noun, body, status, told] of ledgerRefusals) {
+    it(`is ${title}`, () =>
+      refuse(
+        () =>
+          ask("POST", `/v1/admin/organizations/${shop("active").organizationId}/${noun}`, {
+            ...{ key: estate.platformKey, body },
+          }),
+        status,
+        told,
+      ));
+  }
+
+  it("is what is in a currency that no plan is billed in, where there is no subscription yet", () =>
+    refuse(
+      () =>
+        ask("POST", `/v1/admin/organizations/${shop("nobody yet").organizationId}/credits`, {
+          ...{ key: estate.platformKey, body: { ...credit, currency: "EUR" } },
+        }),
+      422,
+      "currency_not_billed",
+    ));
+
+  it("is everything about another organization, as if it were not there", async () => {
+    const { token } = shop("active");
+    const { path, organizationId } = shop("on trial");
+    const body = { plan: "scale" };
+    const foreign: readonly (readonly [string, string, Body | null])[] = [
+      ["GET", `${path}/billing/subscription`, null],
+      ["POST", `${path}/billing/subscription/select`, body],
+      ["PATCH", `${path}/billing/subscription`, body],
+      ["GET", `${path}/billing/invoices`, null],
+    ];
+    for (const [method, of, sent] of foreign) {
+      const options = sent === null ? { token } : { token, body: sent };
+      await refuse(() => ask(method, of, options), 404, "not_found");
+    }
+    const granted = `/v1/admin/organizations/${organizationId}/credits`;
+    await refuse(() => ask("POST", granted, { token, body: credit }), 403, "");
+    const nobody = "/v1/admin/organizations/org_01kq3v5m8w2f6n9r4t7x0z1c3e/credits";
+    await refuse(
+      () => ask("POST", nobody, { key: estate.platformKey, body: credit }),
+      404,
+      "not_found",
+    );
+  });
+
+  it("is no plan again: the plan on trial, and the plan that there is, answer as before", async () => {
+    const trial = shop("on trial");
+    const before = await dumpStore(estate.db);
+    const shown = await estate.subscription(trial);
+    const body = { plan: "growth" };
+    const { token } = trial;
+    for (const [method, path] of [
+      ["POST", "subscription/select"],
+      ["PATCH", "subscription"],
+    ] as const) {
+      const again = ask(method, `${trial.path}/billing/${path}`, { token, body });
+      expect((await expectStatus(again, 200)).body).to.deep.equal(shown);
+    }
+    const active = shop("active");
+    const kept = ask("PATCH", `${active.path}/billing/subscription`, { token: active.token, body });
+    expect((await expectStatus(kept, 200)).body).to.include({ plan: "growth", pendingPlan: null });
+    expect(await dumpStore(estate.db)).to.equal(before);
+  });
+
+  it("is the second of two who change what both have read, at once", async () => {
+    const { path, token } = shop("active");
+    const target = `${path}/billing/subscription`;
+    const read = await expectStatus(ask("GET", target, { token }), 200);
+    const headers = { "If-Match": read.headers.get("ETag") ?? "" };
+    const answers = await Promise.all(
+      ["scale", "starter"].map((plan) => ask("PATCH", target, { token, headers, body: { plan } })),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 412]);
+    const changed = answers.find(({ status }) => status === 200);
+    expect((await estate.subscription(shop("active"))).pendingPlan).to.equal(
+      changed?.body["pendingPlan"],
+    );
+    await refuse(() => ask("PATCH", target, { token, headers, body: { plan: "growth" } }), 412, "");
+  });
+
+  it("is what costs money while the platform cannot be paid, and what is free is not", async () => {
+    const poor = await openEstate({ place: await store.place("migrated"), receive: null });
+    try {
+      const merchant = await poor.merchant();
+      const token = await poor.tokenOf(merchant);
+      const target = `${merchant.path}/billing/subscription/select`;
+      const before = await dumpStore(poor.db);
+      const refused = await poor.app.request("POST", target, { token, body: { plan: "growth" } });
+      expectTold(refused, 409, "no_receive_wallet");
+      expect(refused.body["detail"]).to.contain("till billing receive-wallet");
+      expect(await dumpStore(poor.db)).to.equal(before);
+      await expectStatus(
+        poor.app.request("POST", target, { token, body: { plan: "starter" } }),
+        200,
+      );
+      expect(await poor.invoices(merchant)).to.deep.equal([]);
+    } finally {
+      await poor.stop();
+    }
+  });
+});
