@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { billingState } from "../../../src/features/billing/table.ts";
@@ -10,6 +14,7 @@ import {
   password,
   startApp,
   type Answer,
+  type MovingClock,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
@@ -47,6 +52,8 @@ export interface EstateOptions {
   readonly place: StoreOptions;
   readonly settings?: Readonly<Record<string, string>>;
   readonly start?: number;
+  /** Instead of one that goes on from `start`. */
+  readonly clock?: MovingClock;
   /** Where the platform is paid; an extended key by default, null: nowhere. */
   readonly receive?: { readonly xpub: string } | { readonly address: string } | null;
 }
@@ -55,8 +62,9 @@ export interface EstateOptions {
  * A platform that bills on the sandbox, with nothing running by itself: the test moves the clock, makes blocks and has
  * billing look.
  */
-export async function openEstate({ place, settings, start, receive }: EstateOptions) {
-  const clock = movingClock(start ?? lastOfJanuary);
+export async function openEstate(options: EstateOptions) {
+  const { place, settings, receive } = options;
+  const clock = options.clock ?? movingClock(options.start ?? lastOfJanuary);
   const app = await startApp({
     ...{ place, clock, background: false },
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
@@ -201,6 +209,37 @@ export async function setReceiveWallet(
     }),
     200,
   );
+}
+
+/** A clock that stands still until it is moved: for what happens in one millisecond, or the next. */
+export function stillClock(start: number): MovingClock {
+  let now = start;
+  return {
+    now: () => now,
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+  };
+}
+
+/** Plans of a test's own, as a file for `TILL_PLANS_FILE`; gone with the process. */
+export function plansFile(
+  plans: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): string {
+  const folder = mkdtempSync(join(tmpdir(), "till plans "));
+  process.once("exit", () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const shipped = new URL("../../../config/plans.yaml", import.meta.url);
+  const { billing } = parse(readFileSync(shipped, "utf8")) as { billing: object };
+  const like = {
+    ...{ description: "Of a test.", currency: "USD", interval: "month", trialDays: 0 },
+    ...{ includedInvoices: null, overagePrice: null, features: [] },
+  };
+  const file = join(folder, "plans.yaml");
+  const entries = Object.entries(plans).map(([id, plan]) => [id, { name: id, ...like, ...plan }]);
+  writeFileSync(file, stringify({ billing, plans: Object.fromEntries(entries) as object }));
+  return file;
 }
 
 /** What happened, in its order, as webhooks tell of it. */
