@@ -7,6 +7,7 @@ import {
   type TestApp,
 } from "../support/app.ts";
 import { day, toIso } from "../../src/kernel/clock.ts";
+import { keyOf } from "../support/colleagues.ts";
 import { platformKey } from "../support/platform.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { addUpSeeded, auditActors, frequentCustomer, seed, settleDown, type Seed } from "./seed.ts";
@@ -15,7 +16,7 @@ import { addUpSeeded, auditActors, frequentCustomer, seed, settleDown, type Seed
 export interface Question {
   readonly name: string;
   readonly path: string;
-  readonly key: { readonly token: string } | { readonly key: string };
+  readonly key: { readonly key: string };
   readonly targetMs: number | null;
 }
 
@@ -43,6 +44,8 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
   });
   const platform = await platformKey(app);
   const merchant = await register(app);
+  // A session would end before a million rows are there.
+  const key = await keyOf(app, merchant, "read");
   const path = `/v1/organizations/${merchant.organizationId}`;
   const address = `0x${"1".repeat(40)}`;
   const wallet = await expectStatus(
@@ -74,25 +77,25 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
   await seed(app.app.db, given);
   const summedPerSecond = await addUpSeeded(app.app.db);
   await settleDown(place);
-  const questions = await questionsOf(app, path, merchant, platform, given);
+  const questions = await questionsOf(app, path, key, platform, given);
   return { app, merchant, platform, summedPerSecond, questions };
 }
 
 async function questionsOf(
   app: TestApp,
   home: string,
-  { token }: { readonly token: string },
+  key: string,
   platform: string,
   { from, to, endpointIds }: Seed,
 ): Promise<Question[]> {
-  const merchant = { token };
+  const merchant = { key };
   const list = `${home}/invoices?limit=20`;
-  const deep = await cursorAt(app, `${home}/invoices?limit=100`, token);
-  const deepPaid = await cursorAt(app, `${home}/invoices?limit=100&status=paid`, token);
-  const deepPayment = await cursorAt(app, `${home}/payments?limit=100`, token);
-  const events = await expectStatus(app.request("GET", `${home}/events`, { token }), 200);
+  const deep = await cursorAt(app, `${home}/invoices?limit=100`, key);
+  const deepPaid = await cursorAt(app, `${home}/invoices?limit=100&status=paid`, key);
+  const deepPayment = await cursorAt(app, `${home}/payments?limit=100`, key);
+  const events = await expectStatus(app.request("GET", `${home}/events`, { key }), 200);
   const deepEvent = events.body["nextCursor"] as string;
-  const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, token);
+  const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, key);
   const middle = (from + to) / 2;
   const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
   const page = (name: string, path: string): Question => ({
@@ -112,8 +115,8 @@ async function questionsOf(
   const watch = (name: string, what: string, targetMs = pageTarget): Question => ({
     ...{ name, path: `/v1/admin/${what}`, key: { key: platform }, targetMs },
   });
-  const deepDelivery = await cursorAt(app, `${home}/webhook-deliveries?limit=100`, token);
-  const deepEntry = await cursorAt(app, `${home}/audit-logs?limit=100`, token);
+  const deepDelivery = await cursorAt(app, `${home}/webhook-deliveries?limit=100`, key);
+  const deepEntry = await cursorAt(app, `${home}/audit-logs?limit=100`, key);
   const [taking, dead] = endpointIds;
   const { issuing, canceling } = auditActors;
   const canceled = "action=invoice.canceled";
@@ -193,11 +196,11 @@ async function questionsOf(
 }
 
 /** The cursor behind 10,000 rows, or as many as there are before the last page. */
-async function cursorAt(app: TestApp, path: string, token: string): Promise<string> {
+async function cursorAt(app: TestApp, path: string, key: string): Promise<string> {
   let cursor = "";
   for (let rows = 0; rows < deepRows; rows += 100) {
     const url = cursor === "" ? path : `${path}&cursor=${cursor}`;
-    const { body } = await expectStatus(app.request("GET", url, { token }), 200);
+    const { body } = await expectStatus(app.request("GET", url, { key }), 200);
     if (body["nextCursor"] === null) break;
     cursor = body["nextCursor"] as string;
   }
@@ -210,8 +213,8 @@ interface SeededInvoice {
   readonly externalId: string;
 }
 
-async function firstOf(app: TestApp, path: string, token: string): Promise<SeededInvoice> {
-  const { body } = await expectStatus(app.request("GET", path, { token }), 200);
+async function firstOf(app: TestApp, path: string, key: string): Promise<SeededInvoice> {
+  const { body } = await expectStatus(app.request("GET", path, { key }), 200);
   const found = (body["data"] as SeededInvoice[]).find(
     ({ customerId }) => (customerId as string | null) !== null,
   );

@@ -41,7 +41,7 @@ if (stores.includes("sqlite")) {
   }
 }
 if (stores.includes("postgres")) {
-  const server = await startPostgres({ fsync: true });
+  const server = await startPostgres();
   try {
     await measure("postgres", { url: server.url("postgres") });
   } finally {

@@ -14,12 +14,7 @@ export {
   searchOrganizations,
   type OrganizationFilters,
 } from "./store.ts";
-export {
-  makeOrganizations,
-  makeOrganizationService,
-  type DecisionInput,
-  type Organizations,
-  type OrganizationService,
-} from "./service.ts";
+export { makeOrganizations, type DecisionInput, type Organizations } from "./organizations.ts";
+export { makeOrganizationService, type OrganizationService } from "./service.ts";
 export type { OrganizationRow, ReviewRow } from "./table.ts";
 export { OrganizationNotVerified, requireVerified } from "./issuing.ts";

@@ -1,30 +1,15 @@
 import type { Principal } from "../../api/access.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
-import { invalidField, notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference, type Auditor } from "../../platform/audit/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
-import type { EventType } from "../../platform/events/catalogue.ts";
+import { difference } from "../../platform/audit/index.ts";
+import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
-import type { Members } from "../members/index.ts";
-import {
-  InReview,
-  KeyHasNoOwner,
-  KybIncomplete,
-  PlatformStays,
-  VerificationConflict,
-} from "./errors.ts";
-import { presentOrganization } from "./present.ts";
-import {
-  changesLegalFields,
-  missingForReview,
-  statusAfter,
-  verification,
-  type Decision,
-  type LatePayments,
-  type VerificationStatus,
-} from "./rules.ts";
+import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
+import type { OrganizationDependencies, Organizations } from "./organizations.ts";
+import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
+import { announce, requireTransition, save } from "./saving.ts";
 import {
   findOrganization,
   lockOrganization,
@@ -32,7 +17,7 @@ import {
   organizationsOfUser,
   platformOrganization,
 } from "./store.ts";
-import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
+import { organizationReviews, type OrganizationRow } from "./table.ts";
 
 /** What an update may set: absent leaves, null clears. */
 export interface OrganizationChanges {
@@ -45,11 +30,6 @@ export interface OrganizationChanges {
   readonly website?: string | null | undefined;
   readonly contactEmail?: string | null | undefined;
   readonly businessDescription?: string | null | undefined;
-}
-
-export interface DecisionInput {
-  readonly decision: Decision;
-  readonly note?: string | null | undefined;
 }
 
 export interface OrganizationService {
@@ -78,154 +58,6 @@ export interface OrganizationService {
   ): Promise<OrganizationRow>;
   /** Hands the legal fields to the reviewers; 422 names every field that is missing. */
   submitKyb(context: WriteContext, organizationId: Id<"organization">): Promise<OrganizationRow>;
-}
-
-/** What other features do to organizations inside their own transactions. */
-export interface Organizations {
-  add(
-    tx: Tx,
-    at: Instant,
-    organization: {
-      readonly name: string;
-      readonly ownerId: Id<"user"> | null;
-      readonly isPlatform?: boolean;
-    },
-  ): Promise<OrganizationRow>;
-  /**
-   * A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. `expect`
-   * is shown what is decided on, once it is locked, and throws where the reviewer read another version.
-   */
-  decide(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    input: DecisionInput,
-    expect?: (current: OrganizationRow) => Promise<void>,
-  ): Promise<OrganizationRow>;
-  /**
-   * Suspends an organization, which is then read and not changed, or resumes it. The same again changes nothing; the
-   * platform's own is a 409, since who would resume it could then write nothing.
-   */
-  setStatus(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    status: OrganizationRow["status"],
-  ): Promise<OrganizationRow>;
-}
-
-export interface OrganizationDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
-  readonly members: Members;
-}
-
-export function makeOrganizations(deps: OrganizationDependencies): Organizations {
-  const { ids, auditor, outbox, members } = deps;
-  return {
-    async add(tx, at, { name, ownerId, isPlatform = false }) {
-      const row: OrganizationRow = {
-        id: ids.next("organization", at),
-        name,
-        displayName: name,
-        isPlatform,
-        status: "active",
-        verificationStatus: isPlatform ? "approved" : "unverified",
-        legalName: null,
-        registrationNumber: null,
-        country: null,
-        address: null,
-        website: null,
-        contactEmail: null,
-        businessDescription: null,
-        reviewNote: null,
-        kybSubmittedAt: null,
-        reviewedAt: null,
-        latePayments: "accept",
-        version: 1,
-        createdAt: at,
-        updatedAt: at,
-      };
-      await tx.insert(organizations, row);
-      auditor.record(tx, at, {
-        action: "organization.created",
-        organizationId: row.id,
-        targetType: "organization",
-        targetId: row.id,
-        changes: { name },
-      });
-      if (ownerId !== null) {
-        await members.addMembership(tx, at, {
-          userId: ownerId,
-          organizationId: row.id,
-          role: "owner",
-        });
-      }
-      return row;
-    },
-
-    async decide(tx, at, organizationId, input, expect) {
-      const note = input.note ?? null;
-      if (note === null && input.decision !== "approve") {
-        throw invalidField("/note", "required", "is required to reject and to request changes");
-      }
-      const current = await lockOrganization(tx, organizationId);
-      await expect?.(current);
-      const to = statusAfter[input.decision];
-      requireTransition(current, to);
-      const next = await save(tx, at, current, {
-        verificationStatus: to,
-        reviewNote: note,
-        reviewedAt: at,
-      });
-      const { actor } = tx.context;
-      await tx.insert(organizationReviews, {
-        id: ids.next("review", at),
-        organizationId,
-        decision: input.decision,
-        fromStatus: current.verificationStatus,
-        toStatus: to,
-        note,
-        reviewerId: actor.id,
-        reviewerEmail: actor.type === "user" ? actor.label : null,
-        createdAt: at,
-      });
-      auditor.record(tx, at, {
-        action: `organization.${to}`,
-        organizationId,
-        targetType: "organization",
-        targetId: organizationId,
-        changes: {
-          verificationStatus: { from: current.verificationStatus, to },
-          reviewNote: { from: current.reviewNote, to: note },
-        },
-      });
-      announce(outbox, tx, at, `organization.${to}`, next, current.verificationStatus);
-      return next;
-    },
-
-    async setStatus(tx, at, organizationId, status) {
-      const current = await lockOrganization(tx, organizationId);
-      if (current.status === status) return current;
-      if (current.isPlatform) {
-        throw new PlatformStays("The organization that runs this Till cannot be suspended.");
-      }
-      const next = await save(tx, at, current, { status });
-      const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
-      auditor.record(tx, at, {
-        action,
-        organizationId,
-        targetType: "organization",
-        targetId: organizationId,
-        changes: { status: { from: current.status, to: status } },
-      });
-      announce(outbox, tx, at, action, next, current.status);
-      return next;
-    },
-  };
 }
 
 export function makeOrganizationService(
@@ -370,24 +202,6 @@ export function makeOrganizationService(
   };
 }
 
-async function save(
-  tx: Tx,
-  at: Instant,
-  current: OrganizationRow,
-  changes: Partial<OrganizationRow>,
-): Promise<OrganizationRow> {
-  const set = { ...changes, version: current.version + 1, updatedAt: at };
-  await tx.update(organizations, set, "WHERE id = $1", [current.id]);
-  return { ...current, ...set };
-}
-
-function requireTransition(current: OrganizationRow, to: VerificationStatus): void {
-  if (verification.allows(current.verificationStatus, to)) return;
-  throw new VerificationConflict(
-    `The organization is ${current.verificationStatus}; from there it cannot become ${to}. Read it again before you decide.`,
-  );
-}
-
 /** Payers trust the name that the platform approved: its reviewers are told of another one. */
 async function tellPlatform(
   outbox: Outbox,
@@ -398,23 +212,4 @@ async function tellPlatform(
   const platform = await platformOrganization(tx);
   if (platform === null || platform.id === row.id) return;
   announce(outbox, tx, at, "organization.updated", row, "approved", platform.id);
-}
-
-function announce(
-  outbox: Outbox,
-  tx: Tx,
-  at: Instant,
-  type: EventType,
-  row: OrganizationRow,
-  previousStatus: VerificationStatus | OrganizationRow["status"],
-  listenerId = row.id,
-): void {
-  outbox.emit(tx, at, {
-    type,
-    organizationId: listenerId,
-    objectType: "organization",
-    objectId: row.id,
-    objectVersion: row.version,
-    data: { ...presentOrganization(row), previousStatus },
-  });
 }

@@ -1,0 +1,165 @@
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { invalidField } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Database, Tx } from "../../platform/database/index.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Members } from "../members/index.ts";
+import { PlatformStays } from "./errors.ts";
+import { statusAfter, type Decision } from "./rules.ts";
+import { announce, requireTransition, save } from "./saving.ts";
+import { lockOrganization } from "./store.ts";
+import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
+
+export interface DecisionInput {
+  readonly decision: Decision;
+  readonly note?: string | null | undefined;
+}
+
+/** What other features do to organizations inside their own transactions. */
+export interface Organizations {
+  add(
+    tx: Tx,
+    at: Instant,
+    organization: {
+      readonly name: string;
+      readonly ownerId: Id<"user"> | null;
+      readonly isPlatform?: boolean;
+    },
+  ): Promise<OrganizationRow>;
+  /**
+   * A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. `expect`
+   * is shown what is decided on, once it is locked, and throws where the reviewer read another version.
+   */
+  decide(
+    tx: Tx,
+    at: Instant,
+    organizationId: Id<"organization">,
+    input: DecisionInput,
+    expect?: (current: OrganizationRow) => Promise<void>,
+  ): Promise<OrganizationRow>;
+  /**
+   * Suspends an organization, which is then read and not changed, or resumes it. The same again changes nothing; the
+   * platform's own is a 409, since who would resume it could then write nothing.
+   */
+  setStatus(
+    tx: Tx,
+    at: Instant,
+    organizationId: Id<"organization">,
+    status: OrganizationRow["status"],
+  ): Promise<OrganizationRow>;
+}
+
+export interface OrganizationDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly members: Members;
+}
+
+export function makeOrganizations(deps: OrganizationDependencies): Organizations {
+  const { ids, auditor, outbox, members } = deps;
+  return {
+    async add(tx, at, { name, ownerId, isPlatform = false }) {
+      const row: OrganizationRow = {
+        id: ids.next("organization", at),
+        name,
+        displayName: name,
+        isPlatform,
+        status: "active",
+        verificationStatus: isPlatform ? "approved" : "unverified",
+        legalName: null,
+        registrationNumber: null,
+        country: null,
+        address: null,
+        website: null,
+        contactEmail: null,
+        businessDescription: null,
+        reviewNote: null,
+        kybSubmittedAt: null,
+        reviewedAt: null,
+        latePayments: "accept",
+        version: 1,
+        createdAt: at,
+        updatedAt: at,
+      };
+      await tx.insert(organizations, row);
+      auditor.record(tx, at, {
+        action: "organization.created",
+        organizationId: row.id,
+        targetType: "organization",
+        targetId: row.id,
+        changes: { name },
+      });
+      if (ownerId !== null) {
+        await members.addMembership(tx, at, {
+          userId: ownerId,
+          organizationId: row.id,
+          role: "owner",
+        });
+      }
+      return row;
+    },
+
+    async decide(tx, at, organizationId, input, expect) {
+      const note = input.note ?? null;
+      if (note === null && input.decision !== "approve") {
+        throw invalidField("/note", "required", "is required to reject and to request changes");
+      }
+      const current = await lockOrganization(tx, organizationId);
+      await expect?.(current);
+      const to = statusAfter[input.decision];
+      requireTransition(current, to);
+      const next = await save(tx, at, current, {
+        verificationStatus: to,
+        reviewNote: note,
+        reviewedAt: at,
+      });
+      const { actor } = tx.context;
+      await tx.insert(organizationReviews, {
+        id: ids.next("review", at),
+        organizationId,
+        decision: input.decision,
+        fromStatus: current.verificationStatus,
+        toStatus: to,
+        note,
+        reviewerId: actor.id,
+        reviewerEmail: actor.type === "user" ? actor.label : null,
+        createdAt: at,
+      });
+      auditor.record(tx, at, {
+        action: `organization.${to}`,
+        organizationId,
+        targetType: "organization",
+        targetId: organizationId,
+        changes: {
+          verificationStatus: { from: current.verificationStatus, to },
+          reviewNote: { from: current.reviewNote, to: note },
+        },
+      });
+      announce(outbox, tx, at, `organization.${to}`, next, current.verificationStatus);
+      return next;
+    },
+
+    async setStatus(tx, at, organizationId, status) {
+      const current = await lockOrganization(tx, organizationId);
+      if (current.status === status) return current;
+      if (current.isPlatform) {
+        throw new PlatformStays("The organization that runs this Till cannot be suspended.");
+      }
+      const next = await save(tx, at, current, { status });
+      const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
+      auditor.record(tx, at, {
+        action,
+        organizationId,
+        targetType: "organization",
+        targetId: organizationId,
+        changes: { status: { from: current.status, to: status } },
+      });
+      announce(outbox, tx, at, action, next, current.status);
+      return next;
+    },
+  };
+}
