@@ -72,3 +72,32 @@ function isTable(sql: string, name: string): boolean {
     (table) => table.name === name || new RegExp(`\\b${table.name} (AS )?${name}\\b`).test(sql),
   );
 }
+
+interface PlanNode {
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** How many rows PostgreSQL looks at to answer, by its own count: those it gives up again are among them. */
+export async function rowsLookedAt(db: Database, { sql, values }: SeenStatement): Promise<number> {
+  const [answer] = await db.write(testContext, async (tx) => {
+    await tx.run("SET LOCAL enable_seqscan = off");
+    return tx.all<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`,
+      values,
+    );
+  });
+  const rows = ({ Plans = [], ...node }: PlanNode): number =>
+    Plans.length > 0
+      ? Plans.reduce((sum, each) => sum + rows(each), removed(node))
+      : node["Actual Rows"] * node["Actual Loops"] + removed(node);
+  return answer === undefined ? 0 : rows(answer["QUERY PLAN"][0].Plan);
+}
+
+/** The counts are means of the loops. */
+const removed = (node: Omit<PlanNode, "Plans">): number =>
+  ((node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) *
+  node["Actual Loops"];

@@ -1,0 +1,120 @@
+// Requests that carry an Idempotency-Key, at servers in processes of their own: many at once are one, whichever server
+// they reach, and one whose server died before it could answer is not done again.
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Database } from "../../src/platform/database/index.ts";
+import { send, type Answer } from "../support/app.ts";
+import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import { eachStore } from "../support/stores.ts";
+
+const parallel = 50;
+const perKill = 40;
+/** Kills until one hit a request between its effect and its answer. */
+const killsMax = 12;
+const patienceMs = 240_000;
+/** As much as a customer may have, so that answers take a while to write. */
+const metadata = Object.fromEntries(
+  Array.from({ length: 50 }, (_, place) => [`name ${String(place)}`, "x".repeat(500)]),
+);
+
+eachStore("an Idempotency-Key", function (store) {
+  let till: Installation;
+  let servers: RunningServer[];
+  let key: string;
+  let path: string;
+  let db: Database;
+
+  before(async function () {
+    this.timeout(120_000);
+    const place = await store.place("empty");
+    till = await makeInstallation(
+      { TILL_NETWORKS: "sandbox", TILL_VERIFICATION: "off", TILL_RATE_LIMIT_SCALE: "0" },
+      place,
+    );
+    const words = ["--admin-email", "admin@example.com", "--admin-name", "Admin"];
+    const made = await till.run(
+      ["init", ...words, "--organization", "Platform", "--password-stdin", "--json"],
+      "a password of the tests 1\n",
+    );
+    expect(made.status, made.stderr).to.equal(0);
+    const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+    const named = ["--organization", organization.id, "--name", "shop", "--json"];
+    const created = await till.run(["key", "create", ...named, "--scopes", "read,write"]);
+    expect(created.status, created.stderr).to.equal(0);
+    key = (JSON.parse(created.stdout) as { secret: string }).secret;
+    path = `/v1/organizations/${organization.id}/customers`;
+    // One process alone may have a SQLite file.
+    servers = await Promise.all(
+      Array.from({ length: store.dialect === "postgres" ? 2 : 1 }, () => till.serve()),
+    );
+    const sqliteFile = join(till.env["TILL_DATA_DIR"] ?? "", "till.db");
+    db = await store.open("url" in place ? place : { sqliteFile });
+  });
+  after(() => till.remove());
+
+  const create = (server: RunningServer, name: string): Promise<Answer> =>
+    send(server.url, "POST", path, {
+      key,
+      headers: { "idempotency-key": name },
+      body: { name, metadata },
+    });
+
+  async function isWritten(names: readonly string[]): Promise<boolean> {
+    const places = names.map((_name, place) => `$${String(place + 1)}`).join(", ");
+    const found = await db.all(`SELECT id FROM customers WHERE name IN (${places}) LIMIT 1`, names);
+    return found.length > 0;
+  }
+
+  async function named(name: string): Promise<number> {
+    const [server] = servers as [RunningServer];
+    const { body } = await send(server.url, "GET", `${path}?limit=100`, { key });
+    return (body["data"] as { name: string }[]).filter((each) => each.name === name).length;
+  }
+
+  it(`of ${String(parallel)} requests at once is one request, whichever server they reach`, async function () {
+    this.timeout(patienceMs);
+    const answers = await Promise.all(
+      Array.from({ length: parallel }, (_, place) =>
+        create(servers[place % servers.length] as RunningServer, "at once"),
+      ),
+    );
+    const given = answers.filter(({ status }) => status === 201);
+    const told = answers.map(({ status, text }) => `${String(status)} ${text}`);
+    expect(given, told.join("\n")).not.to.have.length(0);
+    expect(new Set(given.map(({ text }) => text)).size, "different answers").to.equal(1);
+    const refused = answers.filter(({ status }) => status !== 201);
+    for (const { status, body } of refused) {
+      expect([status, body["code"]]).to.deep.equal([409, "idempotency_key_in_use"]);
+    }
+    expect(await named("at once")).to.equal(1);
+  });
+
+  it("is not done again when its server was killed before it answered", async function () {
+    this.timeout(patienceMs);
+    let unanswered = 0;
+    for (let kill = 0; kill < killsMax && unanswered === 0; kill += 1) {
+      const [server] = servers as [RunningServer];
+      const names = Array.from(
+        { length: perKill },
+        (_, place) => `${String(kill)}-${String(place)}`,
+      );
+      const first = names.map((name) => create(server, name).catch(() => null));
+      // The effect is there: whatever was not answered by now never will be.
+      while (!(await isWritten(names))) continue;
+      await server.kill();
+      const before = await Promise.all(first);
+      servers[0] = await till.serve();
+      const again = await Promise.all(
+        names.map((name) => create(servers[0] as RunningServer, name)),
+      );
+      for (const [place, answer] of again.entries()) {
+        expect(answer.status, answer.text).to.equal(201);
+        const earlier = before[place] ?? null;
+        if (earlier !== null) expect(answer.text).to.equal(earlier.text);
+        else if (answer.headers.get("idempotent-replayed") === "true") unanswered += 1;
+        expect(await named(names[place] ?? "")).to.equal(1);
+      }
+    }
+    expect(unanswered, "requests with an effect and no answer").to.be.greaterThan(0);
+  });
+});
