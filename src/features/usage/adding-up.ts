@@ -81,12 +81,12 @@ async function addUp(tx: Tx, after: Place): Promise<Place | null> {
   );
   const last = found.at(-1);
   if (last === undefined) return null;
-  // What was committed meanwhile and lies between is taken too: only what comes back is added.
+  // By their keys: PostgreSQL would read a range of pairs to the end of the index. Only what comes back is added.
   const taken = await tx.all(
-    `DELETE FROM figure_changes
-     WHERE (organization_id, id) > ($1, $2) AND (organization_id, id) <= ($3, $4)
+    `DELETE FROM figure_changes WHERE (organization_id, id) IN
+       (SELECT given.value ->> 0, given.value ->> 1 FROM ${givenRows[tx.dialect]})
      RETURNING ${columns(figureChanges)}`,
-    [after.organizationId, after.id, last.organizationId, last.id],
+    [JSON.stringify(found.map(({ organizationId, id }) => [organizationId, id]))],
   );
   await addToSums(tx, decodeRows(figureChanges, taken));
   return found.length === batchMax ? last : null;
