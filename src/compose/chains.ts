@@ -37,7 +37,10 @@ function providersOf(network: ConfiguredNetwork, parts: Parts): PooledProvider[]
       budget: null,
     }));
   }
-  return network.endpoints.map(({ url, headers, batchMax, ...limits }) => {
+  const origins = network.endpoints.map(({ url }) => new URL(url).origin);
+  return network.endpoints.map(({ url, headers, batchMax, ...limits }, place) => {
+    const origin = origins[place];
+    const member = origins.slice(0, place + 1).filter((each) => each === origin).length;
     const budget = makeBudget({
       limits,
       clock: parts.clock,
@@ -47,7 +50,7 @@ function providersOf(network: ConfiguredNetwork, parts: Parts): PooledProvider[]
         sleep(milliseconds, undefined, { signal: parts.stopping }).catch(() => undefined),
     });
     const client = createJsonRpcClient({
-      ...{ network, url, headers, batchMax },
+      ...{ network, url, member, headers, batchMax },
       signal: parts.stopping,
       beforeRequest: () => budget.take(),
     });

@@ -138,7 +138,11 @@ export function makeMoney(
       monitor: makeMonitor({ ...reading, witness: makeWitness({ ...reading, scanner }) }),
     };
   });
-  const chains = makeChainService({ db, clock, networks: config.networks, access: watched });
+  const chains = makeChainService({
+    ...{ db, clock, auditor },
+    networks: config.networks,
+    access: watched,
+  });
   const nudge = (network: string) => {
     parts.nudges.nudge(watchWorkerName(network));
   };

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { makeDesk } from "./desk.ts";
+import { writeAlarms } from "../../src/platform/chain/monitor-store.ts";
+import { context, makeDesk } from "./desk.ts";
 import { openMarket } from "./market.ts";
 
 describe("till chain", function () {
@@ -33,5 +34,30 @@ describe("till chain", function () {
     expect((await store.till(["chain", "scan", "--network", "sandbox"])).code).to.equal(2);
     const wrong = ["chain", "scan", "--network", "sandbox", "--from", "1", "--to", "1e3"];
     expect((await store.till(wrong)).code).to.equal(2);
+
+    await store.withApp(({ db }) =>
+      db.write(context, (tx) =>
+        writeAlarms(
+          tx,
+          "sandbox",
+          [
+            {
+              ...{ kind: "providers_disagree", subject: "blocks 1 to 9", message: "They differ." },
+              ...{ raisedAt: 1, endedAt: null },
+            },
+          ],
+          1,
+        ),
+      ),
+    );
+    const about = ["--network", "sandbox", "--subject", "blocks 1 to 9"];
+    const dry = await store.till(["chain", "acknowledge", ...about, "--dry-run"]);
+    expect(dry.code, dry.stderr).to.equal(0);
+    const ended = await store.till(["chain", "acknowledge", ...about]);
+    expect(ended.stdout).to.include("They differ.");
+    expect(await store.audited("chain.alarm_acknowledged")).to.have.length(1);
+    const nothing = await store.till(["chain", "acknowledge", "--network", "sandbox"]);
+    expect(nothing.code).to.equal(6);
+    expect(nothing.stderr).to.include("No such alarm holds");
   });
 });

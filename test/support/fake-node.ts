@@ -30,6 +30,10 @@ export interface FakeChain {
 export interface NodeView {
   /** It lacks the newest blocks. */
   lag: number;
+  /** It tells of so many blocks that are not there, the newest of them as of now. */
+  ahead: number;
+  /** It calls its newest block final. */
+  isAllFinal: boolean;
   chainId: number;
   decimals: number;
   /** More blocks in one eth_getLogs are refused. */
@@ -109,6 +113,8 @@ export async function startFakeNode(
 ): Promise<FakeNode> {
   const view: NodeView = {
     lag: 0,
+    ahead: 0,
+    isAllFinal: false,
     chainId: chain.chainId,
     decimals: 6,
     rangeMax: Infinity,
@@ -120,10 +126,14 @@ export async function startFakeNode(
     lies: new Map(),
     ...given,
   };
-  const tip = () => Math.max(0, chain.height() - view.lag);
+  const tip = () => Math.max(0, chain.height() - view.lag + view.ahead);
+  const finalHeight = () => Math.max(0, tip() - (view.isAllFinal ? 0 : finalityLag));
   const transfersAt = (height: number) => {
     const lie = view.lies.get(height);
-    const told = lie === undefined ? [] : [{ ...lie, transactionHash: "1e".repeat(32) }];
+    const told =
+      lie === undefined
+        ? []
+        : [{ ...lie, transactionHash: lie.transactionHash ?? "1e".repeat(32) }];
     return [...chain.transfers(height), ...told].filter(
       ({ transactionHash }) => !view.denied.has(transactionHash),
     );
@@ -131,7 +141,8 @@ export async function startFakeNode(
 
   function blockOf(height: number): object | null {
     if (height > tip()) return null;
-    const { hash, time } = chain.block(height);
+    const { hash } = chain.block(height);
+    const { time } = chain.block(Math.min(height, chain.height()));
     return { number: hexNumber(height), hash: `0x${hash}`, timestamp: hexNumber(time / 1_000) };
   }
 
@@ -210,7 +221,7 @@ export async function startFakeNode(
         return word(view.decimals.toString(16));
       case "eth_getBlockByNumber":
         if (first === "latest") return blockOf(tip());
-        if (first === "finalized") return blockOf(Math.max(0, tip() - finalityLag));
+        if (first === "finalized") return blockOf(finalHeight());
         return blockOf(number(first));
       case "eth_getLogs":
         return getLogs(first as Record<string, unknown>);

@@ -27,6 +27,8 @@ export interface NetworkReading {
   readonly state: NetworkState | null;
   /** Whether a server is at it now. */
   readonly isWatched: boolean;
+  /** How many alarms hold, whoever raised them. */
+  readonly alarms: number;
   /** What this process found itself; null where another one reads the network. */
   readonly own: { readonly problem: string | null; readonly heldPayments: number } | null;
 }
@@ -68,6 +70,8 @@ function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): 
     return `switched off, as their contracts count in other decimals: ${state.disabledTokens.join(", ")}`;
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
+  if (reading.alarms === 1) return "an alarm holds, which till chain status tells";
+  if (reading.alarms > 1) return `${String(reading.alarms)} alarms hold, which till chain status tells`;
   // A test network may stand still, and nobody waits for it.
   const tipAge = now - state.tipTime;
   if (!network.isTest && tipAge > downAfter + network.blockTimeMs) {

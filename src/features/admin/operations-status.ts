@@ -3,6 +3,7 @@ import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts"
 import { Problem } from "../../kernel/errors.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { countOpenAlarms } from "../../platform/chain/monitor-store.ts";
 import { networkStates } from "../../platform/chain/state.ts";
 import {
   pendingMigrations,
@@ -124,6 +125,7 @@ export function makeLook(
 
   async function providers(held: ReadonlySet<string>): Promise<ProviderStatus[]> {
     const states = await networkStates(db);
+    const alarms = await countOpenAlarms(db);
     return deps.networks.map((network) => {
       const watcher = deps.watchers.find((each) => each.network.id === network.id);
       const lease = watchWorkerName(network.id);
@@ -132,6 +134,7 @@ export function makeLook(
         provider: watcher?.provider ?? null,
         state: states.get(network.id) ?? null,
         isWatched: held.has(lease),
+        alarms: alarms.get(network.id) ?? 0,
         own: deps.holdsLease(lease) ? (watcher?.health() ?? null) : null,
       };
       return {

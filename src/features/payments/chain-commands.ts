@@ -146,6 +146,36 @@ export const chainCommands = [
       );
     },
   }),
+  command({
+    name: "chain acknowledge",
+    summary: "End alarms that do not end by themselves, once you have looked into them",
+    flags: [
+      network,
+      {
+        flags: "--subject <text>",
+        description: "the one alarm about this, as till chain status tells it (every one)",
+      },
+    ],
+    examples: [
+      "till chain acknowledge --network tron",
+      "till chain acknowledge --network tron --subject 'blocks 67000000 to 67001999'",
+    ],
+    effect: "write",
+    handle: (service, call) =>
+      service.acknowledge(call.context, call.flag("network") ?? "", call.flag("subject") ?? null),
+    async present(acknowledged) {
+      return (await import("./chain-present.ts")).presentAcknowledged(acknowledged);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "Acknowledged", value: (one) => one.acknowledged.length },
+    ],
+    identify: (one) => one.network,
+    sections: ({ network: id, acknowledged }) => [
+      alarmSection([{ network: id, alarms: acknowledged }]),
+    ],
+    next: () => "till chain status",
+  }),
 ];
 
 function providerSection(networks: readonly PresentedNetwork[]) {
@@ -168,7 +198,7 @@ function providerSection(networks: readonly PresentedNetwork[]) {
   });
 }
 
-function alarmSection(networks: readonly PresentedNetwork[]) {
+function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "alarms">[]) {
   return section({
     title: "Alarms",
     items: networks.flatMap(({ network: id, alarms }) => alarms.map((alarm) => ({ id, ...alarm }))),
@@ -176,6 +206,7 @@ function alarmSection(networks: readonly PresentedNetwork[]) {
       { title: "NETWORK", value: (one) => one.id },
       { title: "SINCE", value: (one) => one.raisedAt },
       { title: "ALARM", value: (one) => one.kind },
+      { title: "ABOUT", value: (one) => one.subject },
       { title: "MESSAGE", value: (one) => one.message },
     ],
   });

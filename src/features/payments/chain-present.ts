@@ -1,5 +1,6 @@
 import { second, toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
+import type { Alarm } from "../../platform/chain/alarms.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { formatMoney } from "../../kernel/money.ts";
@@ -60,13 +61,22 @@ function presentNetwork(status: NetworkStatus) {
               at: toIso(one.lastError.at),
             },
     })),
-    alarms: status.alarms.map(({ kind, subject, message, raisedAt }) => ({
-      kind,
-      subject,
-      message,
-      raisedAt: toIso(raisedAt),
-    })),
+    alarms: status.alarms.map(presentAlarm),
   };
+}
+
+function presentAlarm({ kind, subject, message, raisedAt }: Alarm) {
+  return { kind, subject, message, raisedAt: toIso(raisedAt) };
+}
+
+export function presentAcknowledged({
+  network,
+  ended,
+}: {
+  readonly network: Network;
+  readonly ended: readonly Alarm[];
+}) {
+  return { network: network.id, acknowledged: ended.map(presentAlarm) };
 }
 
 export function presentScan({

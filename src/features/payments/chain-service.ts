@@ -1,16 +1,17 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { NotFound } from "../../kernel/errors.ts";
-import type { Alarm, ChainAlarms } from "../../platform/chain/alarms.ts";
-import { openAlarms, storedProviders } from "../../platform/chain/monitor-store.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import { acknowledgedKinds, type Alarm, type ChainAlarms } from "../../platform/chain/alarms.ts";
+import { endAlarms, openAlarms, storedProviders } from "../../platform/chain/monitor-store.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderCounts, ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { coverageOf, scansOf, type Coverage, type ScanRow } from "../../platform/chain/scans.ts";
 import { networkState, networkStates, type NetworkState } from "../../platform/chain/state.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
-import { NetworkNotReached, NotScanned, ProviderUnusable } from "./errors.ts";
+import { AlarmNotAcknowledged, NetworkNotReached, NotScanned, ProviderUnusable } from "./errors.ts";
 import { watchWorkerName } from "./jobs.ts";
 import type { Scanner, ScanReport } from "./scanner.ts";
 import type { BlockRange } from "./window.ts";
@@ -62,6 +63,15 @@ export interface ChainService {
    * Which blocks were read; without heights, from the first contact to the newest. Errors: NotFound, NetworkNotReached.
    */
   audit(network: string, range: Partial<BlockRange>): Promise<AuditReport>;
+  /**
+   * Ends alarms that do not end by themselves: every one of the network, or the one about a subject. A server that reads
+   * the network finds out within seconds. Errors: NotFound, AlarmNotAcknowledged.
+   */
+  acknowledge(
+    context: WriteContext,
+    network: string,
+    subject: string | null,
+  ): Promise<{ readonly network: Network; readonly ended: readonly Alarm[] }>;
   counts(): readonly ChainCounts[];
 }
 
@@ -79,8 +89,9 @@ export function makeChainService(deps: {
   /** The networks that are on. */
   readonly networks: readonly Network[];
   readonly access: readonly Access[];
+  readonly auditor: Auditor;
 }): ChainService {
-  const { db, clock, networks, access } = deps;
+  const { db, clock, networks, access, auditor } = deps;
 
   function find(id: string): Network {
     const network = networks.find((each) => each.id === id);
@@ -177,6 +188,26 @@ export function makeChainService(deps: {
       };
     },
 
+    acknowledge(context, id, subject) {
+      const network = find(id);
+      const which = { network: id, kinds: acknowledgedKinds, subject };
+      return db.write(context, async (tx) => {
+        const at = clock.now();
+        const ended = await endAlarms(tx, which, at);
+        if (ended.length === 0) throw await notAcknowledged(tx, id, subject);
+        for (const alarm of ended) {
+          auditor.record(tx, at, {
+            action: "chain.alarm_acknowledged",
+            organizationId: null,
+            targetType: "network",
+            targetId: id,
+            changes: { kind: alarm.kind, subject: alarm.subject },
+          });
+        }
+        return { network, ended };
+      });
+    },
+
     counts: () =>
       access.map(({ network, pool, alarms }) => ({
         network,
@@ -185,6 +216,21 @@ export function makeChainService(deps: {
         alarmsOpen: alarms.open().length,
       })),
   };
+}
+
+async function notAcknowledged(
+  reader: Reader,
+  network: string,
+  subject: string | null,
+): Promise<Error> {
+  const open = await openAlarms(reader, network);
+  const asked = subject === null ? open : open.filter((alarm) => alarm.subject === subject);
+  const kinds = [...new Set(asked.map(({ kind }) => kind))].join(", ");
+  return new AlarmNotAcknowledged(
+    asked.length === 0
+      ? "No such alarm holds. See till chain status."
+      : `What holds ends by itself, when what it tells of does: ${kinds}. See till chain status.`,
+  );
 }
 
 function highest(heights: readonly number[]): number | null {

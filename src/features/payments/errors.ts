@@ -70,3 +70,8 @@ export const BlocksUnread = defineProblem({
   status: 500,
   title: "Blocks were not read",
 });
+export const AlarmNotAcknowledged = defineProblem({
+  code: "alarm_not_acknowledged",
+  status: 409,
+  title: "There is no alarm to acknowledge",
+});

@@ -1,5 +1,5 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
-import type { ChainAlarms } from "../../platform/chain/alarms.ts";
+import type { AlarmKind, ChainAlarms } from "../../platform/chain/alarms.ts";
 import {
   openAlarms,
   storedProviders,
@@ -41,6 +41,7 @@ export function makeMonitor(deps: {
   return {
     async takeOver() {
       alarms.adopt(await openAlarms(db, network.id));
+      endOfGone();
       const stored = await storedProviders(db);
       pool.resume(stored.filter((row) => row.network === network.id).map(({ health }) => health));
       writtenAt = 0;
@@ -54,6 +55,17 @@ export function makeMonitor(deps: {
     },
   };
 
+  /** What was configured when it was raised and is no more holds nothing up. */
+  function endOfGone(): void {
+    const providers = new Set(pool.providers.map(({ provider }) => provider));
+    const tokens = new Set(network.tokens.map(({ symbol }) => symbol));
+    for (const { kind, subject } of alarms.open()) {
+      const isGone = kind === "token_disabled" ? !tokens.has(subject) : !providers.has(subject);
+      const isOfConfigured = kind === "token_disabled" || isOfProvider(kind);
+      if (isOfConfigured && isGone) alarms.clear(kind, subject);
+    }
+  }
+
   async function write(guard: Guard): Promise<void> {
     const health = pool.health();
     const conditions = JSON.stringify(health.map(conditionOf));
@@ -61,6 +73,8 @@ export function makeMonitor(deps: {
     const at = clock.now();
     const isDue = at - writtenAt >= everyMs || conditions !== written;
     if (!isDue && changes.length === 0) return;
+    // Before what is new is written: an operator may have acknowledged some meanwhile.
+    if (alarms.open().length > 0) alarms.keepOpen(await openAlarms(db, network.id));
     await db.write(watcherContext, async (tx) => {
       await guard(tx);
       await writeProviders(tx, network.id, health, at);
@@ -70,6 +84,14 @@ export function makeMonitor(deps: {
     writtenAt = at;
     written = conditions;
   }
+}
+
+function isOfProvider(kind: AlarmKind): boolean {
+  return (
+    kind === "provider_wrong_chain" ||
+    kind === "provider_silent_logs" ||
+    kind === "provider_too_far_ahead"
+  );
 }
 
 function conditionOf({ provider, condition, isInUse }: ProviderHealth) {

@@ -175,6 +175,18 @@ export function maturePayments(
   );
 }
 
+/** Those of some payments that still wait for their confirmations. */
+export async function confirmingAmong(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM payments WHERE status = 'confirming' AND id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(ids)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 export interface PlatformPaymentFilters {
   readonly organizationId?: Id<"organization"> | undefined;
   readonly status?: PaymentStatus | undefined;

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { minute, second } from "../../kernel/clock.ts";
-import type { ChainAlarms } from "../../platform/chain/alarms.ts";
-import type { ChainClient, Receipt } from "../../platform/chain/client.ts";
+import { restSubject, type ChainAlarms } from "../../platform/chain/alarms.ts";
+import type { ChainClient, Head, Receipt } from "../../platform/chain/client.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
@@ -19,8 +19,10 @@ export interface Candidate {
 export interface Verifier {
   /** The candidates whose receipts agree. The others are asked about again, at a later call. */
   verify(candidates: readonly Candidate[]): Promise<readonly Candidate[]>;
-  /** How many payments are held because a provider disagrees. */
-  heldCount(): number;
+  /** The payments that are held because a provider disagrees, and those that another process held before. */
+  held(): readonly string[];
+  /** These payments do not wait any more: they are gone, or somebody decided about them. Their alarms end. */
+  release(paymentIds: readonly string[]): void;
 }
 
 /** Receipts that are read at the same time. */
@@ -29,11 +31,16 @@ const parallel = 20;
 const patienceMs = 2 * minute;
 const retryFirstMs = 5 * second;
 const retryMostMs = 5 * minute;
+/** A newest block that is so much older than another's, or than now, is not the chain's. */
+const staleMs = minute;
 /** Notes kept about payments that wait; the oldest are forgotten first. */
 const notesMax = 10_000;
 
-/** What a provider says about a candidate. */
-type Opinion = "agrees" | "is_behind" | "is_away" | { readonly disagrees: string };
+/**
+ * What a provider says about a candidate. `is_early`: it has the transfer, and its newest block, which is of just now, is
+ * below the one that confirms it: the chain is not there yet, whatever another says. `is_behind`: its blocks are old.
+ */
+type Opinion = "agrees" | "is_early" | "is_behind" | "is_away" | { readonly disagrees: string };
 
 interface Note {
   readonly since: Instant;
@@ -59,7 +66,6 @@ export function makeVerifier(deps: {
     const now = clock.now();
     const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
     note(payment.id, { since: before?.since ?? now, reason, retryAt: now + waitMs, waitMs });
-    if (before?.reason === reason) return;
     const { provider: name } = provider;
     alarms.raise(
       "payment_held",
@@ -98,6 +104,7 @@ export function makeVerifier(deps: {
   async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
     const needed = Math.min(2, providers.length);
     let agreed = 0;
+    let isEarly = false;
     for (const provider of providers) {
       const opinion = await round.opinionOf(provider, candidate);
       if (typeof opinion === "object") {
@@ -105,14 +112,20 @@ export function makeVerifier(deps: {
         return false;
       }
       if (opinion === "agrees") agreed += 1;
+      isEarly ||= opinion === "is_early";
       if (agreed === needed) return true;
     }
-    if (agreed === 0 || !isOutOfPatience(candidate)) return false;
+    // One whose blocks are of just now is no provider that is missing: the chain itself is waited for.
+    if (agreed === 0 || isEarly || !isOutOfPatience(candidate)) return false;
     logger.warn(
       { payment: candidate.payment.id, network: candidate.payment.network },
       "a payment is confirmed by one provider alone: no second one could be asked for a while",
     );
     return true;
+  }
+
+  function isHeld(id: string): boolean {
+    return notes.get(id)?.reason != null;
   }
 
   return {
@@ -121,7 +134,7 @@ export function makeVerifier(deps: {
       const due = candidates.filter(
         ({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now,
       );
-      const round = makeRound();
+      const round = makeRound(now);
       const agreed: Candidate[] = [];
       for (let start = 0; start < due.length; start += parallel) {
         const group = due.slice(start, start + parallel);
@@ -134,7 +147,21 @@ export function makeVerifier(deps: {
       }
       return agreed;
     },
-    heldCount: () => [...notes.values()].filter(({ reason }) => reason !== null).length,
+    held: () => [
+      ...new Set([
+        ...[...notes.keys()].filter(isHeld),
+        ...alarms
+          .open()
+          .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)
+          .map(({ subject }) => subject),
+      ]),
+    ],
+    release(paymentIds) {
+      for (const id of paymentIds) {
+        notes.delete(id);
+        alarms.clear("payment_held", id);
+      }
+    },
   };
 }
 
@@ -143,10 +170,10 @@ interface Round {
 }
 
 /** One round of questions: a provider that fails is not asked again, and no receipt or tip is read twice. */
-function makeRound(): Round {
+function makeRound(now: Instant): Round {
   const away = new Set<ChainClient>();
   const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
-  const tips = new Map<ChainClient, Promise<number>>();
+  const tips = new Map<ChainClient, Promise<Head>>();
 
   function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
     let answer = known.get(key);
@@ -163,17 +190,31 @@ function makeRound(): Round {
     return known;
   }
 
+  const tipOf = (provider: ChainClient) =>
+    once(tips, provider, async () => (await provider.heads()).latest);
+
+  async function ask(provider: ChainClient, candidate: Candidate): Promise<Opinion> {
+    const { transactionHash, blockHeight } = candidate.transfer;
+    const receipt = await once(receiptsOf(provider), transactionHash, () =>
+      provider.receipt(transactionHash),
+    );
+    const opinion = receipt === null ? null : compare(receipt, candidate.transfer);
+    if (opinion !== null && opinion !== "agrees") return opinion;
+    const tip = await tipOf(provider);
+    if (opinion === null) {
+      return tip.height < blockHeight
+        ? "is_behind"
+        : { disagrees: "it does not know the transaction" };
+    }
+    if (tip.height >= candidate.payment.confirmsAtHeight) return "agrees";
+    return tip.time >= now - staleMs ? "is_early" : "is_behind";
+  }
+
   return {
     async opinionOf(provider, candidate) {
       if (away.has(provider)) return "is_away";
-      const { transactionHash, blockHeight } = candidate.transfer;
       try {
-        const receipt = await once(receiptsOf(provider), transactionHash, () =>
-          provider.receipt(transactionHash),
-        );
-        if (receipt !== null) return compare(receipt, candidate.transfer);
-        const tip = await once(tips, provider, async () => (await provider.heads()).latest.height);
-        return tip < blockHeight ? "is_behind" : { disagrees: "it does not know the transaction" };
+        return await ask(provider, candidate);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
         away.add(provider);

@@ -1,4 +1,4 @@
-import { day, minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { day, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { createAlarms, type ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
@@ -13,7 +13,7 @@ import { findNews, type News } from "./news.ts";
 import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from "./preparation.ts";
 import { isBehind, isWorthWriting, nextState } from "./progress.ts";
 import { makeRecorder, watcherContext, type Guard } from "./recorder.ts";
-import { maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
+import { confirmingAmong, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
 import { makeVerifier, type Candidate } from "./verify.ts";
 import { isSame, type WindowDifference } from "./window.ts";
 
@@ -57,6 +57,9 @@ const droppedOfOneMax = 3;
 /** Tokens that are switched off are looked at again so often: what said so may have been a fault of the provider. */
 const disabledAgainMs = 10 * minute;
 
+/** Whether held payments are still waited for is looked up so often. */
+const releaseEveryMs = 15 * second;
+
 const firstPlace: ConfirmingPlace = { height: -1, id: "" };
 
 interface Confirmable {
@@ -76,6 +79,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   /** The provider whose chain was seen to hold the cursor's block. */
   let cursorSeenAt: string | null = null;
   let confirmedUpTo = firstPlace;
+  let releasedAt: Instant = 0;
   let problem: string | null = null;
   let droppedInRow = 0;
   let shorterSince: Instant | null = null;
@@ -181,7 +185,17 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return { verified, isMore: isFull && verified.length > 0 };
   }
 
+  /** Ends what is said of payments that were held and are not waited for any more. */
+  async function releaseDecided(): Promise<void> {
+    const held = verifier.held();
+    if (held.length === 0 || Math.abs(clock.now() - releasedAt) < releaseEveryMs) return;
+    releasedAt = clock.now();
+    const waiting = await confirmingAmong(db, held);
+    verifier.release(held.filter((id) => !waiting.has(id)));
+  }
+
   async function lookOnce(guard: Guard): Promise<boolean> {
+    await releaseDecided();
     const disabled = await disabledTokens();
     const state = await networkState(db, network.id);
     if (state === null) {
@@ -241,6 +255,6 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         return false;
       }
     },
-    health: () => ({ problem, heldPayments: verifier.heldCount() }),
+    health: () => ({ problem, heldPayments: verifier.held().length }),
   };
 }

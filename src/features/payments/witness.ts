@@ -1,5 +1,5 @@
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
-import type { ChainAlarms } from "../../platform/chain/alarms.ts";
+import { restSubject, type ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
@@ -22,7 +22,10 @@ import { compareAgain, type BlockRange } from "./window.ts";
  * that leaves transfers out, by fault or on purpose, hides nothing for longer than that.
  */
 export interface Witness {
-  /** Reads what became final since the last time, when that is due. Gives true where more is waiting. */
+  /**
+   * Reads what became final since the last time, when that is due, and asks again now and then about what was disagreed
+   * on. Gives true where more is waiting.
+   */
   compare(guard: Guard): Promise<boolean>;
 }
 
@@ -31,6 +34,9 @@ const everyMs = minute;
 const blocksMax = 2_000;
 /** Transfers of one comparison that are judged one by one, and told of so. */
 const judgedMax = 50;
+/** What was disagreed on is asked about again so often, and so much of it at a time. */
+const againMs = 10 * minute;
+const againMax = 20;
 
 /** The provider that the network is read from, and the one that it is compared with. */
 interface Witnesses {
@@ -51,6 +57,9 @@ export function makeWitness(deps: {
   const contracts = network.tokens.map(({ contract }) => contract);
   const rangeSize = makeRangeSize(network.maxLogRange);
   let comparedAt: Instant = clock.now();
+  let askedAgainAt: Instant = 0;
+  /** The last of those that were asked about again. */
+  let lastAgain = "";
 
   /** The final blocks that no second provider was asked about yet, the lowest first. */
   async function nextRange(reader: Reader): Promise<(BlockRange & { isLast: boolean }) | null> {
@@ -117,6 +126,65 @@ export function makeWitness(deps: {
     alarms.raise("transfer_left_out", transactionHash, `${reason}; it is entered now`, details);
     await scanner.scan(watcherContext, { from: blockHeight, to: blockHeight }, guard);
     alarms.clear("transfer_left_out", transactionHash);
+    alarms.clear("providers_disagree", transactionHash);
+  }
+
+  /** Judges what one of them lists and the other does not; where that is very much, it is told of at once. */
+  async function judgeAll(
+    guard: Guard,
+    witnesses: Witnesses,
+    range: BlockRange,
+    missing: readonly TransferLog[],
+  ): Promise<void> {
+    for (const log of missing.slice(0, judgedMax)) await judge(guard, witnesses, log);
+    const { first, second } = witnesses;
+    const { from, to } = range;
+    if (missing.length <= judgedMax) {
+      alarms.clear("providers_disagree", subjectOf(range));
+      return;
+    }
+    alarms.raise(
+      "providers_disagree",
+      subjectOf(range),
+      `${second.provider} has ${String(missing.length)} transfers to us in blocks ${String(from)} to ` +
+        `${String(to)} that ${first.provider} does not list. Ask a third provider.`,
+      { network: network.id, ...range },
+    );
+  }
+
+  /** Where providers disagreed before, one may have found out, or been replaced: some of it is compared again. */
+  async function compareAgainLater(guard: Guard, witnesses: Witnesses): Promise<void> {
+    if (Math.abs(clock.now() - askedAgainAt) < againMs) return;
+    askedAgainAt = clock.now();
+    const subjects = alarms
+      .open()
+      .filter(({ kind, subject }) => kind === "providers_disagree" && subject !== restSubject)
+      .map(({ subject }) => subject)
+      .sort();
+    const later = subjects.filter((subject) => subject > lastAgain);
+    const asked = [...later, ...subjects].slice(0, Math.min(againMax, subjects.length));
+    lastAgain = asked.at(-1) ?? "";
+    for (const subject of new Set(asked)) {
+      const isRange = rangeOf(subject) !== null;
+      const range = rangeOf(subject) ?? (await blockOf(witnesses, subject));
+      const missing = range === null ? [] : await missingIn(guard, witnesses, range);
+      const isStillOpen = missing.some(({ transactionHash }) => transactionHash === subject);
+      if (!isRange && !isStillOpen) alarms.clear("providers_disagree", subject);
+      if (range !== null) await judgeAll(guard, witnesses, range, missing);
+    }
+  }
+
+  /** The block that the second provider has a transaction in; null where it has it no more. */
+  async function blockOf({ second }: Witnesses, transactionHash: string) {
+    const receipt = await second.receipt(transactionHash);
+    if (receipt === null) return null;
+    return { from: receipt.blockHeight, to: receipt.blockHeight };
+  }
+
+  /** What the second provider lists in a range, and neither the record nor the provider in use. */
+  async function missingIn(guard: Guard, { first, second }: Witnesses, range: BlockRange) {
+    const { unknown } = await unknownTo(second, range);
+    return enterListed(guard, first, range, unknown);
   }
 
   async function compareNext(guard: Guard, witnesses: Witnesses): Promise<boolean> {
@@ -125,17 +193,7 @@ export function makeWitness(deps: {
     const { first, second } = witnesses;
     const { unknown, end, parent } = await unknownTo(second, range);
     const missing = await enterListed(guard, first, range, unknown);
-    for (const log of missing.slice(0, judgedMax)) await judge(guard, witnesses, log);
-    if (missing.length > judgedMax) {
-      const { from, to } = range;
-      alarms.raise(
-        "providers_disagree",
-        second.provider,
-        `${second.provider} has ${String(missing.length)} transfers to us in blocks ${String(from)} to ` +
-          `${String(to)} that ${first.provider} does not list. Ask a third provider.`,
-        { network: network.id, ...range },
-      );
-    }
+    await judgeAll(guard, witnesses, range, missing);
     await db.write(watcherContext, async (tx) => {
       await guard(tx);
       const before = { height: range.from - 1, hash: parent?.hash ?? null };
@@ -153,6 +211,7 @@ export function makeWitness(deps: {
       const second = pool.providers[health.findIndex(isOther)];
       if (first === undefined || second === undefined) return false;
       try {
+        await compareAgainLater(guard, { first, second });
         const isMore = await compareNext(guard, { first, second });
         if (!isMore) comparedAt = clock.now();
         return isMore;
@@ -167,6 +226,16 @@ export function makeWitness(deps: {
       }
     },
   };
+}
+
+function subjectOf({ from, to }: BlockRange): string {
+  return `blocks ${String(from)} to ${String(to)}`;
+}
+
+/** Null where the subject is no range but a transaction. */
+function rangeOf(subject: string): BlockRange | null {
+  const [, from, to] = /^blocks (\d+) to (\d+)$/.exec(subject) ?? [];
+  return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
 }
 
 function placeOf({ transactionHash, logIndex, blockHash }: TransferLog): string {

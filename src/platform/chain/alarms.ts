@@ -9,6 +9,7 @@ export const alarmKinds = [
   "final_transaction_moved",
   "provider_wrong_chain",
   "provider_silent_logs",
+  "provider_too_far_ahead",
   "providers_disagree",
   "transfer_left_out",
   "tip_went_back",
@@ -17,7 +18,10 @@ export type AlarmKind = (typeof alarmKinds)[number];
 
 export interface Alarm {
   readonly kind: AlarmKind;
-  /** What it is about: a provider, a token, a payment or a transaction; the network's id where it is that. */
+  /**
+   * What it is about: a provider, a token, a payment, a transaction or a range of blocks; the network's id where it is
+   * that, and `restSubject` where it stands for more than are kept.
+   */
   readonly subject: string;
   /** A sentence for the operator. */
   readonly message: string;
@@ -36,7 +40,7 @@ export interface ChainAlarms {
     details?: Readonly<Record<string, unknown>>,
   ): void;
   clear(kind: AlarmKind, subject: string): void;
-  /** Whether it was raised and holds. */
+  /** Whether it was raised and holds; true, too, where it may be one of those that another stands for. */
   holds(kind: AlarmKind, subject: string): boolean;
   open(): readonly Alarm[];
   /** How many were raised since the process began, by kind: for metrics. */
@@ -46,10 +50,20 @@ export interface ChainAlarms {
   written(changes: readonly Alarm[]): void;
   /** Forgets everything and knows these: another process has watched meanwhile. */
   adopt(open: readonly Alarm[]): void;
+  /** Forgets what was written and is not among those that the store has open: an operator acknowledged it. */
+  keepOpen(stored: readonly Pick<Alarm, "kind" | "subject">[]): void;
 }
 
-/** Alarms kept in memory; the oldest go first. */
-const alarmsMax = 10_000;
+/**
+ * What is told of once, and not looked at again: it stays until an operator acknowledges it. Every other alarm ends
+ * with what it tells of; of these, one that two providers disagree about does, too, when they come to agree.
+ */
+export const acknowledgedKinds = ["final_transaction_moved", "providers_disagree"] as const;
+
+/** Alarms of a kind and network that are open by themselves; for the ones beyond, one stands that ends with the last. */
+export const openMax = 500;
+/** The subject of the alarm that stands for the others of its kind. */
+export const restSubject = "the rest";
 
 export function createAlarms(deps: {
   readonly clock: Clock;
@@ -58,50 +72,76 @@ export function createAlarms(deps: {
   const { clock, logger } = deps;
   const open = new Map<string, Alarm>();
   const changed = new Map<string, Alarm>();
-  const counts = Object.fromEntries(alarmKinds.map((kind) => [kind, 0])) as Record<
-    AlarmKind,
-    number
-  >;
-  const keyOf = (kind: AlarmKind, subject: string) => `${kind} ${subject}`;
+  const zeros = () =>
+    Object.fromEntries(alarmKinds.map((kind) => [kind, 0])) as Record<AlarmKind, number>;
+  const counts = zeros();
+  /** How many of a kind are open by themselves. */
+  let openOf = zeros();
+
+  function put(alarm: Alarm): void {
+    const key = keyOf(alarm);
+    if (!open.has(key) && alarm.subject !== restSubject) openOf[alarm.kind] += 1;
+    open.set(key, alarm);
+  }
+
+  function drop(alarm: Alarm): void {
+    if (open.delete(keyOf(alarm)) && alarm.subject !== restSubject) openOf[alarm.kind] -= 1;
+  }
+
+  function clear(kind: AlarmKind, subject: string): void {
+    const before = open.get(keyOf({ kind, subject }));
+    if (before === undefined) return;
+    drop(before);
+    changed.set(keyOf(before), { ...before, endedAt: clock.now() });
+    if (openOf[kind] === 0) clear(kind, restSubject);
+  }
 
   return {
     raise(kind, subject, message, details = {}) {
-      const key = keyOf(kind, subject);
-      const before = open.get(key);
-      if (before?.message === message) return;
-      const alarm = {
-        ...{ kind, subject, message },
-        raisedAt: before?.raisedAt ?? clock.now(),
-        endedAt: null,
-      };
-      open.set(key, alarm);
-      changed.set(key, alarm);
-      const [oldest] = open.keys();
-      if (open.size > alarmsMax && oldest !== undefined) open.delete(oldest);
+      const asked = open.get(keyOf({ kind, subject }));
+      if (asked?.message === message) return;
       counts[kind] += 1;
       logger.error({ alarm: kind, ...details }, message);
+      const isKept = asked !== undefined || openOf[kind] < openMax;
+      const shown = isKept
+        ? { kind, subject, message }
+        : { kind, subject: restSubject, message: restMessage };
+      const before = open.get(keyOf(shown));
+      if (before !== undefined && before.message === shown.message) return;
+      const alarm = { ...shown, raisedAt: before?.raisedAt ?? clock.now(), endedAt: null };
+      put(alarm);
+      changed.set(keyOf(alarm), alarm);
     },
-    clear(kind, subject) {
-      const key = keyOf(kind, subject);
-      const before = open.get(key);
-      if (before === undefined) return;
-      open.delete(key);
-      changed.set(key, { ...before, endedAt: clock.now() });
-    },
-    holds: (kind, subject) => open.has(keyOf(kind, subject)),
+    clear,
+    holds: (kind, subject) =>
+      open.has(keyOf({ kind, subject })) || open.has(keyOf({ kind, subject: restSubject })),
     open: () => [...open.values()],
     raised: () => ({ ...counts }),
     changes: () => [...changed.values()],
     written(changes) {
       for (const alarm of changes) {
-        const key = keyOf(alarm.kind, alarm.subject);
+        const key = keyOf(alarm);
         if (changed.get(key) === alarm) changed.delete(key);
       }
     },
     adopt(known) {
       open.clear();
       changed.clear();
-      for (const alarm of known) open.set(keyOf(alarm.kind, alarm.subject), alarm);
+      openOf = zeros();
+      for (const alarm of known) put(alarm);
+    },
+    keepOpen(stored) {
+      const kept = new Set(stored.map(keyOf));
+      for (const alarm of open.values()) {
+        const key = keyOf(alarm);
+        if (!kept.has(key) && !changed.has(key)) drop(alarm);
+      }
     },
   };
+}
+
+const restMessage = `more than ${String(openMax)} hold at once; the log names each of the others`;
+
+function keyOf({ kind, subject }: Pick<Alarm, "kind" | "subject">): string {
+  return `${kind} ${subject}`;
 }

@@ -5,6 +5,8 @@ import { ProviderError, type ProviderFault } from "./provider-error.ts";
 
 export interface Endpoint {
   readonly url: string;
+  /** Which of several of one origin it is, from 1. */
+  readonly member: number;
   /** Sent with every request; their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch;
@@ -30,7 +32,7 @@ export type Outcome<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ProviderError };
 
 export interface Transport {
-  /** The provider's origin. */
+  /** The provider's origin, with its number where there are several of it. */
   readonly provider: string;
   /** One call; throws ProviderError. */
   call<T>(call: Call<T>): Promise<T>;
@@ -247,7 +249,7 @@ interface Target {
   masked(text: string): string;
 }
 
-function readTarget({ url: text, headers }: Endpoint): Target {
+function readTarget({ url: text, headers, member }: Endpoint): Target {
   const url = new URL(text);
   const secrets = [
     ...Object.values(headers),
@@ -265,7 +267,7 @@ function readTarget({ url: text, headers }: Endpoint): Target {
   return {
     url: url.href,
     headers: sent,
-    provider: url.origin,
+    provider: member === 1 ? url.origin : `${url.origin} (${String(member)})`,
     masked(said) {
       const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), said);
       return hidden.replace(/[\p{Cc}\s]+/gu, " ").trim();

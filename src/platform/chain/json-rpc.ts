@@ -21,6 +21,8 @@ import { inChainOrder, readReceipt, readTransfers, transferTopic } from "./trans
 export interface JsonRpcOptions {
   readonly network: Pick<Network, "id" | "finality">;
   readonly url: string;
+  /** Which of several of one origin this is, from 1: two accounts with one company, say. */
+  readonly member?: number;
   /** Values are secrets: they are sent to this provider and shown nowhere. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: Fetch;
@@ -92,6 +94,7 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
 function endpointOf(options: JsonRpcOptions): Endpoint {
   return {
     url: options.url,
+    member: options.member ?? 1,
     headers: options.headers ?? {},
     fetch: options.fetch ?? fetch,
     timeoutMs: options.timeoutMs ?? timeoutMs,

@@ -9,6 +9,7 @@ import {
   type RowOf,
   type Tx,
 } from "../database/index.ts";
+import { givenRows, listed } from "../database/json-rows.ts";
 import type { Alarm, AlarmKind } from "./alarms.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 
@@ -34,7 +35,16 @@ export const alarmTable = table(
     raisedAt: time(),
     endedAt: time().nullable(),
   },
-  { primaryKey: ["network", "kind", "subject"] },
+  {
+    primaryKey: ["network", "kind", "subject"],
+    indexes: [
+      {
+        name: "network_alarms_open",
+        columns: ["network", "raisedAt"],
+        where: "ended_at IS NULL",
+      },
+    ],
+  },
 );
 
 export type StoredProvider = RowOf<typeof providerTable>;
@@ -67,6 +77,36 @@ export async function writeProviders(
   );
 }
 
+/** How many alarms hold on each network where one does. */
+export async function countOpenAlarms(reader: Reader): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.all<{ network: string; open: number }>(
+    "SELECT network, count(*) AS open FROM network_alarms WHERE ended_at IS NULL GROUP BY network",
+  );
+  return new Map(rows.map(({ network, open }) => [network, open]));
+}
+
+/** Ends alarms that hold, of one kind or of one subject where these are given. */
+export async function endAlarms(
+  tx: Tx,
+  which: {
+    readonly network: string;
+    readonly kinds: readonly AlarmKind[];
+    readonly subject: string | null;
+  },
+  at: Instant,
+): Promise<StoredAlarm[]> {
+  const { network, kinds, subject } = which;
+  const open = await tx.lock(
+    alarmTable,
+    `WHERE network = $1 AND ended_at IS NULL AND kind IN ${listed(tx.dialect, 2)}
+       AND ($3 = '' OR subject = $3) ORDER BY kind, subject`,
+    [network, JSON.stringify(kinds), subject ?? ""],
+  );
+  const ended = open.map((alarm) => ({ ...alarm, endedAt: at }));
+  await putAlarms(tx, network, ended);
+  return ended;
+}
+
 /** Alarms that ended are kept so long. */
 const keptMs = 30 * day;
 
@@ -76,17 +116,29 @@ export async function writeAlarms(
   alarms: readonly Alarm[],
   at: Instant,
 ): Promise<void> {
-  for (const alarm of alarms) {
-    await tx.run(
-      `INSERT INTO network_alarms (network, kind, subject, message, raised_at, ended_at)
-       VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (network, kind, subject) DO UPDATE SET message = excluded.message,
-         raised_at = excluded.raised_at, ended_at = excluded.ended_at`,
-      [network, alarm.kind, alarm.subject, alarm.message, alarm.raisedAt, alarm.endedAt],
-    );
-  }
+  await putAlarms(tx, network, alarms);
   await tx.run("DELETE FROM network_alarms WHERE network = $1 AND ended_at < $2", [
     network,
     at - keptMs,
   ]);
+}
+
+async function putAlarms(tx: Tx, network: string, alarms: readonly Alarm[]): Promise<void> {
+  if (alarms.length === 0) return;
+  await tx.run(
+    `INSERT INTO network_alarms (network, kind, subject, message, raised_at, ended_at)
+     SELECT $2, given.value ->> 0, given.value ->> 1, given.value ->> 2,
+       CAST(given.value ->> 3 AS BIGINT), CAST(given.value ->> 4 AS BIGINT)
+     FROM ${givenRows[tx.dialect]} WHERE true
+     ON CONFLICT (network, kind, subject) DO UPDATE SET message = excluded.message,
+       raised_at = excluded.raised_at, ended_at = excluded.ended_at`,
+    [
+      JSON.stringify(
+        alarms.map(({ kind, subject, message, raisedAt, endedAt }) => [
+          ...[kind, subject, message, raisedAt, endedAt],
+        ]),
+      ),
+      network,
+    ],
+  );
 }

@@ -20,7 +20,7 @@ export interface ProviderFailure {
 export interface ProviderHealth {
   /** Its place in the order of preference, from 0. */
   readonly place: number;
-  /** Its origin. */
+  /** Its origin, with its number where there are several of it. */
   readonly provider: string;
   readonly condition: ProviderCondition;
   /** Whether the network is read from it at present. */

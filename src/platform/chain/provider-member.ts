@@ -1,6 +1,6 @@
 import { day, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainAlarms } from "./alarms.ts";
-import type { ChainClient, Head } from "./client.ts";
+import type { ChainClient } from "./client.ts";
 import type { Network } from "./networks.ts";
 import type { ProviderBudget } from "./provider-budget.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -31,6 +31,8 @@ export interface PoolMember {
   rank(): number;
   /** The height of its newest block; 0 where it told none, or none that is believed. */
   tipHeight(): number;
+  /** What it told of its newest and its final block at last; null where it never did, or is not believed. */
+  heard(): (Heads & { readonly at: Instant }) | null;
   lastFailure(): ProviderError | null;
   /**
    * One question, once it is of the right chain, with its outcome noted. `isAnswer`: what says nothing about the
@@ -96,7 +98,7 @@ export function makePoolMember(
   let doubtedUntil: Instant = 0;
   let chainCheckedAt: Instant | null = null;
   let probedAt: Instant | null = null;
-  let tip: Head | null = null;
+  let heard: (Heads & { readonly at: Instant }) | null = null;
   let answeredAt: Instant | null = null;
   let lastFailure: ProviderError | null = null;
   let lastError: ProviderFailure | null = null;
@@ -223,12 +225,13 @@ export function makePoolMember(
     client,
     isLeftAlone,
     rank: () => (exclusion === "silent_logs" ? 2 : 0) + (isPassedOver() ? 1 : 0),
-    tipHeight: () => (exclusion === null && !isDoubted() ? (tip?.height ?? 0) : 0),
+    tipHeight: () => (exclusion === null && !isDoubted() ? (heard?.latest.height ?? 0) : 0),
+    heard: () => (exclusion === null && !isDoubted() ? heard : null),
     lastFailure: () => lastFailure,
     ask,
     async heads() {
       const heads = await ask("heads", () => client.heads());
-      tip = heads.latest;
+      heard = { ...heads, at: clock.now() };
       const isDue = probedAt === null || clock.now() - probedAt >= probeEveryMs;
       if (isDue) await probe(heads.finalized.height);
       return heads;
@@ -249,8 +252,8 @@ export function makePoolMember(
         ...{ place, provider, isInUse, lastError, answeredAt },
         condition: condition(),
         latencyMs: tally.latencyMs(),
-        tipHeight: tip?.height ?? null,
-        lagBlocks: tip === null ? null : Math.max(0, best - tip.height),
+        tipHeight: heard?.latest.height ?? null,
+        lagBlocks: heard === null ? null : Math.max(0, best - heard.latest.height),
         errorPercent: tally.errorPercent(),
         requestsToday: spent.requests,
         budgetDay: spent.day,

@@ -1,4 +1,4 @@
-import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainAlarms } from "./alarms.ts";
 import type { ChainClient } from "./client.ts";
 import type { Network } from "./networks.ts";
@@ -39,6 +39,10 @@ const checkEveryMs = minute;
 /** A provider whose newest block is this much older than another's is passed over. */
 const staleMs = minute;
 const staleBlocksMin = 10;
+/** Honest providers' final blocks differ by an epoch of Ethereum at most, for a moment. */
+const finalSlackMin = 64;
+/** One whose blocks are old is not asked again so soon. */
+const heardMs = 30 * second;
 
 type Heads = Awaited<ReturnType<ChainClient["heads"]>>;
 type IsAnswer = (error: ProviderError) => boolean;
@@ -58,7 +62,7 @@ export function makeProviderPool(deps: {
   readonly random: () => number;
   readonly alarms: ChainAlarms;
 }): ProviderPool {
-  const { network, clock } = deps;
+  const { network, clock, alarms } = deps;
   let current: PoolMember | null = null;
   let checkedAt: Instant = clock.now();
   const onLeft = (client: ChainClient) => {
@@ -85,6 +89,68 @@ export function makeProviderPool(deps: {
   }
 
   const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
+  const finalSlack = Math.max(finalSlackMin, staleBlocks);
+
+  /**
+   * A provider alone could make a payment look old, or a network unreadable, by telling of blocks that are not there:
+   * where its blocks are far above those of the others, they are asked. What is known to be read already contradicts
+   * nobody.
+   */
+  async function isTooFarAhead(member: PoolMember, told: Heads, known: number): Promise<boolean> {
+    const { provider } = member.client;
+    let against: { readonly provider: string; readonly height: number } | null = null;
+    const isOfNow = ({ latest }: Heads) =>
+      latest.time >= Math.min(told.latest.time, clock.now()) - staleMs;
+    for (const other of members) {
+      if (other === member || other.rank() > 0) continue;
+      const before = other.heard();
+      // One that is behind says nothing about it, and is not asked at every look.
+      const isBehind = before !== null && isRecent(before.at) && !isOfNow(before);
+      const heard = supports(before, told) || isBehind ? before : await askHeads(other);
+      if (supports(heard, told)) {
+        against = null;
+        break;
+      }
+      if (heard === null || heard.latest.height < known || !isOfNow(heard)) continue;
+      against = { provider: other.client.provider, height: heard.latest.height };
+    }
+    if (against === null) {
+      alarms.clear("provider_too_far_ahead", provider);
+      return false;
+    }
+    const reason =
+      `it tells of block ${String(told.latest.height)}, final up to ${String(told.finalized.height)}; ` +
+      `the newest of ${against.provider}, which is of just now, is ${String(against.height)}`;
+    member.doubt(reason);
+    alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
+      network: network.id,
+    });
+    return true;
+  }
+
+  /** Whether what one provider told of, some time ago, makes what another tells of believable. */
+  function supports(heard: ReturnType<PoolMember["heard"]>, { latest, finalized }: Heads): boolean {
+    if (heard === null) return false;
+    const grown = Math.max(0, clock.now() - heard.at) / network.blockTimeMs;
+    return (
+      latest.height <= heard.latest.height + grown + staleBlocks &&
+      finalized.height <= heard.finalized.height + grown + finalSlack
+    );
+  }
+
+  const isRecent = (at: Instant) => Math.abs(clock.now() - at) < heardMs;
+
+  /** What it tells of now; null where it does not answer. */
+  async function askHeads(member: PoolMember): Promise<ReturnType<PoolMember["heard"]>> {
+    if (member.isLeftAlone()) return null;
+    try {
+      await member.heads();
+      return member.heard();
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      return null;
+    }
+  }
 
   /** Begins a round. */
   async function heads(known = 0): Promise<Heads> {
@@ -94,6 +160,7 @@ export function makeProviderPool(deps: {
     for (const member of inOrder()) {
       try {
         const told = await member.heads();
+        if (await isTooFarAhead(member, told, known)) continue;
         if (told.latest.height >= wanted) {
           for (const { member: behind } of late) behind.setBehind(true);
           member.setBehind(false);

@@ -25,6 +25,7 @@ const good: NetworkReading = {
   provider: "https://node.example",
   state,
   isWatched: true,
+  alarms: 0,
   own: { problem: null, heldPayments: 0 },
 };
 const of = (changes: Partial<NetworkReading>) => networkHealth({ ...good, ...changes }, now);
@@ -57,6 +58,7 @@ describe("the health of a network", () => {
       withState({ headHeight: 1_100 }),
       withState({ tipTime: now - 10 * minute }),
       withState({ disabledTokens: ["USDT"] as never }),
+      of({ alarms: 1 }),
       of({ own: { problem: null, heldPayments: 2 } }),
       of({ own: { problem: "rate limited", heldPayments: 0 } }),
     ]) {

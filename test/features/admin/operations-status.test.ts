@@ -13,6 +13,7 @@ import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
+import { writeAlarms } from "../../../src/platform/chain/monitor-store.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 
 interface Check {
@@ -76,6 +77,27 @@ eachStore("the status of operations", (store) => {
     expect(good.queues.map((depth) => (depth as { queue: string }).queue)).to.deep.equal([
       ...["webhooks", "chain", "billing", "maintenance"],
     ]);
+  });
+
+  it("degrades while an alarm of the network holds, whoever raised it, and is good again after it", async () => {
+    const { app, status } = await start(true);
+    const ofNetwork = async () => (await status()).providers[0];
+    const isOk = (one: Awaited<ReturnType<typeof ofNetwork>>) => one?.status === "ok";
+    await until("a read network", ofNetwork, isOk);
+    const alarm = {
+      kind: "providers_disagree",
+      subject: "blocks 1 to 2",
+      message: "differ",
+    } as const;
+    const write = (endedAt: number | null) =>
+      app.app.db.write(testContext, (tx) =>
+        writeAlarms(tx, "sandbox", [{ ...alarm, raisedAt: app.clock.now(), endedAt }], 1),
+      );
+    await write(null);
+    expect(await ofNetwork()).to.deep.include({ status: "degraded" });
+    expect((await ofNetwork())?.message).to.match(/^an alarm holds, which till chain status tells/);
+    await write(app.clock.now());
+    expect(await ofNetwork()).to.deep.include({ status: "ok" });
   });
 
   it("counts zeros, and does not know of networks and schedules where no server runs", async () => {

@@ -74,11 +74,16 @@ eachStore("A network whose provider nearly works", (store) => {
         : result,
     );
     pay();
+    // Nobody else can say that it is not there.
+    till.nodes[1]?.fail("unavailable", Infinity);
     for (let looks = 0; looks < 6; looks += 1) await till.mine(1);
-    expect((await till.state()).tipHeight).to.equal(till.chain.height());
-    expect(await till.payments()).to.have.length(1);
     expect(condition(0)).to.equal("behind");
     expect(till.pool.health()[0]?.lastError?.message).to.match(/does not have block/);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.mine(1);
+    expect((await till.state()).tipHeight).to.equal(till.chain.height());
+    expect(await till.payments()).to.have.length(1);
     // It is the first again once it is true for a while.
     first.lie(null);
     till.advance(6 * minute);

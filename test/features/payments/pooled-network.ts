@@ -65,6 +65,8 @@ export interface PooledNetwork {
   transfers(): Promise<TransferRow[]>;
   /** The kinds of the alarms that hold, as the store has them. */
   storedAlarms(): Promise<string[]>;
+  /** The process reads the network again, after another one did. */
+  takeOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,8 @@ export interface PooledOptions {
   readonly limits?: BudgetLimits;
   readonly maxLogRange?: number;
   readonly timeoutMs?: number;
+  /** Called before the first look. */
+  readonly onNodes?: (nodes: readonly FakeNode[]) => void;
 }
 
 const runsMax = 2_000;
@@ -96,6 +100,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const nodes = await Promise.all(
     Array.from({ length: options.nodes ?? 2 }, () => startFakeNode(chain, {}, finalityLag)),
   );
+  options.onNodes?.(nodes);
   const alarms = createAlarms({ clock, logger: silentLogger });
   const budgets: ProviderBudget[] = [];
   const members = nodes.map(({ url }) => {
@@ -133,7 +138,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     monitors: new Map([[network.id, monitor]]),
   });
   const access = [{ network: network.id, pool, alarms, scanner }];
-  const service = makeChainService({ db, clock, networks: [network], access });
+  const service = makeChainService({ ...reading, networks: [network], access });
 
   async function look(): Promise<void> {
     for (let runs = 0; runs < runsMax; runs += 1) {
@@ -164,6 +169,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
       const [status] = await service.status({ isLive: false });
       return (status?.alarms ?? []).map(({ kind }) => kind);
     },
+    takeOver: () => monitor.takeOver(),
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()));
     },

@@ -332,7 +332,7 @@ eachStore("A network with several providers", (store) => {
   });
 
   it("finds a payment among ten thousand transfers of dust within two looks", async () => {
-    await open({ nodes: 1 });
+    await open({ nodes: 1, timeoutMs: 10_000 });
     const dust = Array.from({ length: 5_000 }, () => ({ to: shop, amount: 1n }));
     till.chain.mine(1, [...dust, { to: shop, amount: token(25) }, ...dust]);
     await till.look();

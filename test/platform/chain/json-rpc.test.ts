@@ -565,6 +565,12 @@ describe("the JSON-RPC client", () => {
     });
   });
 
+  it("is called by its origin, with its number where there are several of it", () => {
+    const url = "https://rpc.example/a-secret-key";
+    expect(client({ url }).provider).to.equal("https://rpc.example");
+    expect(client({ url, member: 2 }).provider).to.equal("https://rpc.example (2)");
+  });
+
   describe("keeps its secrets", () => {
     const key = "5ecretkey5ecretkey";
 

@@ -50,6 +50,7 @@ export const migration: Migration = {
       ended_at ${types.time},
       PRIMARY KEY (network, kind, subject)
     )`,
+    `CREATE INDEX network_alarms_open ON network_alarms (network, raised_at) WHERE ended_at IS NULL`,
     `CREATE TABLE transfers (
       id ${types.text} NOT NULL PRIMARY KEY,
       network ${types.text} NOT NULL,

@@ -1,0 +1,221 @@
+// Providers of one network that tell different things, on purpose or by fault: what is told of blocks that are not
+// there, alarms that end with what they tell of, and those that an operator ends.
+import { expect } from "chai";
+import { rejectPayment } from "../../../src/features/payments/rules.ts";
+import { updatePayments } from "../../../src/features/payments/store.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import type { FakeNode } from "../../support/fake-node.ts";
+import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { refusal } from "../../support/shop.ts";
+import { token, standInInvoices } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("Providers that disagree", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  let till: PooledNetwork;
+  let first: FakeNode;
+  let other: FakeNode;
+  beforeEach(async () => {
+    till = await openPool(await store.open());
+    till.invoices.ask({ address: shop });
+    const [one, two] = till.nodes;
+    if (one === undefined || two === undefined) throw new Error("there are no two nodes");
+    [first, other] = [one, two];
+  });
+  afterEach(() => till.stop());
+
+  const pay = () => {
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.advance(poolBlockMs);
+  };
+  const statuses = async () => (await till.payments()).map(({ status }) => status);
+  const later = async (blocks = 5) => {
+    till.advance(11 * minute - blocks * poolBlockMs);
+    await till.mine(blocks);
+  };
+
+  describe("about how far the chain is", () => {
+    for (const isAllFinal of [false, true]) {
+      const what = isAllFinal ? "blocks that are not there, all of them final" : "such blocks";
+      it(`never read one that tells of ${what}`, async () => {
+        first.view.ahead = 5_000;
+        first.view.isAllFinal = isAllFinal;
+        pay();
+        await till.look();
+        const { tipHeight, cursorHeight } = await till.state();
+        expect(tipHeight).to.equal(till.chain.height());
+        expect(cursorHeight).to.be.below(till.chain.height());
+        expect(await statuses()).to.deep.equal(["confirming"]);
+        expect(await till.storedAlarms()).to.deep.equal(["provider_too_far_ahead"]);
+        expect(till.pool.health()[0]).to.include({ condition: "behind", isInUse: false });
+        await till.mine(4);
+        expect(await statuses()).to.deep.equal(["confirmed"]);
+        Object.assign(first.view, { ahead: 0, isAllFinal: false });
+        till.advance(6 * minute);
+        await till.mine(1);
+        expect(await till.storedAlarms()).to.deep.equal([]);
+        expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      });
+    }
+
+    it("never begin with the one that tells of blocks that are not there", async () => {
+      const fresh = await openPool(await store.open(), {
+        onNodes: ([liar]) => {
+          if (liar !== undefined) Object.assign(liar.view, { ahead: 5_000, isAllFinal: true });
+        },
+      });
+      expect((await fresh.state()).tipHeight).to.equal(fresh.chain.height());
+      await fresh.stop();
+    });
+
+    it("do not confirm by a few blocks that only one has", async () => {
+      first.view.ahead = 5;
+      pay();
+      await till.look();
+      for (let looks = 0; looks < 5; looks += 1) await till.look();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      first.view.ahead = 0;
+      till.advance(2 * minute);
+      await till.mine(6);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("believe the one that is ahead where the other's blocks are old", async () => {
+      other.view.lag = 40;
+      pay();
+      await till.mine(30);
+      expect((await till.state()).tipHeight).to.equal(till.chain.height());
+      expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      expect(await till.storedAlarms()).to.deep.equal([]);
+    });
+
+    it("are not kept from the chain by one that tells of less than was read", async () => {
+      await till.mine(30);
+      other.view.lag = 25;
+      till.advance(-25 * poolBlockMs);
+      await till.mine(20);
+      expect((await till.state()).tipHeight).to.equal(till.chain.height());
+      expect(till.pool.health()[0]).to.include({ isInUse: true });
+    });
+  });
+
+  describe("about a payment", () => {
+    beforeEach(async () => {
+      first.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
+      await till.mine(20);
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
+      expect(till.watcher.health().heldPayments).to.equal(1);
+    });
+
+    it("hold it as it is, for as long as they do", async () => {
+      for (let times = 0; times < 3; times += 1) await later();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
+    });
+
+    it("end their alarm when the other one has it, too", async () => {
+      other.view.lies = first.view.lies;
+      await later();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.watcher.health().heldPayments).to.equal(0);
+    });
+
+    it("end their alarm when the merchant has decided", async () => {
+      const [held] = await till.payments();
+      if (held === undefined) throw new Error("there is no payment");
+      await till.db.write(testContext, (tx) => updatePayments(tx, [rejectPayment(held)]));
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.watcher.health().heldPayments).to.equal(0);
+    });
+  });
+
+  describe("about a transfer that only the second has", () => {
+    let block = 0;
+    beforeEach(async () => {
+      block = till.chain.height() + 1;
+      other.view.lies.set(block, { to: shop, amount: token(25) });
+      await till.mine(30);
+      till.advance(2 * minute);
+      await till.mine(5);
+      expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
+    });
+
+    it("tell of it until the second has it no more", async () => {
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
+      other.view.lies.clear();
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(await till.transfers()).to.deep.equal([]);
+    });
+
+    it("enter it when the first one has it, too", async () => {
+      first.view.lies = other.view.lies;
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(await till.transfers()).to.have.length(1);
+      await later();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("tell of it until an operator acknowledges it, and then no more", async () => {
+      const acknowledge = (subject: string | null) =>
+        till.service.acknowledge(testContext, "ethereum", subject);
+      expect((await refusal(acknowledge("nothing"))).code).to.equal("alarm_not_acknowledged");
+      const { ended } = await acknowledge("1e".repeat(32));
+      expect(ended.map(({ kind }) => kind)).to.deep.equal(["providers_disagree"]);
+      till.advance(20 * second);
+      for (let times = 0; times < 2; times += 1) await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.alarms.open()).to.deep.equal([]);
+      expect((await refusal(acknowledge(null))).code).to.equal("alarm_not_acknowledged");
+      const logged = await till.db.all(
+        "SELECT target_id AS id FROM audit_logs WHERE action = 'chain.alarm_acknowledged'",
+      );
+      expect(logged).to.deep.equal([{ id: "ethereum" }]);
+    });
+  });
+
+  it("about very many transfers tell of them at once, and end that when they agree", async () => {
+    for (let count = 1; count <= 60; count += 1) {
+      const transactionHash = count.toString(16).padStart(64, "e");
+      const at = till.chain.height() + count;
+      other.view.lies.set(at, { to: shop, amount: token(25), transactionHash });
+    }
+    await till.mine(80);
+    till.advance(2 * minute);
+    await till.mine(5);
+    const alarms = till.alarms.open();
+    expect(alarms).to.have.length(51);
+    const atOnce = alarms.filter(({ subject }) => subject.startsWith("blocks "));
+    expect(atOnce.map(({ message }) => message)).to.match(/has 60 transfers to us in blocks/);
+    other.view.lies.clear();
+    for (let times = 0; times < 4; times += 1) await later();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("refuses to end by hand what ends by itself", async () => {
+    till.alarms.raise("token_disabled", "USDT", "is off");
+    await till.mine(1);
+    const problem = await refusal(till.service.acknowledge(testContext, "ethereum", null));
+    expect(problem.message).to.include("ends by itself");
+  });
+
+  it("forgets what was said of a provider and a token that are not configured any more", async () => {
+    till.alarms.raise("provider_silent_logs", "https://gone.example", "leaves transfers out");
+    till.alarms.raise("token_disabled", "GONE", "is off");
+    await till.mine(1);
+    expect(await till.storedAlarms()).to.have.length(2);
+    await till.takeOver();
+    await till.mine(2);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+});
