@@ -2,11 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import { transfers } from "../../../src/features/payments/table.ts";
+import { transfers, type TransferRow } from "../../../src/features/payments/table.ts";
 import { minute, second, type Instant } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
 import type { Address } from "../../../src/platform/chain/client.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
+import { listed } from "../../../src/platform/database/json-rows.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop } from "../../support/shop.ts";
 import { openMarket } from "./market.ts";
@@ -214,7 +215,7 @@ export async function openWorld(db: Database) {
   }
 
   /** What an invoice should be, from the chain as it is and from what was on record when it left the chain. */
-  async function expected(to: Asked) {
+  function expected(to: Asked, recorded: readonly string[]) {
     const tip = blocks.at(-1)?.time ?? startAt;
     const own = blocks.flatMap(({ time, transfers: all }, place) =>
       all
@@ -229,10 +230,6 @@ export async function openWorld(db: Database) {
       return before - amount < to.payable;
     });
     const onChain = new Set(own.map(({ transaction }) => wordOf(transaction)));
-    const recorded = await db.all<{ hash: string }>(
-      'SELECT transaction_hash AS "hash" FROM transfers WHERE invoice_id = $1',
-      [to.id],
-    );
     const isOver = tip > to.expiresAt;
     const status =
       confirmed >= to.payable
@@ -244,7 +241,7 @@ export async function openWorld(db: Database) {
             : seen > 0n
               ? "partially_paid"
               : "open";
-    const exception = recorded.some(({ hash }) => !onChain.has(hash))
+    const exception = recorded.some((hash) => !onChain.has(hash))
       ? "reverted"
       : making.some(({ time }) => time > to.expiresAt)
         ? "late"
@@ -263,33 +260,47 @@ export async function openWorld(db: Database) {
   }
 
   async function compare(all: readonly Asked[]): Promise<void> {
+    const ids = JSON.stringify(all.map(({ id }) => id));
+    const addresses = JSON.stringify(all.map(({ address }) => address));
+    const one = listed(db.dialect, 1);
+    const [rows, known] = await Promise.all([
+      db.find(invoices, `WHERE id IN ${one}`, [ids]),
+      db.find(transfers, `WHERE invoice_id IN ${one} OR to_address IN ${listed(db.dialect, 2)}`, [
+        ids,
+        addresses,
+      ]),
+    ]);
     for (const to of all) {
-      const row = await db.findOne(invoices, "WHERE id = $1", [to.id]);
+      const row = rows.find(({ id }) => id === to.id);
+      const recorded = known.filter(({ invoiceId }) => invoiceId === to.id);
       expect({
         status: row?.status,
         exception: row?.exception,
         seen: row?.seenAmount,
         confirmed: row?.confirmedAmount,
-      }).to.deep.equal(await expected(to));
+      }).to.deep.equal(
+        expected(
+          to,
+          recorded.map(({ transactionHash }) => transactionHash),
+        ),
+      );
+      const there = known.filter(
+        ({ toAddress, status }) => toAddress === to.address && status === "seen",
+      );
+      compareTransfers(to, there);
     }
-    await compareTransfers(all);
   }
 
   /** Every transfer of a configured token that is on the chain is on record exactly once, and no other is. */
-  async function compareTransfers(all: readonly Asked[]): Promise<void> {
-    for (const { address } of all) {
-      const stored = await db.find(transfers, "WHERE to_address = $1 AND status = 'seen'", [
-        address,
-      ]);
-      const there = blocks
-        .flatMap((block) => block.transfers)
-        .filter(({ to, contract }) => to === address && [usdt, usdc].includes(contract));
-      expect(
-        stored.map((row) => `${row.transactionHash} ${String(row.amount)}`).sort(),
-      ).to.deep.equal(
-        there.map((each) => `${wordOf(each.transaction)} ${String(each.amount)}`).sort(),
-      );
-    }
+  function compareTransfers({ address }: Asked, stored: readonly TransferRow[]): void {
+    const there = blocks
+      .flatMap((block) => block.transfers)
+      .filter(({ to, contract }) => to === address && [usdt, usdc].includes(contract));
+    expect(
+      stored.map((row) => `${row.transactionHash} ${String(row.amount)}`).sort(),
+    ).to.deep.equal(
+      there.map((each) => `${wordOf(each.transaction)} ${String(each.amount)}`).sort(),
+    );
   }
 
   return {

@@ -174,6 +174,8 @@ export interface WatchOptions {
   readonly maxLogRange?: number;
   /** Blocks that are there before the first look. */
   readonly blocks?: number;
+  /** What ids are made from; the same at each opening unless given. */
+  readonly randomBytes?: (length: number) => Uint8Array;
   /** Gives the providers that are asked for receipts. */
   readonly providers?: (chain: ScriptedChain) => readonly ChainClient[];
 }
@@ -192,9 +194,8 @@ export async function watchNetwork(
 
   let now = startAt + 1_000;
   let seed = 0;
-  const ids = createIds((length) =>
-    Uint8Array.from({ length }, () => (seed = (seed * 7 + 3) % 256)),
-  );
+  const same = (length: number) => Uint8Array.from({ length }, () => (seed = (seed * 7 + 3) % 256));
+  const ids = createIds(options.randomBytes ?? same);
   const { chainId } = network;
   const chain = scriptChain({ startAt, blockMs, finalityLag, chainId });
   chain.mine([], blocks);
