@@ -27,6 +27,8 @@ const concurrencyMax = 64;
 /** Those of them that are kept for first attempts at endpoints that answer: they never wait for what is tried again. */
 const reservedForFirst = 16;
 const troubledMax = concurrencyMax - reservedForFirst;
+/** Deliveries claimed and not yet recorded: what a process that is killed sends again, at most. */
+const heldMax = 4 * concurrencyMax;
 /** Deliveries that one claim takes. */
 const claimMax = 32;
 /** Outcomes that one transaction records. */
@@ -100,7 +102,12 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   /** Claimed and not yet recorded, by endpoint. */
   const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
   const ended: Attempt[] = [];
-  let total = 0;
+  /** Requests that are under way. An outcome that waits to be recorded holds up no request to another endpoint. */
+  let sending = 0;
+  /** Deliveries that are claimed and not yet recorded. */
+  let held = 0;
+  /** The last look left behind what was due, for want of room. */
+  let isWaitingForRoom = false;
   let recording: Promise<void> | null = null;
   let pacing: NodeJS.Timeout | undefined;
   let isClosing = false;
@@ -112,7 +119,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     underWay.get(endpointId) ?? noneUnderWay;
 
   function occupy({ endpointId, attempts }: DeliveryRow, change: 1 | -1): void {
-    total += change;
+    held += change;
     const { count, retries } = underWayOf(endpointId);
     const next = { count: count + change, retries: retries + (attempts > 0 ? change : 0) };
     if (next.count === 0) underWay.delete(endpointId);
@@ -124,11 +131,12 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     for (const [endpointId, { count, retries }] of underWay) {
       troubled += isTroubled(healthOf(endpointId)) ? count : retries;
     }
-    return allot(
+    const free = Math.min(concurrencyMax - sending, heldMax - held);
+    const wanted = allot(
       lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now).map(demandOf),
       {
         now,
-        free: concurrencyMax - total,
+        free,
         freeForTroubled: troubledMax - troubled,
         batchMax: claimMax,
         health: healthOf,
@@ -136,6 +144,8 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         underWay: (endpointId) => underWayOf(endpointId).count,
       },
     );
+    isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
+    return wanted;
   }
 
   /** Claims and starts what there is room for; gives how many. */
@@ -176,15 +186,19 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
 
   function start(delivery: DeliveryRow, lane: Lane): void {
     occupy(delivery, 1);
+    sending += 1;
     pace.spend(delivery.endpointId, 1, clock.now());
     sendAttempt({ ...deps, delivery, lane }).then(
       (attempt) => {
+        sending -= 1;
         const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
         deps.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
         ended.push(attempt);
         recording ??= recordEnded();
+        if (isWaitingForRoom) nudge();
       },
       (error: unknown) => {
+        sending -= 1;
         // Its lease ends by itself, and it is tried again.
         logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
         release(delivery);
@@ -194,7 +208,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
 
   function release(delivery: DeliveryRow): void {
     occupy(delivery, -1);
-    if (total > 0) return;
+    if (held > 0) return;
     for (const wake of waiters) wake();
     waiters = [];
   }
@@ -270,7 +284,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
       return isMoreToClear || started > 0;
     },
     async settled() {
-      while (total > 0) await new Promise<void>((resolve) => waiters.push(resolve));
+      while (held > 0) await new Promise<void>((resolve) => waiters.push(resolve));
     },
     drained: () => deliverer.close(),
     async close(patienceMs = drainPatience) {

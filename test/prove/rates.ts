@@ -1,0 +1,230 @@
+// npm run prove:rates: how many deliveries a second leave a server, how soon an event reaches its receiver, and what a
+// receiver that never answers takes from another, on both databases. Server, receivers and load have a process each.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { send, type AppOptions } from "../support/app.ts";
+import { startPostgres } from "../support/postgres.ts";
+import type { Done, Order } from "./rates-server.ts";
+import type { Seen } from "./rates-sink.ts";
+
+const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
+const parts = (process.env["PROVE_PARTS"] ?? "sustained,first,hole").split(",");
+/** Given to the servers' Node, such as `--cpu-prof`. */
+const nodeArgs = (process.env["PROVE_NODE_ARGS"] ?? "").split(" ").filter((word) => word !== "");
+
+const perShop = Number(process.env["PROVE_PER_SHOP"] ?? "100");
+const perSecond = 100;
+const seconds = Number(process.env["PROVE_SECONDS"] ?? "5");
+const rounds = Number(process.env["PROVE_ROUNDS"] ?? "7");
+const pendingAtHole = 10_000;
+
+const targets = { sustained: 1_000, firstMs: 250, holeShare: 0.1 };
+
+/** A process that answers each message with one. */
+interface Helper<Message, Answer> {
+  readonly ready: Answer;
+  ask(message: Message): Promise<Answer>;
+  end(): Promise<void>;
+}
+
+async function startHelper<Message extends Order | string, Answer>(
+  file: string,
+  args: readonly string[] = [],
+  execArgv: readonly string[] = [],
+): Promise<Helper<Message, Answer>> {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const child: ChildProcess = fork(path, args, { execArgv: ["--import", "tsx", ...execArgv] });
+  const next = async () => ((await once(child, "message")) as [Answer])[0];
+  return {
+    ready: await next(),
+    ask(message) {
+      child.send(message);
+      return next();
+    },
+    async end() {
+      const gone = once(child, "exit");
+      child.disconnect();
+      await gone;
+    },
+  };
+}
+
+type Server = Helper<Order, Done>;
+type Receivers = Helper<"count" | "take", Seen> & {
+  readonly ready: { readonly sinks: readonly number[]; readonly hole: number };
+};
+
+const startServer = (options: AppOptions): Promise<Server> =>
+  startHelper("rates-server.ts", [JSON.stringify(options)], nodeArgs);
+
+async function startReceivers(): Promise<Receivers> {
+  return (await startHelper("rates-sink.ts")) as Receivers;
+}
+
+const settings = (perEndpoint: number) => ({
+  TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+  TILL_WEBHOOK_RATE_PER_SECOND: String(perEndpoint),
+});
+
+function say(what: string, isMet: boolean): void {
+  console.log(`${what}${isMet ? "" : "  (missed)"}  load ${(loadavg()[0] ?? 0).toFixed(1)}`);
+  if (!isMet) process.exitCode = 1;
+}
+
+/** Events of many merchants at once, each for one endpoint: from the first that is written to the last that arrives. */
+async function sustained(name: string, options: AppOptions, perEndpoint: number): Promise<void> {
+  const receivers = await startReceivers();
+  const server = await startServer({ ...options, settings: settings(perEndpoint) });
+  const { organizationIds } = await server.ask({ do: "shops", ports: receivers.ready.sinks });
+  const shops = organizationIds.length;
+  const burst = async (each: number) => {
+    await receivers.ask("take");
+    const before = await server.ask({ do: "unfinished" });
+    const startedAt = Date.now();
+    await server.ask({ do: "emit", organizationIds, each, type: "invoice.paid" });
+    let seen = await receivers.ask("count");
+    for (; seen.count < shops * each; seen = await receivers.ask("count")) await delay(20);
+    let after = await server.ask({ do: "unfinished" });
+    for (; after.count > 0; after = await server.ask({ do: "unfinished" })) await delay(20);
+    return {
+      rate: (seen.count * 1_000) / (seen.lastAt - startedAt),
+      cpuMs: (after.cpuMs - before.cpuMs) / seen.count,
+      twice: seen.count - shops * each,
+    };
+  };
+  await burst(10);
+  const { rate, cpuMs, twice } = await burst(perShop);
+  await server.end();
+  await receivers.end();
+  const pace = perEndpoint === 0 ? "without a pace" : `${String(perEndpoint)} a second each`;
+  say(
+    `${name}: ${rate.toFixed(0)} deliveries a second to ${String(shops)} endpoints, ${pace}; ${cpuMs.toFixed(2)} ms of a processor each, with its event; ${String(twice)} twice`,
+    rate >= targets.sustained,
+  );
+}
+
+interface Shop {
+  readonly server: Server;
+  readonly path: string;
+  readonly key: string;
+  readonly organizationId: string;
+}
+
+async function openShop(options: AppOptions, port: number): Promise<Shop> {
+  const server = await startServer({ ...options, settings: settings(0) });
+  const { organizationIds, key } = await server.ask({ do: "merchant" });
+  const [organizationId = ""] = organizationIds;
+  await server.ask({ do: "endpoint", organizationId, port, type: "customer.created" });
+  return { server, path: `/v1/organizations/${organizationId}`, key, organizationId };
+}
+
+/** Changes through the API, so many a second; gives how old their events were when they arrived. */
+async function ages(shop: Shop, receivers: Receivers): Promise<readonly number[]> {
+  await receivers.ask("take");
+  const startedAt = Date.now();
+  const asked: Promise<number>[] = [];
+  for (let count = 0; count < seconds * perSecond; count += 1) {
+    const options = { key: shop.key, body: { name: `customer ${String(count)}` } };
+    asked.push(
+      send(shop.server.ready.url, "POST", `${shop.path}/customers`, options).then(
+        ({ status }) => status,
+      ),
+    );
+    const due = startedAt + ((count + 1) * 1_000) / perSecond;
+    if (due > Date.now()) await delay(due - Date.now());
+  }
+  const statuses = await Promise.all(asked);
+  if (statuses.some((status) => status !== 201)) throw new Error("a change was refused");
+  while ((await receivers.ask("count")).count < asked.length) await delay(20);
+  return (await receivers.ask("take")).ages;
+}
+
+const at = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+const median = (numbers: readonly number[]): number =>
+  at(
+    numbers.toSorted((one, other) => one - other),
+    0.5,
+  );
+
+async function first(name: string, options: AppOptions): Promise<void> {
+  const receivers = await startReceivers();
+  const shop = await openShop(options, receivers.ready.sinks[0] ?? 0);
+  await ages(shop, receivers);
+  const p99s: number[] = [];
+  const p50s: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const sorted = await ages(shop, receivers);
+    p99s.push(at(sorted, 0.99));
+    p50s.push(at(sorted, 0.5));
+  }
+  await shop.server.end();
+  await receivers.end();
+  say(
+    `${name}: first attempt ${String(median(p50s))} ms p50, ${p99s.join(", ")} ms p99 at ${String(perSecond)} events a second`,
+    median(p99s) < targets.firstMs,
+  );
+}
+
+/** Two servers alike, one of them with a receiver that never answers, by turns: what else the machine does hits both. */
+async function hole(name: string, options: AppOptions, otherOptions: AppOptions): Promise<void> {
+  const receivers = await startReceivers();
+  const alone = await openShop(options, receivers.ready.sinks[0] ?? 0);
+  const beside = await openShop(otherOptions, receivers.ready.sinks[0] ?? 0);
+  const { organizationId } = beside;
+  const waiting = { organizationId, port: receivers.ready.hole, type: "invoice.paid" } as const;
+  await beside.server.ask({ do: "endpoint", ...waiting });
+  const organizationIds = [organizationId];
+  await beside.server.ask({
+    ...{ do: "emit", organizationIds, each: pendingAtHole, type: "invoice.paid" },
+  });
+  const isWaiting = async () => (await beside.server.ask({ do: "unfinished" })).count;
+  while ((await isWaiting()) < pendingAtHole) await delay(100);
+  await ages(alone, receivers);
+  await ages(beside, receivers);
+  const figures = { alone: [] as number[], beside: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    figures.alone.push(at(await ages(alone, receivers), 0.99));
+    figures.beside.push(at(await ages(beside, receivers), 0.99));
+  }
+  const left = await isWaiting();
+  await alone.server.end();
+  await beside.server.end();
+  await receivers.end();
+  const moved = median(figures.beside) / median(figures.alone) - 1;
+  say(
+    `${name}: p99 ${figures.alone.join(", ")} ms alone; ${figures.beside.join(", ")} ms beside ${String(left)} that wait for a black hole: moved by ${(100 * moved).toFixed(0)} %`,
+    moved < targets.holeShare,
+  );
+}
+
+const folder = await mkdtemp(join(tmpdir(), "till-rates-"));
+for (const store of stores) {
+  const postgres = store === "postgres" ? await startPostgres({ fsync: true }) : null;
+  let databases = 0;
+  const fresh = async (): Promise<AppOptions> => {
+    databases += 1;
+    if (postgres === null)
+      return { place: { sqliteFile: join(folder, String(databases), "till.db") } };
+    const name = `rates${String(databases)}`;
+    const client = new pg.Client({ connectionString: postgres.url("postgres") });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+    await client.end();
+    return { place: { url: postgres.url(name) } };
+  };
+  if (parts.includes("sustained")) {
+    await sustained(store, await fresh(), 0);
+    await sustained(store, await fresh(), 20);
+  }
+  if (parts.includes("first")) await first(store, await fresh());
+  if (parts.includes("hole")) await hole(store, await fresh(), await fresh());
+  await postgres?.stop();
+}
+await rm(folder, { recursive: true, force: true });
