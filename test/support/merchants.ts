@@ -48,9 +48,14 @@ export function addOrganization(
 
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
 
-/** Extended keys of accounts that nobody uses. */
+/** The extended key of one of the accounts that nobody uses. */
+export function xpubOf(index: number): string {
+  return account.derive(`m/44'/60'/${String(index)}'`).publicExtendedKey;
+}
+
+/** Two of them, and the private key of the first. */
 export const xpubs = {
-  first: account.derive("m/44'/60'/0'").publicExtendedKey,
-  second: account.derive("m/44'/60'/1'").publicExtendedKey,
+  first: xpubOf(0),
+  second: xpubOf(1),
   privateKey: account.derive("m/44'/60'/0'").privateExtendedKey,
 } as const;

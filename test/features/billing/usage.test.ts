@@ -138,10 +138,7 @@ eachStore("the usage of a plan", (store) => {
         "WHERE organization_id = $1 AND type = 'usage.threshold_reached' ORDER BY id",
         [shop.organizationId],
       );
-      return rows.map(({ payload }) => [
-        (payload as Body)["percent"],
-        (payload as Body)["invoicesCreated"],
-      ]);
+      return rows.map(({ payload }) => [payload["percent"], payload["invoicesCreated"]]);
     };
     await issued(3);
     expect(await told()).to.deep.equal([]);
