@@ -226,6 +226,22 @@ eachStore("A submitted transaction", (store) => {
     await comesTo(invoice, hash, "review");
   });
 
+  it("of another chain, by its explorer's link too, is never more than looked for", async () => {
+    const invoice = await issue();
+    const elsewhere = unknownHash("c");
+    for (const text of [`https://tronscan.org/#/transaction/${elsewhere}`, `0x${elsewhere}`]) {
+      await expectStatus(submit(invoice, text), 202);
+    }
+    await until(
+      "a look at the hash",
+      () => claimOf(invoice, elsewhere),
+      (claim) => (claim?.attempts ?? 0) > 0,
+    );
+    expect(await claimOf(invoice, elsewhere)).to.include({ state: "waiting", reason: null });
+    expect(await paymentsOf(invoice)).to.deep.equal([]);
+    await invoiceIs(invoice, "open");
+  });
+
   it("that never comes is given up when the hold has ended", async () => {
     const invoice = await issue();
     await expectStatus(submit(invoice, unknownHash("1")), 202);

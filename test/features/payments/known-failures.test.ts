@@ -1,19 +1,27 @@
 // What payers and merchants of other systems met with, each by its name, through the watcher on a scripted chain.
 import { expect } from "chai";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { makeTransferService } from "../../../src/features/payments/transfers.ts";
 import { day, hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
+import { UniqueViolation } from "../../../src/platform/database/index.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/shop.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
 import { openMarket, type Market } from "./market.ts";
 import { addressOf, scriptChain, type ScriptedChain } from "./scripted-chain.ts";
 
 const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 eachStore("What went wrong elsewhere", (store) => {
   let shop: Shop;
@@ -65,6 +73,30 @@ eachStore("What went wrong elsewhere", (store) => {
     await confirm();
     expect(await market.read(one)).to.include({ status: "open" });
     expect(await market.read(two)).to.include({ status: "paid", exception: "none" });
+  });
+
+  it("two invoices never ask one address for one amount, whatever the program does", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [one, two] = [await issue(), await issue()];
+    expect(await asked(one)).to.not.equal(await asked(two));
+    const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [one.id]);
+    if (hold === undefined) throw new Error("nothing is held");
+    const copied = shop.db.write(testContext, (tx) =>
+      tx.insert(holds, { ...hold, id: shop.ids.next("hold", shop.now()), invoiceId: two.id }),
+    );
+    expect(await failure(copied)).to.be.instanceOf(UniqueViolation);
+  });
+
+  it("what was paid while the program was away, past the deadline, is found when it is back", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [early, late] = [await issue(), await issue({ amount: "30.00" })];
+    chain.mine([sent(early, "25.00")], 400);
+    chain.mine([sent(late, "30.00")], 400);
+    shop.advance(801 * blockMs);
+    market = openMarket(shop, "ethereum", chain.client);
+    await market.look();
+    expect(await market.read(early)).to.include({ status: "paid", exception: "none" });
+    expect(await market.read(late)).to.include({ status: "paid", exception: "late" });
   });
 
   it("150 open invoices on one address are told apart, in one block", async function () {
