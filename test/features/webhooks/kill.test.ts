@@ -22,10 +22,19 @@ const leaseOver = minute + second;
 
 eachStore("webhook deliveries under kill -9", (store) => {
   let receiver: Receiver;
+  /** Deliveries that were sent and not yet answered. */
+  const unanswered = new Set<string>();
+  /** Those of them that lost their process. */
+  const cutOff: string[] = [];
 
   before(async () => {
-    receiver = await startReceiver((_request, response) => {
-      setTimeout(() => response.end("ok"), 5);
+    receiver = await startReceiver(({ headers }, response) => {
+      const id = String(headers["till-delivery-id"]);
+      unanswered.add(id);
+      setTimeout(() => {
+        unanswered.delete(id);
+        response.end("ok");
+      }, 20);
     });
   });
   after(() => receiver.close());
@@ -46,6 +55,7 @@ eachStore("webhook deliveries under kill -9", (store) => {
     } finally {
       const gone = once(child, "exit");
       child.kill("SIGKILL");
+      cutOff.push(...unanswered);
       await gone;
     }
   }
@@ -64,7 +74,9 @@ eachStore("webhook deliveries under kill -9", (store) => {
       await here.emit(...Array.from({ length: eventsPerRound }, () => "invoice.paid" as const));
       // Somewhere in the middle: later in each round.
       const enough = before + 20 + round * 37;
-      await deliverUntil(place, ahead, () => Promise.resolve(receiver.requests.length >= enough));
+      await deliverUntil(place, ahead, () =>
+        Promise.resolve(receiver.requests.length >= enough && unanswered.size > 0),
+      );
       ahead += leaseOver;
     }
     const unfinished = async () =>
@@ -86,6 +98,12 @@ eachStore("webhook deliveries under kill -9", (store) => {
     expect(attempts).to.have.length(deliveries.length);
     const received = new Set(receiver.requests.map(({ headers }) => headers["till-delivery-id"]));
     expect([...received]).to.have.members(deliveries.map((each) => each.id));
+    // Each kill met requests that were under way, and what they carried came again.
+    expect(cutOff.length).to.be.at.least(rounds);
+    for (const id of cutOff) {
+      const times = receiver.requests.filter(({ headers }) => headers["till-delivery-id"] === id);
+      expect(times, id).to.have.length.above(1);
+    }
     const owners = new Map(deliveries.map((each) => [each.id as string, each.endpointId]));
     for (const request of receiver.requests) {
       const owner = owners.get(String(request.headers["till-delivery-id"]));
