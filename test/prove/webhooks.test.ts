@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver, type Respond } from "../platform/outbound/receiver.ts";
 import { send } from "../support/app.ts";
 import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
 import { eachStore } from "../support/stores.ts";
@@ -17,6 +17,8 @@ const kills = isWhole ? 20 : 2;
 const seconds = isWhole ? 10 : 1;
 const rounds = isWhole ? 3 : 1;
 const perSecond = 100;
+/** How long the receivers of the kills take to answer. */
+const receiverMs = 25;
 /** On PostgreSQL each killed server leaves leases that last a minute. */
 const patienceMs = isWhole ? 1_200_000 : 120_000;
 
@@ -93,7 +95,18 @@ eachStore("webhooks of a running program", (store) => {
 
   it("reach each endpoint, however often the server is killed", async function () {
     this.timeout(patienceMs);
-    const receivers = [await receiver(), await receiver()];
+    /** Deliveries that were sent and not yet answered. */
+    const unanswered = new Set<string>();
+    const cutOff: string[] = [];
+    const slow: Respond = ({ headers }, response) => {
+      const id = String(headers["till-delivery-id"]);
+      unanswered.add(id);
+      setTimeout(() => {
+        unanswered.delete(id);
+        response.end("ok");
+      }, receiverMs);
+    };
+    const receivers = [await receiver(slow), await receiver(slow)];
     const secrets: string[] = [];
     for (const { port } of receivers)
       secrets.push((await endpoint(port, ["customer.created"])).secret);
@@ -106,7 +119,11 @@ eachStore("webhooks of a running program", (store) => {
     let killed = 0;
     while (killed < kills) {
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
-      await server.kill();
+      // At random, but not where nothing is under way: that would prove little.
+      await until("a request", () => unanswered.size > 0 || isOver, Boolean, patienceMs);
+      const gone = server.kill();
+      cutOff.push(...unanswered);
+      await gone;
       killed += 1;
       server = await installation.serve();
     }
@@ -138,10 +155,16 @@ eachStore("webhooks of a running program", (store) => {
       const old = { ...headers, "webhook-timestamp": "1700000000" };
       expect(() => webhook.verify(text, old)).to.throw();
     }
+    const ids = receivers.flatMap(({ requests }) =>
+      requests.map(({ headers }) => headers["till-delivery-id"]),
+    );
+    const again = cutOff.filter((id) => ids.indexOf(id) !== ids.lastIndexOf(id));
+    expect(cutOff.length).to.be.above(0);
+    expect(again).to.deep.equal(cutOff);
     if (isWhole) {
       const sent = receivers.map(({ requests }) => requests.length).join(" and ");
       console.log(
-        `      ${store.dialect}: ${String(eventCount)} events, ${String(killed)} kills; ${sent} requests`,
+        `      ${store.dialect}: ${String(eventCount)} events, ${String(killed)} kills that cut ${String(cutOff.length)} requests off; ${sent} requests`,
       );
     }
   });
