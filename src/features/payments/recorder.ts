@@ -35,12 +35,30 @@ const freshMax = 1_000;
 
 export const watcherContext = systemContext("watcher");
 
-/**
- * Makes what writes a look's findings down, and gives true where that made payments ready to be confirmed. Where there
- * are very many, the first transactions write transfers and leave the state as it was, and the last one moves it on: a
- * look that ends in between is done again and finds those transfers there.
- */
-export function makeRecorder(deps: RecorderDeps) {
+/** What is stored after a look's findings are. */
+export interface Recorded {
+  readonly state: NetworkStateRow;
+  /** That made payments ready to be confirmed. */
+  readonly hasMature: boolean;
+}
+
+export interface Recorder {
+  /**
+   * Writes a look's findings down. Where there are very many, the first transactions write transfers and leave the state
+   * as it was, and the last one moves it on: a look that ends in between is done again and finds those transfers there.
+   */
+  record(guard: Guard, stored: NetworkStateRow, findings: Findings): Promise<Recorded>;
+  /** Confirms more payments at the tip that is stored, and gives the state after it. */
+  confirm(
+    guard: Guard,
+    stored: NetworkStateRow,
+    verified: readonly Candidate[],
+  ): Promise<NetworkStateRow>;
+}
+
+const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
+
+export function makeRecorder(deps: RecorderDeps): Recorder {
   const { db, clock, network } = deps;
 
   /** Moves the state on, unless another process has. */
@@ -67,11 +85,11 @@ export function makeRecorder(deps: RecorderDeps) {
     }
   }
 
-  return async function record(
+  async function record(
     guard: Guard,
     stored: NetworkStateRow,
     { news, verified, disabledTokens }: Findings,
-  ): Promise<boolean> {
+  ): Promise<Recorded> {
     const batches = batchesOf(news.difference, freshMax);
     let hasMature = batches.length > 1;
     let state = stored;
@@ -93,6 +111,20 @@ export function makeRecorder(deps: RecorderDeps) {
       hasMature ||= foundMature;
       state = after;
     }
-    return hasMature;
+    return { state, hasMature };
+  }
+
+  return {
+    record,
+    async confirm(guard, before, verified) {
+      const after = { ...before, version: before.version + 1 };
+      const entry = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+      await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        await enter(tx, deps, entry);
+      });
+      return after;
+    },
   };
 }

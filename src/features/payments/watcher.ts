@@ -14,6 +14,7 @@ import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from ".
 import { isBehind, isWorthWriting, nextState } from "./progress.ts";
 import { makeRecorder, watcherContext, type Guard } from "./recorder.ts";
 import { confirmingAmong, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
+import type { TransferRow } from "./table.ts";
 import { makeVerifier, type Candidate } from "./verify.ts";
 import { isSame, type WindowDifference } from "./window.ts";
 
@@ -46,8 +47,10 @@ export interface Watcher {
   health(): { readonly problem: string | null; readonly heldPayments: number };
 }
 
-/** Payments whose receipts are read in one look. */
+/** Payments whose receipts are read before they are written. */
 const confirmationsMax = 500;
+/** How long payments are confirmed before the chain is looked at again: well below the lease under which that is done. */
+const confirmingForMs = 5 * second;
 /** A chain that is shorter than it was is believed when it stays so for so long: until then, providers are behind. */
 const shorterMs = 2 * minute;
 /** Looks in a row whose answers did not fit together, before that is called a problem. */
@@ -73,7 +76,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
   const verifier = makeVerifier({ providers: deps.providers, clock, logger, alarms });
   const rangeSize = makeRangeSize(network.maxLogRange);
-  const record = makeRecorder(deps);
+  const recorder = makeRecorder(deps);
 
   let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
   /** The provider whose chain was seen to hold the cursor's block. */
@@ -164,13 +167,14 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   /** Payments that have their confirmations at the new tip and whose receipts agree; by turns where there are many. */
-  async function findConfirmable({ look, difference }: News): Promise<Confirmable> {
-    const { height } = look.to;
+  async function findConfirmable(
+    height: number,
+    moving: readonly TransferRow[],
+  ): Promise<Confirmable> {
     const mature = await maturePayments(db, network.id, height, confirmedUpTo, confirmationsMax);
     const last = mature.at(-1);
     const isFull = last !== undefined && mature.length === confirmationsMax;
     confirmedUpTo = isFull ? { height: last.confirmsAtHeight, id: last.id } : firstPlace;
-    const moving = [...difference.orphaned, ...difference.moved.map(({ transfer }) => transfer)];
     const changing = new Set(moving.map(({ id }) => id));
     const staying = mature.filter(({ transferId }) => !changing.has(transferId));
     const transfers = await transfersById(
@@ -203,12 +207,28 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
       return true;
     }
     const news = await readChain(state);
-    const { verified, isMore } = await findConfirmable(news);
+    const { orphaned, moved } = news.difference;
+    const moving = [...orphaned, ...moved.map(({ transfer }) => transfer)];
+    const { verified, isMore } = await findConfirmable(news.look.to.height, moving);
     const after = nextState(state, news.look, disabled, clock.now());
     const isUnchanged = isSame(news.difference) && verified.length === 0;
     if (isUnchanged && !isWorthWriting(state, after)) return false;
-    const hasMature = await record(guard, state, { news, verified, disabledTokens: disabled });
-    return isBehind(after) || isMore || hasMature;
+    const findings = { news, verified, disabledTokens: disabled };
+    const recorded = await recorder.record(guard, state, findings);
+    const hasMore = isMore && (await confirmOthers(guard, recorded.state));
+    return isBehind(after) || hasMore || recorded.hasMature;
+  }
+
+  /** Where very many payments have their confirmations, the chain is not read again for each part of them. */
+  async function confirmOthers(guard: Guard, recorded: NetworkStateRow): Promise<boolean> {
+    const begun = clock.now();
+    let state = recorded;
+    while (Math.abs(clock.now() - begun) < confirmingForMs) {
+      const { verified, isMore } = await findConfirmable(state.tipHeight, []);
+      if (verified.length > 0) state = await recorder.confirm(guard, state, verified);
+      if (!isMore) return false;
+    }
+    return true;
   }
 
   /** States a problem once, and once that it is over. */

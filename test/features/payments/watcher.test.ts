@@ -577,6 +577,22 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
+    it("reads the chain once, however many payments there are to confirm", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, contract } = watched;
+      const paid = Array.from({ length: 1_100 }, (_, place) => addressOf(`shop ${String(place)}`));
+      for (const address of paid) watched.invoices.ask({ address });
+      const logs = paid.map((to, place) => ({ to, transaction: `payment ${String(place)}` }));
+      chain.mine(logs.map((each) => ({ ...each, contract, amount: token(25) })));
+      await watched.look();
+      chain.mine([], 2);
+      chain.calls.length = 0;
+      await watched.look();
+      expect(chain.calls.filter((method) => method === "transfers")).to.have.length(1);
+      expect(new Set(await statuses(watched))).to.deep.equal(new Set(["confirmed"]));
+      expect(await watched.events()).to.have.length(2 * paid.length);
+    });
+
     it("does not confirm what the merchant decided about meanwhile", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
