@@ -91,9 +91,8 @@ export function makeIssuer(deps: {
       if (!asksForAnything(charges)) return null;
       const { subscription, period, elapsed } = order;
       const isPaid = !charges.isCollected;
-      const base: PlatformInvoiceRow = {
+      const unnumbered: Omit<PlatformInvoiceRow, "number"> = {
         id: ids.next("platformInvoice", at),
-        number: await takeNumber(tx),
         organizationId: subscription.organizationId,
         subscriptionId: subscription.id,
         status: isPaid ? "paid" : "open",
@@ -122,14 +121,21 @@ export function makeIssuer(deps: {
         createdAt: at,
         updatedAt: at,
       };
-      const twin = isPaid ? null : await twins.issue(tx, at, base, charges.total, policy);
-      const row = { ...base, ...twinColumns(twin) };
+      const issueTwin = isPaid
+        ? null
+        : await twins.prepare(tx, at, unnumbered, charges.total, policy);
+      // From here on every other issue waits for this one: whatever can be read is read by now.
+      const number = await takeNumber(tx);
+      const twin = issueTwin === null ? null : await issueTwin(number);
+      const row = { ...unnumbered, number, ...twinColumns(twin) };
+      const lines = linesOf(row, charges);
       await tx.insert(platformInvoices, row);
-      await tx.insertMany(platformInvoiceLines, linesOf(row, charges));
+      await tx.insertMany(platformInvoiceLines, lines);
       if (twin !== null) await twins.remember(tx, at, row, twin);
       await ledger.consume(tx, at, row, charges);
-      await teller.invoice(tx, at, "platform_invoice.issued", row);
-      if (isPaid) await teller.invoice(tx, at, "platform_invoice.paid", row);
+      const view = { ...row, lines };
+      await teller.invoice(tx, at, "platform_invoice.issued", view);
+      if (isPaid) await teller.invoice(tx, at, "platform_invoice.paid", view);
       return row;
     },
   };

@@ -179,7 +179,7 @@ export function makeLedger(deps: {
     async consume(tx, at, invoice, charges) {
       const { id: platformInvoiceId, organizationId, currency, decimals, number } = invoice;
       const taken = new Map(charges.creditUses.map(({ id, amount }) => [id, amount]));
-      const held = await lockCredits(tx, organizationId, currency);
+      const held = taken.size === 0 ? [] : await lockCredits(tx, organizationId, currency);
       const used = held.filter(({ id }) => taken.has(id));
       assert(used.length === taken.size, "every credit that is used has something left");
       await setRemaining(

@@ -28,7 +28,7 @@ const batchMax = 200;
  * Subscriptions that are worked on at once in a process. SQLite writes what waits together in one commit; on PostgreSQL
  * they wait for each other's numbers, and more of them would only wait longer.
  */
-const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 2 };
+const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };
 /** Boundaries of a subscription in one run: who is farther behind catches up in the next ones. */
 const stepsMax = 24;
 /** How often one is tried again at once because somebody else changed it meanwhile. */

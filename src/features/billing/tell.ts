@@ -6,10 +6,13 @@ import type { Outbox } from "../../platform/events/index.ts";
 import type { BillingReader } from "./invoice-service.ts";
 import { presentPlatformInvoice, presentSubscription } from "./present.ts";
 import { unpaidOf } from "./subscription-store.ts";
-import type { PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
+import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
 type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
 type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
+
+/** With its lines where the caller has just written them: else they are read. */
+type ToldInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
 
 /** Writes changes of subscriptions and platform invoices down, and tells of them. */
 export interface Teller {
@@ -24,7 +27,7 @@ export interface Teller {
     tx: Tx,
     at: Instant,
     type: InvoiceEvent,
-    row: PlatformInvoiceRow,
+    row: ToldInvoice,
     changes?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
   /** What is written down and told to nobody. */
@@ -66,7 +69,10 @@ export function makeTeller(deps: {
     },
 
     async invoice(tx, at, type, row, changes = {}) {
-      const [view] = await views(tx, [row]);
+      const { lines, twinCheckoutId } = row;
+      const pageOf = twinCheckoutId === null ? null : checkoutUrl(twinCheckoutId);
+      const written = lines === undefined ? null : { invoice: row, lines, checkoutUrl: pageOf };
+      const view = written ?? (await views(tx, [row]))[0];
       if (view === undefined) return;
       const shown = presentPlatformInvoice(view);
       const { id, organizationId, version } = row;

@@ -220,7 +220,8 @@ export function makeTransitions(deps: {
     for (const invoice of scene.invoices) {
       const amount = missing(invoice, scene, at);
       if (amount === 0n) continue;
-      const twin = await twins.issue(tx, at, invoice, amount, policy);
+      const issue = await twins.prepare(tx, at, invoice, amount, policy);
+      const twin = await issue(invoice.number);
       const row = await savePlatformInvoice(tx, at, invoice, twinColumns(twin));
       await twins.remember(tx, at, row, twin);
       const { subscription } = scene;

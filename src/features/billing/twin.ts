@@ -12,7 +12,7 @@ import { platformInvoiceTwins, type PlatformInvoiceRow } from "./table.ts";
 /** What of a platform invoice its twin says. */
 type Collected = Pick<
   PlatformInvoiceRow,
-  "id" | "number" | "organizationId" | "currency" | "decimals" | "dueAt"
+  "id" | "organizationId" | "currency" | "decimals" | "dueAt"
 >;
 
 /** What a platform invoice keeps of the invoice by which it is paid. */
@@ -20,14 +20,17 @@ export type TwinColumns = Pick<PlatformInvoiceRow, "twinId" | "twinPublicId" | "
 
 /** The invoices of the platform organization by which platform invoices are paid. */
 export interface Twins {
-  /** Issues one over an amount. Throws `no_receive_wallet`, and whatever an ordinary issue throws. */
-  issue(
+  /**
+   * Finds out where one over an amount may be paid, and gives what issues it for the platform invoice of a number. Both
+   * throw `no_receive_wallet`, and whatever an ordinary issue throws.
+   */
+  prepare(
     tx: Tx,
     at: Instant,
     invoice: Collected,
     amount: bigint,
     policy: BillingPolicy,
-  ): Promise<InvoiceView>;
+  ): Promise<(number: string) => Promise<InvoiceView>>;
   /** Keeps whose twin it is: after the platform invoice itself was inserted. */
   remember(tx: Tx, at: Instant, invoice: Pick<Collected, "id">, twin: InvoiceView): Promise<void>;
   /** Tells payers to send nothing any more; what comes all the same counts. */
@@ -41,22 +44,22 @@ export function makeTwins(deps: {
 }): Twins {
   const { managed, networks } = deps;
   return {
-    async issue(tx, at, invoice, amount, policy) {
+    async prepare(tx, at, invoice, amount, policy) {
       const target = await receiveTarget(tx, networks);
       if (target === null) throw noReceiveWallet();
-      const { id, number, organizationId, currency, decimals, dueAt } = invoice;
+      const { id, organizationId, currency, decimals, dueAt } = invoice;
       const patience = (policy.graceDays + policy.cancelAfterSuspendedDays) * day;
-      return managed.issue(tx, at, target.organizationId, {
+      const issue = await managed.prepare(tx, at, target.organizationId, {
         amount: formatMoney(money(amount, settlementAsset(currency, decimals))),
         settlementCurrency: currency,
         tokenSymbol: target.token.symbol,
         network: target.network.id,
         walletId: target.wallet.id,
-        description: `Invoice ${number}`,
         metadata: { platformInvoiceId: id, organizationId },
         // A successor is issued when the debt is old: it is payable as long as the first one was.
         expiresAt: Math.max(dueAt, at) + patience,
       });
+      return (number) => issue(`Invoice ${number}`);
     },
 
     async remember(tx, at, { id }, twin) {

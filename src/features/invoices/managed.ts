@@ -16,7 +16,7 @@ import { readTerms } from "./terms.ts";
 
 /** What an invoice that is managed for its organization asks for. */
 export type ManagedInput = Required<
-  Pick<DraftInput, "amount" | "settlementCurrency" | "tokenSymbol" | "network" | "description">
+  Pick<DraftInput, "amount" | "settlementCurrency" | "tokenSymbol" | "network">
 > & {
   readonly walletId: Id<"wallet">;
   readonly metadata: Readonly<Record<string, string>>;
@@ -26,15 +26,16 @@ export type ManagedInput = Required<
 /** Ordinary invoices that another part of the program issues, and that nobody else may change. */
 export interface ManagedInvoices {
   /**
-   * Issues one inside the caller's transaction, past the gates on issuing. Throws as an ordinary create does:
-   * `no_wallet`, `wallet_capacity_exhausted`, `network_not_ready`, `rate_unavailable`, `token_not_enabled` and so on.
+   * Finds out inside the caller's transaction how one may be paid, past the gates on issuing, and gives what issues it
+   * there: until then nothing is locked that others issue by. Both throw as an ordinary create does: `no_wallet`,
+   * `wallet_capacity_exhausted`, `network_not_ready`, `rate_unavailable`, `token_not_enabled` and so on.
    */
-  issue(
+  prepare(
     tx: Tx,
     at: Instant,
     organizationId: Id<"organization">,
     input: ManagedInput,
-  ): Promise<InvoiceView>;
+  ): Promise<(description: string) => Promise<InvoiceView>>;
   /** Locks managed invoices in the order of their ids. */
   lock(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<InvoiceRow[]>;
   /**
@@ -72,23 +73,25 @@ export function makeManagedInvoices(
   const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve() };
 
   return {
-    async issue(tx, at, organizationId, { expiresAt, ...asked }) {
+    async prepare(tx, at, organizationId, { expiresAt, ...asked }) {
       const expiresInSeconds = Math.ceil((expiresAt - at) / second);
       const input = { ...asked, expiresInSeconds };
       const terms = readTerms(networks, input);
       const plan = await planIssue(tx, ungated, organizationId, terms, asked.walletId, at);
-      const draft = draftRow(ids, at, organizationId, input, terms, null);
-      const row = await issue(tx, ungated, { ...draft, managedBy: "billing" }, plan, at);
-      tx.append(invoices, row);
-      const view = viewOf(row, baseUrl(), null);
-      announce(
-        deps,
-        tx,
-        at,
-        { types: ["invoice.created"], previousStatus: null, changes: createdFields(view) },
-        view,
-      );
-      return view;
+      return async (description) => {
+        const draft = draftRow(ids, at, organizationId, { ...input, description }, terms, null);
+        const row = await issue(tx, ungated, { ...draft, managedBy: "billing" }, plan, at);
+        tx.append(invoices, row);
+        const view = viewOf(row, baseUrl(), null);
+        announce(
+          deps,
+          tx,
+          at,
+          { types: ["invoice.created"], previousStatus: null, changes: createdFields(view) },
+          view,
+        );
+        return view;
+      };
     },
 
     lock: (tx, invoiceIds) => lockInvoices(tx, invoiceIds),

@@ -31,19 +31,19 @@ eachStore("a managed invoice", (store) => {
   });
 
   const issue = (more: { amount?: string; walletId?: Id<"wallet"> } = {}) =>
-    shop.db.write(testContext, (tx) =>
-      shop.managed.issue(tx, shop.now(), shop.organizationId, {
+    shop.db.write(testContext, async (tx) => {
+      const issueIt = await shop.managed.prepare(tx, shop.now(), shop.organizationId, {
         amount: "49.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
         network: "tron",
-        description: "TILL-000001",
         metadata: { platformInvoice: "TILL-000001" },
         walletId,
         expiresAt: shop.now() + 60 * day,
         ...more,
-      }),
-    );
+      });
+      return issueIt("TILL-000001");
+    });
   const row = async (id: Id<"invoice">): Promise<InvoiceRow> => {
     const found = await shop.db.findOne(invoices, "WHERE id = $1", [id]);
     if (found === null) throw new Error(`${id} is not there`);
@@ -93,12 +93,11 @@ eachStore("a managed invoice", (store) => {
     const foreign = await shop.addOrganization();
     const problem = await refusal(
       shop.db.write(testContext, (tx) =>
-        shop.managed.issue(tx, shop.now(), foreign, {
+        shop.managed.prepare(tx, shop.now(), foreign, {
           amount: "49.00",
           settlementCurrency: "USD",
           tokenSymbol: "USDT",
           network: "tron",
-          description: null,
           metadata: {},
           walletId,
           expiresAt: shop.now() + day,
