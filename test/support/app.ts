@@ -10,6 +10,7 @@ import { loadConfig } from "../../src/platform/config/index.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
+import { noteProblem } from "./problems-seen.ts";
 import { expectSoundPlace } from "./sound.ts";
 
 /** The machine's time, and what a test adds to it. */
@@ -142,12 +143,9 @@ export async function send(
   });
   const text = await response.text();
   const isJson = text !== "" && response.headers.get("Content-Type")?.includes("json") === true;
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-    text,
-  };
+  const answered = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+  if (!response.ok) noteProblem(method, path, answered);
+  return { status: response.status, headers: response.headers, body: answered, text };
 }
 
 export interface Person {

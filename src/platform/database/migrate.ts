@@ -10,7 +10,7 @@ export interface Migration {
   readonly version: number;
   readonly name: string;
   /** The statements, in order, in the dialect's types. */
-  readonly up: (types: ColumnTypes) => readonly string[];
+  readonly up: (types: ColumnTypes, dialect: Dialect) => readonly string[];
 }
 
 /** One row for each migration that the store has. */
@@ -81,7 +81,7 @@ async function apply(
   const applied = await appliedVersions(tx);
   refuseNewer(applied, known);
   if (applied.has(migration.version)) return false;
-  for (const statement of migration.up(types)) await tx.run(statement);
+  for (const statement of migration.up(types, tx.dialect)) await tx.run(statement);
   const { version, name } = migration;
   await tx.insert(schemaVersions, { version, name, appliedAt: clock.now() });
   return true;
