@@ -1,8 +1,8 @@
 import { readBacklogs, readLastReport } from "../features/admin/index.ts";
-import { holdUse, shareOf } from "../features/invoices/index.ts";
+import { shareOf } from "../features/invoices/index.ts";
 import { countUnmatched } from "../features/payments/index.ts";
 import { deliveryBacklog } from "../features/webhooks/index.ts";
-import { minute, second, type Clock, type Instant } from "../kernel/clock.ts";
+import { second, type Instant } from "../kernel/clock.ts";
 import { openAlarms, storedProviders } from "../platform/chain/monitor-store.ts";
 import { networkStates } from "../platform/chain/state.ts";
 import { oldestWaitingEvent } from "../platform/events/relay.ts";
@@ -20,7 +20,7 @@ import type { Services } from "./services.ts";
 export function addMetrics(metrics: Metrics, parts: Parts, services: Services): void {
   metrics.add(networkMetrics(parts));
   metrics.add(providerMetrics(parts, services));
-  metrics.add(moneyMetrics(parts));
+  metrics.add(moneyMetrics(parts, services));
   metrics.add(ratesMetrics(parts, services));
   metrics.add(workMetrics(parts));
   metrics.add(checkMetrics(parts));
@@ -138,9 +138,7 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
   };
 }
 
-function moneyMetrics({ db, clock, config }: Parts): MetricGroup {
-  // It reads all that is held: too much for every page.
-  const usesOfLate = remembered(clock, minute, () => holdUse(db, config.networks));
+function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGroup {
   return {
     metrics: [
       gauge("till_unmatched_transfers", "Transfers that wait in merchants' inboxes.", "network"),
@@ -151,7 +149,7 @@ function moneyMetrics({ db, clock, config }: Parts): MetricGroup {
       ),
     ],
     async read() {
-      const [unmatched, uses] = await Promise.all([countUnmatched(db), usesOfLate()]);
+      const [unmatched, uses] = await Promise.all([countUnmatched(db), capacity.fullest()]);
       const shares = new Map(uses.map((use) => [use.network, shareOf(use)]));
       return {
         till_hold_use_ratio: config.networks.map(({ id }) => ({
@@ -245,16 +243,4 @@ function tally(sets: readonly Labels[]): Reading[] {
     else known.value += 1;
   }
   return [...counts.values()];
-}
-
-/** What was read, for so long, instead of reading it anew. */
-function remembered<T>(clock: Clock, forMs: number, read: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly value: T; readonly at: Instant } | null = null;
-  return async () => {
-    const now = clock.now();
-    if (kept !== null && Math.abs(now - kept.at) < forMs) return kept.value;
-    const value = await read();
-    kept = { value, at: now };
-    return value;
-  };
 }

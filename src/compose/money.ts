@@ -148,7 +148,10 @@ export function makeMoney(
   };
   const deciding = { ...ledger, networks: known, nudge };
   const decisions = makePaymentDecisions(deciding);
-  const capacity = makeCapacityService({ db, networks: known });
+  const capacity = makeCapacityService({
+    ...{ db, clock, networks: known },
+    enabled: config.networks,
+  });
   const transfers = makeTransferDesk({
     ...deciding,
     transfers: makeTransferService({ db, networks: known }),

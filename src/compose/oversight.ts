@@ -8,7 +8,7 @@ import type { Services } from "./services.ts";
 /** Makes what tells the platform's admins how things stand, which looks at everything else. */
 export function makePlatformOversight(
   { config, db, clock }: Parts,
-  { payments, watchers, leases, rates }: Services,
+  { payments, watchers, leases, rates, capacity }: Services,
   lastTickAt: () => Instant | null,
 ): OversightService {
   return makeOversight({
@@ -17,6 +17,7 @@ export function makePlatformOversight(
     holdsLease: (name) => leases.holds(name),
     lastTickAt,
     schedule: maintenanceSchedule,
+    holdUse: () => capacity.fullest(),
     rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
     async freeBytes() {
       if (config.databaseUrl !== null) return null;

@@ -71,7 +71,8 @@ function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): 
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
   if (reading.alarms === 1) return "an alarm holds, which till chain status tells";
-  if (reading.alarms > 1) return `${String(reading.alarms)} alarms hold, which till chain status tells`;
+  if (reading.alarms > 1)
+    return `${String(reading.alarms)} alarms hold, which till chain status tells`;
   // A test network may stand still, and nobody waits for it.
   const tipAge = now - state.tipTime;
   if (!network.isTest && tipAge > downAfter + network.blockTimeMs) {

@@ -15,7 +15,7 @@ import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
-import { holdUse, shareOf, type HoldUse } from "../invoices/index.ts";
+import { shareOf, type HoldUse } from "../invoices/index.ts";
 import { watchWorkerName, type Watcher } from "../payments/index.ts";
 import { deliveryBacklog } from "../webhooks/index.ts";
 import { down, graded, networkHealth, type Check } from "./health.ts";
@@ -35,6 +35,8 @@ export interface StatusSources {
   readonly lastTickAt: () => Instant | null;
   /** What is to be begun by the clock alone. */
   readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
+  /** The fullest price of each network, as of a while ago. */
+  readonly holdUse: () => Promise<readonly HoldUse[]>;
   /** How exchange rates stand; null where none are asked for. */
   readonly rates: (() => Promise<RatesReport>) | null;
   /** Free bytes where the store lies; null where that is another machine's. */
@@ -42,7 +44,6 @@ export interface StatusSources {
 }
 
 const mebibyte = 1_024 ** 2;
-const walletsEveryMs = 1 * minute;
 /** In milliseconds, but for the disk: there below the bound is bad, so that both are negated. */
 const bounds = {
   write: { degradedAbove: 1 * second, downAbove: 15 * second },
@@ -60,9 +61,6 @@ export function makeLook(
   deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
 ): Look {
   const { db, clock } = deps;
-  let walletsLookedAt = -Infinity;
-  let fullestWallet: HoldUse | undefined;
-
   async function database(context: WriteContext): Promise<Check> {
     try {
       const took = await probeWrite(db, clock, context);
@@ -98,14 +96,9 @@ export function makeLook(
     return graded(age, bounds.outbox, `An event has waited ${String(age)} ms to be passed on.`);
   }
 
-  /** It reads all that is held, so it is looked at only now and then. */
   async function wallets(): Promise<Check> {
-    if (clock.now() - walletsLookedAt >= walletsEveryMs) {
-      const uses = await holdUse(db, deps.networks);
-      [fullestWallet] = uses.sort((one, other) => shareOf(other) - shareOf(one));
-      walletsLookedAt = clock.now();
-    }
-    const use = fullestWallet;
+    const uses = await deps.holdUse();
+    const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
     if (use === undefined) return { status: "ok", message: "No address holds amounts apart." };
     const percent = Math.floor(shareOf(use) * 100);
     const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));

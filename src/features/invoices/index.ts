@@ -1,4 +1,4 @@
-export { holdUse, shareOf, type HoldUse } from "./capacity.ts";
+export { shareOf, type HoldUse } from "./capacity.ts";
 export { capacityOperations } from "./capacity-operations.ts";
 export { makeCapacityService, type CapacityService } from "./capacity-service.ts";
 export { customersOf, invoiceCandidates } from "./candidates.ts";

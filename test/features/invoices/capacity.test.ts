@@ -1,3 +1,5 @@
+import type { Clock } from "../../../src/kernel/clock.ts";
+import type { Reader } from "../../../src/platform/database/index.ts";
 import { expect } from "chai";
 import { bandUse, fullestBand, holdUse } from "../../../src/features/invoices/capacity.ts";
 import {
@@ -24,7 +26,11 @@ eachStore("What a wallet can still tell apart", (store) => {
     await shop.scan("ethereum");
   });
 
-  const capacity = () => makeCapacityService({ db: shop.db, networks: shop.networks });
+  const capacityFor = (clock: Clock, db: Reader = shop.db) => {
+    const enabled = [...shop.networks.values()];
+    return makeCapacityService({ db, clock, enabled, networks: shop.networks });
+  };
+  const capacity = () => capacityFor({ now: () => shop.now() });
   const issue = (amount: string) => shop.create({ network: "ethereum", amount });
   const shownOf = async (walletId: Id<"wallet">, amount?: string) =>
     presentCapacity(await capacity().capacity(shop.organizationId, walletId, amount));
@@ -77,6 +83,39 @@ eachStore("What a wallet can still tell apart", (store) => {
     expect(await bandUse(shop.db, place, usdt(), 10_000n)).to.deep.include({ used: 81 });
     await shop.db.write(testContext, (tx) => tx.run("UPDATE holds SET released_at = 1"));
     expect(await holdUse(shop.db, shop.networks.values())).to.deep.equal([]);
+  });
+
+  it("is read of all holds once a minute, and less often where that takes long", async () => {
+    await shop.addWallet("ethereum", { address });
+    let [now, tookMs, reads] = [0, 0, 0];
+    const slow: Reader = Object.assign(Object.create(shop.db) as Reader, {
+      all: async (...given: Parameters<Reader["all"]>) => {
+        const rows = await shop.db.all(...given);
+        reads += 1;
+        now += tookMs;
+        return rows;
+      },
+    });
+    const { fullest } = capacityFor({ now: () => now }, slow);
+    const readsOf = async (afterMs: number) => {
+      now += afterMs;
+      reads = 0;
+      const uses = await Promise.all([fullest(), fullest()]);
+      expect(uses[0]).to.equal(uses[1]);
+      return reads;
+    };
+    const once = await readsOf(0);
+    expect(once).to.be.greaterThan(0);
+    await issue("25.00");
+    expect(await readsOf(59_000)).to.equal(0);
+    expect(await fullest()).to.deep.equal([]);
+    tookMs = 1_000;
+    expect(await readsOf(1_000)).to.equal(once);
+    expect((await fullest()).map(({ used }) => used)).to.deep.equal([1]);
+    expect(await readsOf(499_000 * once)).to.equal(0);
+    expect(await readsOf(1_000 * once)).to.equal(once);
+    // A clock that goes back does not keep what is old.
+    expect(await readsOf(-10_000_000)).to.equal(once);
   });
 
   it("is a matter of the gap where every invoice has an address of its own", async () => {
