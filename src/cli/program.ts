@@ -1,65 +1,19 @@
-import { Command as Program, Option } from "commander";
-import type { Command, CommandFlag } from "../api/command.ts";
-import type { App } from "../compose/index.ts";
-import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
-import { failureCommands, queueCommands } from "../features/admin/queue-commands.ts";
-import { analyticsCommands } from "../features/analytics/commands.ts";
-import { apiKeyCommands } from "../features/api-keys/commands.ts";
-import { auditCommands } from "../features/audit-logs/commands.ts";
-import { passwordCommands, userCommands } from "../features/auth/commands.ts";
-import {
-  billingCommands,
-  billingDeskCommands,
-  ledgerCommands,
-  receiveWalletCommands,
-} from "../features/billing/commands.ts";
-import { invoiceCommands } from "../features/invoices/commands.ts";
-import { chainCommands, sandboxCommands } from "../features/payments/commands.ts";
-import { rateCommands } from "../features/rates/commands.ts";
-import { decisionCommands, transferCommands } from "../features/payments/transfer-commands.ts";
-import { paymentPolicyCommands } from "../features/organizations/commands.ts";
-import { walletCommands } from "../features/wallets/commands.ts";
-import { webhookCommands } from "../features/webhooks/commands.ts";
+import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
-import type { Given } from "./feature-command.ts";
-import type { GlobalFlags, Terminal } from "./terminal.ts";
-
-/** Where an action writes, as its flags say. */
-type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
-
-/** Flags and arguments as commander keeps them. */
-type Options = Record<string, string | boolean | undefined>;
-
-/** What the first words mean. */
-const nouns: Readonly<Record<string, string>> = {
-  org: "organizations and their verification",
-  user: "who may log in",
-  key: "API keys",
-  wallet: "where merchants are paid",
-  invoice: "what payers are asked for",
-  payments: "what came in on the chains",
-  queue: "work in the background, and what of it was given up",
-  webhook: "what merchants' receivers are told",
-  billing: "what the platform asks its merchants for",
-  analytics: "figures of a period",
-  audit: "who did what, and the proof that nothing of it was altered",
-  rates: "exchange rates that invoices are issued at",
-  chain: "how the networks are read, and the proof that no block was left out",
-  sandbox: "the test network, where nothing is worth anything",
-  ops: "how the installation stands",
-  db: "the store",
-  config: "settings",
-};
+import type { Terminal } from "./terminal.ts";
+import { add, addNouns, examples, type OpenTerminal, type Options } from "./words.ts";
 
 /**
- * The whole command line. It is read before every command, `till --help` too, so nothing here loads more than names
- * and words: what an action needs is imported when it runs.
+ * The whole command line, as far as the words ask for it. It is read before every command, `till --help` too, so nothing
+ * here loads more than names and words, and those of features where no command of the program itself is asked for: what
+ * an action needs is imported when it runs.
  */
-export function makeProgram(
+export async function makeProgram(
+  words: readonly string[],
   openTerminal: OpenTerminal,
   settingsFlags: readonly SettingOption[],
-): Program {
+): Promise<Program> {
   const program = new Program("till")
     .description("Till: paid in crypto tokens, straight into your own wallets.")
     .version(programVersion(), "-V, --version", "print the version")
@@ -83,28 +37,8 @@ export function makeProgram(
   for (const command of ownCommands) {
     addOwnCommand(program, openTerminal, settingsFlags, command);
   }
-  addFeature(program, openTerminal, adminCommands, (app) => app.admin);
-  addFeature(program, openTerminal, userCommands, (app) => app.users);
-  addFeature(program, openTerminal, passwordCommands, (app) => app.passwordService);
-  addFeature(program, openTerminal, apiKeyCommands, (app) => app.apiKeys);
-  addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
-  addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
-  addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
-  addFeature(program, openTerminal, queueCommands, (app) => app.queues);
-  addFeature(program, openTerminal, failureCommands, (app) => app.oversight);
-  addFeature(program, openTerminal, webhookCommands, (app) => app.webhooks);
-  addFeature(program, openTerminal, transferCommands, (app) => app.transfers);
-  addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
-  addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
-  addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);
-  addFeature(program, openTerminal, billingDeskCommands, (app) => app.billingDesk);
-  addFeature(program, openTerminal, ledgerCommands, (app) => app.ledgerService);
-  addFeature(program, openTerminal, receiveWalletCommands, (app) => app.receiveWallet);
-  addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
-  addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
-  addFeature(program, openTerminal, rateCommands, (app) => app.rates);
-  addFeature(program, openTerminal, chainCommands, (app) => app.chains);
-  addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
+  addNouns(program);
+  if (!namesOwnCommand(words)) (await import("./features.ts")).addFeatures(program, openTerminal);
   addHelp(program, openTerminal);
   return program;
 }
@@ -215,6 +149,20 @@ const ownCommands: readonly OwnCommand[] = [
   },
 ];
 
+/** Flags of every command whose value is a word of its own. */
+const flagsWithValue = ["--data-dir", "--config"];
+
+/** Whether the words name a command of the program itself, or none, such as `till --help`: no feature has it. */
+function namesOwnCommand(words: readonly string[]): boolean {
+  const spoken = words.filter(
+    (word, place) => !word.startsWith("-") && !flagsWithValue.includes(words[place - 1] ?? ""),
+  );
+  return (
+    spoken.length === 0 ||
+    ownCommands.some(({ name }) => `${spoken.join(" ")} `.startsWith(`${name} `))
+  );
+}
+
 function addOwnCommand(
   program: Program,
   openTerminal: OpenTerminal,
@@ -240,75 +188,9 @@ function addHelp(program: Program, openTerminal: OpenTerminal): void {
   });
 }
 
-/** Adds a feature's commands. They all do the same: see feature-command.ts. */
-function addFeature<Service>(
-  program: Program,
-  openTerminal: OpenTerminal,
-  commands: readonly Command<Service>[],
-  serviceOf: (app: App) => Service | null,
-): void {
-  for (const declared of commands) {
-    const added = add(program, declared.name, declared.summary, declared.examples);
-    for (const { name, description, isOptional, isMany } of declared.arguments) {
-      const words = isMany === true ? `${name}...` : name;
-      added.argument(isOptional === true ? `[${words}]` : `<${words}>`, description);
-    }
-    for (const flag of declared.flags) added.addOption(optionOf(flag));
-    if (declared.password !== null) {
-      added.option("--password-stdin", "read the password from standard input");
-      added.option("--password-file <path>", "read the password from a file");
-    }
-    if (declared.effect === "write") {
-      added.option("--dry-run", "do everything but keep it: say what would happen");
-    }
-    if (declared.isWatched) added.option("--watch", "look again every 2 s until Ctrl-C");
-    added.action(async (...given: unknown[]) => {
-      const { runFeatureCommand } = await import("./feature-command.ts");
-      const options = added.optsWithGlobals<Options>();
-      const values = declared.arguments.map(({ name }, place) => {
-        const value = given[place];
-        return [name, Array.isArray(value) ? value.join(" ") : value];
-      });
-      const call = { arguments: Object.fromEntries(values) as Given["arguments"], flags: options };
-      await runFeatureCommand(await openTerminal(options), declared, serviceOf, call);
-    });
-  }
-}
-
-/** Adds a command under its words; the noun is made with the first of its verbs. */
-function add(program: Program, name: string, summary: string, shown: readonly string[]): Program {
-  const [noun = "", verb] = name.split(" ");
-  const parent = verb === undefined ? program : nounOf(program, noun);
-  return parent
-    .command(verb ?? noun)
-    .description(summary)
-    .allowExcessArguments(false)
-    .addHelpText("after", examples(shown));
-}
-
-function nounOf(program: Program, noun: string): Program {
-  const known = program.commands.find((command) => command.name() === noun);
-  return (
-    known ??
-    program
-      .command(noun)
-      .description(nouns[noun] ?? "")
-      .helpCommand(false)
-  );
-}
-
-function optionOf({ flags, description, ask }: CommandFlag): Option {
-  return new Option(flags, ask === undefined ? description : `${description} (needed)`);
-}
-
 function addSettings(command: Program, settingsFlags: readonly SettingOption[]): void {
-  const everywhere = ["--data-dir", "--config"];
   for (const { flags, description } of settingsFlags) {
     const [name = ""] = flags.split(" ");
-    if (!everywhere.includes(name)) command.option(flags, description);
+    if (!flagsWithValue.includes(name)) command.option(flags, description);
   }
-}
-
-function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }

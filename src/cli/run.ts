@@ -16,7 +16,7 @@ export async function runCommandLine(
     return opened.terminal;
   }
 
-  const program = makeProgram(openTerminal, await settingsFlags(words));
+  const program = await makeProgram(words, openTerminal, await settingsFlags(words));
   const nouns = program.commands;
   for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
     command.exitOverride().configureOutput({
