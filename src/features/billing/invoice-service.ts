@@ -130,7 +130,8 @@ export function makeBillingReader(deps: {
   };
 }
 
-async function linesOf(
+/** The lines of platform invoices, in their order. */
+export async function linesOf(
   reader: Reader,
   ids: readonly Id<"platformInvoice">[],
 ): Promise<ReadonlyMap<string, readonly PlatformInvoiceLineRow[]>> {

@@ -4,10 +4,12 @@ import type { Id } from "../../kernel/id.ts";
 import type { Page, PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import { findToken, type Network, type NetworkToken } from "../../platform/chain/networks.ts";
+import type { Plan } from "../../platform/config/index.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
 import { findWallet, type WalletService, type WalletView } from "../wallets/index.ts";
-import { ReceiveWalletUnusable } from "./errors.ts";
+import { NoReceiveWallet, ReceiveWalletUnusable } from "./errors.ts";
+import { priceOf } from "./plans.ts";
 import { billingState, type BillingStateRow } from "./table.ts";
 
 type Networks = ReadonlyMap<string, Network>;
@@ -112,6 +114,22 @@ export async function receiveTarget(
   const token = network === undefined ? null : findToken(network, tokenSymbol);
   if (network === undefined || token === null) return null;
   return { organizationId: wallet.organizationId, wallet, network, token };
+}
+
+/** Throws `no_receive_wallet` where a plan may cost something and the platform cannot be paid. */
+export async function requireReceiveWallet(
+  reader: Reader,
+  networks: Networks,
+  plan: Plan,
+): Promise<void> {
+  if (priceOf(plan) === 0n && plan.overagePrice === null) return;
+  if ((await receiveTarget(reader, networks)) === null) throw noReceiveWallet();
+}
+
+export function noReceiveWallet(): InstanceType<typeof NoReceiveWallet> {
+  return new NoReceiveWallet(
+    "The platform has no wallet to be paid at, or the one that it set is not of use any more. A platform admin sets one with PUT /admin/billing/receive-wallet or `till billing receive-wallet`; then try again.",
+  );
 }
 
 async function stateOf(reader: Reader): Promise<BillingStateRow> {

@@ -4,15 +4,20 @@ import type { Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { InvoiceRow } from "../invoices/index.ts";
 import { presentPayment, type PaymentService } from "../payments/index.ts";
+import { linesOf } from "./invoice-service.ts";
 import type { Ledger } from "./ledger.ts";
 import {
   lockPlatformInvoices,
   readTwins,
   receivedAt,
   savePlatformInvoice,
-  sceneAfterPayment,
+  scenesAfterPayment,
 } from "./subscription-store.ts";
-import { platformInvoiceTwins, type PlatformInvoiceRow } from "./table.ts";
+import {
+  platformInvoiceTwins,
+  type PlatformInvoiceLineRow,
+  type PlatformInvoiceRow,
+} from "./table.ts";
 import type { Teller } from "./tell.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -41,16 +46,17 @@ export function makeSettle(deps: {
     const touched = new Set<Id<"subscription">>();
     const locked = await lockPlatformInvoices(tx, owners);
     const allTwins = await readTwins(tx, owners);
+    const allLines = await linesOf(tx, owners);
     for (const invoice of locked) {
       const twins = allTwins.get(invoice.id) ?? [];
       const { confirmed } = receivedAt(twins);
-      const stands = await settleStatus(tx, at, invoice, confirmed);
+      const lines = allLines.get(invoice.id) ?? [];
+      const stands = await settleStatus(tx, at, invoice, lines, confirmed);
       await settleSurplus(tx, at, stands, rows, confirmed);
       touched.add(invoice.subscriptionId);
     }
-    for (const id of [...touched].sort()) {
-      const scene = await sceneAfterPayment(tx, id);
-      if (scene !== null) await transitions.follow(tx, at, scene);
+    for (const scene of await scenesAfterPayment(tx, [...touched])) {
+      await transitions.follow(tx, at, scene);
     }
     tx.afterCommit(nudge);
   };
@@ -59,6 +65,7 @@ export function makeSettle(deps: {
     tx: Tx,
     at: Instant,
     invoice: PlatformInvoiceRow,
+    lines: readonly PlatformInvoiceLineRow[],
     confirmed: bigint,
   ): Promise<PlatformInvoiceRow> {
     const { status, total } = invoice;
@@ -67,7 +74,7 @@ export function makeSettle(deps: {
       const row = await savePlatformInvoice(tx, at, invoice, {
         ...{ status: "paid", paidAt: at, dunningFrom: null },
       });
-      await teller.invoice(tx, at, "platform_invoice.paid", row);
+      await teller.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
       return row;
     }
     // What was paid without a twin has nothing that could be taken away.
@@ -75,7 +82,7 @@ export function makeSettle(deps: {
     const row = await savePlatformInvoice(tx, at, invoice, {
       ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
     });
-    await teller.invoice(tx, at, "platform_invoice.reverted", row);
+    await teller.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
     return row;
   }
 

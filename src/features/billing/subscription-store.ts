@@ -148,21 +148,26 @@ async function twinsOf(
 }
 
 /**
- * Locks a subscription alone and reads the rest: for a payment, which holds the locks that come before it, and after
- * which only the subscription is changed.
+ * Locks subscriptions alone, in the order of their ids, and reads the rest: for payments, which hold the locks that come
+ * before these, and after which only the subscriptions are changed.
  */
-export async function sceneAfterPayment(
+export async function scenesAfterPayment(
   tx: Tx,
-  subscriptionId: Id<"subscription">,
-): Promise<Scene | null> {
-  const subscription = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
-  if (subscription === null) return null;
-  const invoices = await unpaidOf(tx, [subscriptionId]);
+  subscriptionIds: readonly Id<"subscription">[],
+): Promise<Scene[]> {
+  const locked = await tx.lock(subscriptions, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(subscriptionIds),
+  ]);
+  const owed = await unpaidOf(tx, subscriptionIds);
   const twins = await readTwins(
     tx,
-    invoices.map(({ id }) => id),
+    owed.map(({ id }) => id),
   );
-  return { subscription, invoices, twins };
+  return locked.map((subscription) => {
+    const invoices = owed.filter(({ subscriptionId }) => subscriptionId === subscription.id);
+    const own = invoices.map(({ id }) => [id, twins.get(id) ?? []] as const);
+    return { subscription, invoices, twins: new Map(own) };
+  });
 }
 
 /** What came for a platform invoice at all of its twins, in its smallest unit. */

@@ -1,4 +1,4 @@
-import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { Problem } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
@@ -7,47 +7,27 @@ import {
   UniqueViolation,
   type Database,
   type Reader,
-  type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { ManagedInvoices } from "../invoices/index.ts";
 import type { PaymentService } from "../payments/index.ts";
+import { makePlanChanges } from "./change.ts";
 import {
   NoReceiveWallet,
   NoSubscription,
-  PlanCurrencyDiffers,
-  PlatformInvoiceUnpaid,
-  SubscriptionExists,
   SubscriptionNotChangeable,
   UnknownPlan,
 } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
 import type { Ledger } from "./ledger.ts";
-import { boundary, periodAt } from "./periods.ts";
-import { decidePlanChange } from "./plan-change.ts";
-import { findPlan, priceOf, termsOf } from "./plans.ts";
+import { findPlan } from "./plans.ts";
 import type { SubscriptionView } from "./present.ts";
-import { receiveTarget } from "./receive-wallet.ts";
-import {
-  debtsOf,
-  latestSubscription,
-  liveSubscription,
-  lockScene,
-  saveSubscription,
-  savePlatformInvoice,
-  unpaidOf,
-  type Scene,
-} from "./subscription-store.ts";
-import {
-  platformInvoices,
-  platformInvoiceTwins,
-  subscriptions,
-  type PlatformInvoiceRow,
-  type SubscriptionRow,
-} from "./table.ts";
+import { makeSelection } from "./select.ts";
+import { latestSubscription, lockScene, unpaidOf } from "./subscription-store.ts";
+import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
-import { noReceiveWallet, type Twins } from "./twin.ts";
+import type { Twins } from "./twin.ts";
 
 /** What organizations do with their subscription. */
 export interface SubscriptionService {
@@ -100,8 +80,9 @@ export function makeSubscriptionService(deps: {
   /** Wakes the run. */
   readonly nudge: () => void;
 }): SubscriptionService {
-  const { db, clock, ids, catalog, networks, managed, payments } = deps;
-  const { ledger, issuer, twins, teller, checkoutUrl, nudge } = deps;
+  const { db, clock, catalog, managed, checkoutUrl, nudge } = deps;
+  const begin = makeSelection(deps);
+  const changePlan = makePlanChanges(deps);
 
   async function viewOf(reader: Reader, subscription: SubscriptionRow): Promise<SubscriptionView> {
     const [openInvoice = null] = await unpaidOf(reader, [subscription.id]);
@@ -115,162 +96,6 @@ export function makeSubscriptionService(deps: {
     throw new UnknownPlan(`Choose one of the plans of GET /billing/plans: ${known}.`);
   }
 
-  async function requireReceiveWallet(reader: Reader, plan: Plan): Promise<void> {
-    if (priceOf(plan) === 0n && plan.overagePrice === null) return;
-    if ((await receiveTarget(reader, networks)) === null) throw noReceiveWallet();
-  }
-
-  async function requireNoDebt(reader: Reader, organizationId: Id<"organization">): Promise<void> {
-    const [debt] = await debtsOf(reader, organizationId);
-    if (debt === undefined) return;
-    const where = debt.twinCheckoutId === null ? "" : ` at ${checkoutUrl(debt.twinCheckoutId)}`;
-    throw new PlatformInvoiceUnpaid(`Pay ${debt.number}${where} first, then select a plan again.`);
-  }
-
-  async function begin(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    plan: Plan,
-  ): Promise<SubscriptionView> {
-    const live = await liveSubscription(tx, organizationId);
-    if (live !== null) {
-      if (live.status === "trialing" && live.terms.id === plan.id) return viewOf(tx, live);
-      throw new SubscriptionExists(
-        `It is on the plan ${live.terms.id}, ${live.status}. Change it with PATCH instead.`,
-      );
-    }
-    await requireNoDebt(tx, organizationId);
-    await requireReceiveWallet(tx, plan);
-    const former = await tx.findOne(
-      subscriptions,
-      "WHERE organization_id = $1 AND had_trial = 1 LIMIT 1",
-      [organizationId],
-    );
-    const trialEndsAt = plan.trialDays > 0 && former === null ? at + plan.trialDays * day : null;
-    const row = newSubscription(
-      ids.next("subscription", at),
-      organizationId,
-      plan,
-      at,
-      trialEndsAt,
-    );
-    await tx.insert(subscriptions, row);
-    await issuer.issue(tx, at, {
-      subscription: row,
-      period: periodAt(row.anchorAt, plan.interval, 0),
-      ...{ terms: row.terms, elapsed: null, dueAt: trialEndsAt },
-    });
-    await teller.subscription(tx, at, "subscription.created", row);
-    tx.afterCommit(nudge);
-    return viewOf(tx, row);
-  }
-
-  /** The invoice of the period that a trial leads to, with whatever came for it. */
-  async function firstInvoice(tx: Tx, { subscription }: Scene) {
-    if (subscription.status !== "trialing") return { invoice: null, hasPayments: false };
-    const invoice = await tx.findOne(
-      platformInvoices,
-      "WHERE subscription_id = $1 AND period_start = $2 AND status <> 'void'",
-      [subscription.id, subscription.anchorAt],
-    );
-    if (invoice === null) return { invoice, hasPayments: false };
-    const pairs = await tx.find(platformInvoiceTwins, "WHERE platform_invoice_id = $1", [
-      invoice.id,
-    ]);
-    const came = await Promise.all(pairs.map(({ twinId }) => payments.ofInvoice(tx, twinId)));
-    return { invoice, hasPayments: came.some((each) => each.length > 0) };
-  }
-
-  async function voidInvoice(
-    tx: Tx,
-    at: Instant,
-    invoice: PlatformInvoiceRow,
-    scene: Scene,
-  ): Promise<void> {
-    await twins.withdraw(tx, at, scene.twins.get(invoice.id) ?? []);
-    const row = await savePlatformInvoice(tx, at, invoice, { status: "void", voidedAt: at });
-    await ledger.restore(tx, at, row);
-    await teller.invoice(tx, at, "platform_invoice.void", row);
-  }
-
-  /** Another plan on trial: its first invoice takes the place of the one that there was. */
-  async function replace(
-    tx: Tx,
-    at: Instant,
-    scene: Scene,
-    plan: Plan,
-    invoice: PlatformInvoiceRow | null,
-  ): Promise<SubscriptionRow> {
-    const { subscription } = scene;
-    const before = subscription.terms.id;
-    if (invoice !== null) await voidInvoice(tx, at, invoice, scene);
-    const saved = await saveSubscription(tx, at, subscription, {
-      ...{ terms: termsOf(plan), pendingPlan: null, planChangeEffectiveAt: null },
-      ...{ nextActionAt: at },
-    });
-    await issuer.issue(tx, at, {
-      ...{ subscription: saved, terms: saved.terms, elapsed: null },
-      period: periodAt(saved.anchorAt, plan.interval, 0),
-      dueAt: invoice?.dueAt ?? saved.trialEndsAt,
-    });
-    const changes = { plan: { from: before, to: plan.id } };
-    await teller.subscription(tx, at, "subscription.plan_changed", saved, changes);
-    return saved;
-  }
-
-  async function changeScene(
-    tx: Tx,
-    at: Instant,
-    scene: Scene,
-    plan: Plan,
-  ): Promise<SubscriptionView> {
-    const { subscription } = scene;
-    const { invoice, hasPayments } = await firstInvoice(tx, scene);
-    const decided = decidePlanChange(subscription, plan.id, invoice, hasPayments);
-    const { pendingPlan } = subscription;
-    switch (decided.kind) {
-      case "refused":
-        throw notChangeable(subscription);
-      case "unchanged":
-        return viewOf(tx, subscription);
-      case "cleared": {
-        const saved = await saveSubscription(tx, at, subscription, {
-          ...{ pendingPlan: null, planChangeEffectiveAt: null },
-        });
-        const changes = { pendingPlan: { from: pendingPlan, to: null } };
-        await teller.subscription(tx, at, "subscription.plan_change_dropped", saved, changes);
-        return viewOf(tx, saved);
-      }
-      case "scheduled": {
-        await requireChangeable(tx, subscription, plan);
-        const saved = await saveSubscription(tx, at, subscription, {
-          ...{ pendingPlan: plan.id, planChangeEffectiveAt: decided.effectiveAt },
-        });
-        const changes = { pendingPlan: { from: pendingPlan, to: plan.id } };
-        await teller.subscription(tx, at, "subscription.plan_change_scheduled", saved, changes);
-        return viewOf(tx, saved);
-      }
-      case "replaced":
-      case "reissued":
-        await requireChangeable(tx, subscription, plan);
-        return viewOf(tx, await replace(tx, at, scene, plan, invoice));
-    }
-  }
-
-  async function requireChangeable(
-    reader: Reader,
-    { terms }: SubscriptionRow,
-    plan: Plan,
-  ): Promise<void> {
-    if (plan.currency !== terms.currency) {
-      throw new PlanCurrencyDiffers(
-        `The subscription is billed in ${terms.currency}. Choose a plan in that currency.`,
-      );
-    }
-    await requireReceiveWallet(reader, plan);
-  }
-
   return {
     async get(organizationId) {
       const row = await latestSubscription(db, organizationId);
@@ -280,7 +105,10 @@ export function makeSubscriptionService(deps: {
 
     async select(context, organizationId, planId) {
       const plan = planOf(planId);
-      const attempt = () => db.write(context, (tx) => begin(tx, clock.now(), organizationId, plan));
+      const attempt = () =>
+        db.write(context, async (tx) =>
+          viewOf(tx, await begin(tx, clock.now(), organizationId, plan)),
+        );
       try {
         return await attempt();
       } catch (error) {
@@ -302,7 +130,7 @@ export function makeSubscriptionService(deps: {
               const scene = await lockScene(tx, managed, live.id);
               if (scene === null) throw new SceneChanged();
               expect?.(await viewOf(tx, scene.subscription));
-              const view = await changeScene(tx, at, scene, plan);
+              const view = await viewOf(tx, await changePlan(tx, at, scene, plan));
               tx.afterCommit(nudge);
               return view;
             })
@@ -346,52 +174,9 @@ class SceneChanged extends Error {
   override readonly name = "SceneChanged";
 }
 
-function newSubscription(
-  id: Id<"subscription">,
-  organizationId: Id<"organization">,
-  plan: Plan,
-  at: Instant,
-  trialEndsAt: Instant | null,
-): SubscriptionRow {
-  const isTrial = trialEndsAt !== null;
-  const anchorAt = trialEndsAt ?? at;
-  return {
-    ...{ id, organizationId, anchorAt, trialEndsAt },
-    status: isTrial ? "trialing" : "active",
-    statusReason: null,
-    terms: termsOf(plan),
-    pendingPlan: null,
-    planChangeEffectiveAt: null,
-    periodIndex: isTrial ? -1 : 0,
-    currentPeriodStart: at,
-    currentPeriodEnd: trialEndsAt ?? boundary(anchorAt, plan.interval, 1),
-    trialNoticeAt: null,
-    hadTrial: isTrial,
-    usageNotice: 0,
-    suspendedAt: null,
-    canceledAt: null,
-    nextActionAt: at,
-    parkedAt: null,
-    parkReason: null,
-    parkedUntil: null,
-    parkCount: 0,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-  };
-}
-
 function noSubscription(): Problem {
   return new NoSubscription(
     "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists them.",
-  );
-}
-
-function notChangeable({ status }: SubscriptionRow): Problem {
-  return new SubscriptionNotChangeable(
-    status === "suspended"
-      ? "It is suspended: pay its open invoice first, then change the plan."
-      : "It is canceled: select a plan again instead.",
   );
 }
 

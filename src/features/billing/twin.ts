@@ -5,8 +5,7 @@ import type { BillingPolicy } from "../../platform/config/index.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { InvoiceRow, InvoiceView, ManagedInvoices } from "../invoices/index.ts";
-import { NoReceiveWallet } from "./errors.ts";
-import { receiveTarget } from "./receive-wallet.ts";
+import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
 import { platformInvoiceTwins, type PlatformInvoiceRow } from "./table.ts";
 
 /** What of a platform invoice its twin says. */
@@ -74,12 +73,6 @@ export function makeTwins(deps: {
       for (const twin of twins) await managed.withdraw(tx, at, twin);
     },
   };
-}
-
-export function noReceiveWallet(): InstanceType<typeof NoReceiveWallet> {
-  return new NoReceiveWallet(
-    "The platform has no wallet to be paid at, or the one that it set is not of use any more. A platform admin sets one with PUT /admin/billing/receive-wallet or `till billing receive-wallet`; then try again.",
-  );
 }
 
 export function twinColumns(twin: InvoiceView | null): TwinColumns {
