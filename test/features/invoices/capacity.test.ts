@@ -96,11 +96,11 @@ eachStore("What a wallet can still tell apart", (store) => {
         return rows;
       },
     });
-    const { fullest } = capacityFor({ now: () => now }, slow);
+    const service = capacityFor({ now: () => now }, slow);
     const readsOf = async (afterMs: number) => {
       now += afterMs;
       reads = 0;
-      const uses = await Promise.all([fullest(), fullest()]);
+      const uses = await Promise.all([service.fullest(), service.fullest()]);
       expect(uses[0]).to.equal(uses[1]);
       return reads;
     };
@@ -108,10 +108,10 @@ eachStore("What a wallet can still tell apart", (store) => {
     expect(once).to.be.greaterThan(0);
     await issue("25.00");
     expect(await readsOf(59_000)).to.equal(0);
-    expect(await fullest()).to.deep.equal([]);
+    expect(await service.fullest()).to.deep.equal([]);
     tookMs = 1_000;
     expect(await readsOf(1_000)).to.equal(once);
-    expect((await fullest()).map(({ used }) => used)).to.deep.equal([1]);
+    expect((await service.fullest()).map(({ used }) => used)).to.deep.equal([1]);
     expect(await readsOf(499_000 * once)).to.equal(0);
     expect(await readsOf(1_000 * once)).to.equal(once);
     // A clock that goes back does not keep what is old.

@@ -36,9 +36,9 @@ eachStore("A network with several providers", (store) => {
   const statuses = async () => (await till.payments()).map(({ status }) => status);
   /** Whatever was wrong: in the end every transfer is there once, confirmed, and no block went unread. */
   async function expectCredited(count = 1): Promise<void> {
-    for (let minutes = 0; minutes < 12; minutes += 1) {
-      till.advance(minute);
-      await till.mine(3);
+    for (let times = 0; times < 4; times += 1) {
+      till.advance(3 * minute);
+      await till.mine(9);
     }
     expect(await statuses()).to.deep.equal(Array.from({ length: count }, () => "confirmed"));
     expect(await till.transfers()).to.have.length(count);
