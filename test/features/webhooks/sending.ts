@@ -24,6 +24,7 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { createGuard } from "../../../src/platform/outbound/guard.ts";
 import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
+import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
 import { createSender } from "../../../src/platform/outbound/sender.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import type { Received } from "../../platform/outbound/receiver.ts";
@@ -77,6 +78,10 @@ export interface InstallationParts {
   readonly perSecond?: number;
   /** Half-way through what jitter may add, unless told. */
   readonly chance?: number;
+  /** Where the operator allows private receivers: at 127.0.0.1, unless told. */
+  readonly allowCidrs?: readonly string[];
+  /** No name is known, unless told. */
+  readonly resolve?: Resolve;
 }
 
 /** The webhook machinery on one store, driven by hand. */
@@ -86,8 +91,8 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const auditor = createAuditor(ids);
   const outbox = createOutbox({ ids, nudge: () => undefined });
   const guard = createGuard({
-    allowCidrs: ["127.0.0.1/32"],
-    resolve: () => Promise.reject(new Error("no name is known here")),
+    allowCidrs: parts.allowCidrs ?? ["127.0.0.1/32"],
+    resolve: parts.resolve ?? (() => Promise.reject(new Error("no name is known here"))),
   });
   const endpointWriter = makeEndpointWriter({ auditor, outbox });
   const secretKey = new Uint8Array(32).fill(3);
