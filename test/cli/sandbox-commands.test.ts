@@ -145,6 +145,14 @@ describe("till sandbox", function () {
         await store.json(["sandbox", "pay", id]);
         await store.json(["sandbox", "mine", "3"]);
         await is(id, "paid");
+        await until(
+          "nothing wrong any more",
+          () => app.chains.status({ isLive: false }),
+          ([network]) => network?.alarms.length === 0,
+        );
+        expect(app.watchers.map((watcher) => watcher.health())).to.deep.equal([
+          { problem: null, heldPayments: 0 },
+        ]);
       });
     });
   }
