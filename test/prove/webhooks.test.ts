@@ -155,12 +155,15 @@ eachStore("webhooks of a running program", (store) => {
       const old = { ...headers, "webhook-timestamp": "1700000000" };
       expect(() => webhook.verify(text, old)).to.throw();
     }
-    const ids = receivers.flatMap(({ requests }) =>
-      requests.map(({ headers }) => headers["till-delivery-id"]),
-    );
-    const again = cutOff.filter((id) => ids.indexOf(id) !== ids.lastIndexOf(id));
+    // What was under way at a kill comes again: on PostgreSQL once the lease of who was killed has ended.
     expect(cutOff.length).to.be.above(0);
-    expect(again).to.deep.equal(cutOff);
+    const cameOnce = (): string[] => {
+      const ids = receivers.flatMap(({ requests }) =>
+        requests.map(({ headers }) => headers["till-delivery-id"]),
+      );
+      return cutOff.filter((id) => ids.indexOf(id) === ids.lastIndexOf(id));
+    };
+    await until("what was cut off", cameOnce, (left) => left.length === 0, patienceMs);
     if (isWhole) {
       const sent = receivers.map(({ requests }) => requests.length).join(" and ");
       console.log(
