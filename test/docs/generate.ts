@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { permissionsReference } from "../../src/api/permissions.ts";
 import { openApiDocument } from "../../src/api/openapi.ts";
 import { apiReference } from "../../src/api/reference.ts";
+import { deadLetterKeptFor, deliveryKeptFor } from "../../src/features/webhooks/retention.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";
@@ -15,7 +16,10 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8
 const pages: Readonly<Record<string, string>> = {
   "docs/openapi.json": `${JSON.stringify(openApiDocument(allOperations, version), null, 2)}\n`,
   "docs/api.md": apiReference(allOperations),
-  "docs/events.md": eventsReference(),
+  "docs/events.md": eventsReference({
+    deliveries: deliveryKeptFor,
+    deadLetters: deadLetterKeptFor,
+  }),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
 };

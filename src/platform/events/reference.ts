@@ -1,3 +1,5 @@
+import { day } from "../../kernel/clock.ts";
+import { eventKeptFor } from "./retention.ts";
 import { eventCatalogue, type EventType } from "./catalogue.ts";
 
 type Noun = EventType extends infer Type
@@ -16,14 +18,20 @@ const records: Readonly<Record<Noun, string>> = {
   subscription: "Subscription",
   platform_invoice: "PlatformInvoice",
   credit: "AdminCredit",
-  usage: "UsageSummary",
+  usage: "UsageThreshold",
   webhook_endpoint: "WebhookEndpoint",
   webhook: "WebhookEndpoint",
   transfer: "Transfer",
 };
 
+/** How long what carried events to endpoints is kept, in milliseconds. */
+export interface DeliveriesKept {
+  readonly deliveries: number;
+  readonly deadLetters: number;
+}
+
 /** Every type of event in Markdown, for docs/events.md. */
-export function eventsReference(): string {
+export function eventsReference(kept: DeliveriesKept): string {
   const sections = Object.entries(eventCatalogue).flatMap(([group, types]) => [
     `## ${group.charAt(0).toUpperCase()}${group.slice(1)}`,
     "",
@@ -43,8 +51,14 @@ export function eventsReference(): string {
     "",
     "`data` is the record that the column names, as docs/api.md has it, as it was at the change, with `objectVersion`, which counts up with each change of the object, and with `previousStatus` where a status changed. Drop what is older than the version that you have.",
     "",
+    `Events are kept for ${days(eventKeptFor)}: so far back does the stream reach. A delivery that arrived is kept for ${days(kept.deliveries)} with what was sent and its attempts, one that was given up, a dead letter, for ${days(kept.deadLetters)}, and one whose next attempt is to come for as long as it takes. What is forgotten can be neither listed nor replayed.`,
+    "",
     ...sections,
   ].join("\n");
+}
+
+function days(milliseconds: number): string {
+  return `${String(milliseconds / day)} days`;
 }
 
 function recordOf(type: EventType): string {
