@@ -84,7 +84,7 @@ eachStore("an Idempotency-Key", function (store) {
     expect(new Set(given.map(({ text }) => text)).size, "different answers").to.equal(1);
     const refused = answers.filter(({ status }) => status !== 201);
     for (const { status, body } of refused) {
-      expect([status, body["code"]]).to.deep.equal([409, "idempotency_key_in_use"]);
+      expect([status, body["code"]]).to.deep.equal([409, "idempotency_key_in_flight"]);
     }
     expect(await named("at once")).to.equal(1);
   });

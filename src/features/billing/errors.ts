@@ -60,21 +60,6 @@ export const NoReceiveWallet = defineProblem({
   status: 409,
   title: "The platform cannot be paid yet",
 });
-export const SubscriptionRequired = defineProblem({
-  code: "subscription_required",
-  status: 403,
-  title: "Issuing invoices needs a subscription",
-});
-export const SubscriptionSuspended = defineProblem({
-  code: "subscription_suspended",
-  status: 403,
-  title: "The subscription is suspended",
-});
-export const PlanLimitReached = defineProblem({
-  code: "plan_limit_reached",
-  status: 403,
-  title: "All invoices that the plan includes are issued",
-});
 export const BillingBroken = defineProblem({
   code: "billing_broken",
   status: 422,

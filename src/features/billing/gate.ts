@@ -4,9 +4,14 @@ import type { Reader, Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { Outbox } from "../../platform/events/index.ts";
-import { countIssued, countIssuedOf } from "../invoices/index.ts";
+import {
+  countIssued,
+  countIssuedOf,
+  PlanLimitReached,
+  SubscriptionRequired,
+  SubscriptionSuspended,
+} from "../invoices/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
-import { PlanLimitReached, SubscriptionRequired, SubscriptionSuspended } from "./errors.ts";
 import { liveSubscription } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 

@@ -60,3 +60,19 @@ export const RateUnavailable = defineProblem({
   status: 503,
   title: "There is no exchange rate",
 });
+// Billing throws these, which stands behind invoices: by the gate that it is given here.
+export const SubscriptionRequired = defineProblem({
+  code: "subscription_required",
+  status: 403,
+  title: "Issuing invoices needs a subscription",
+});
+export const SubscriptionSuspended = defineProblem({
+  code: "subscription_suspended",
+  status: 403,
+  title: "The subscription is suspended",
+});
+export const PlanLimitReached = defineProblem({
+  code: "plan_limit_reached",
+  status: 403,
+  title: "All invoices that the plan includes are issued",
+});

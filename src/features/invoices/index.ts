@@ -6,7 +6,13 @@ export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts"
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, type HoldMatch } from "./hold-matching.ts";
 export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed.ts";
-export { ManagedByBilling, NetworkNotReady } from "./errors.ts";
+export {
+  ManagedByBilling,
+  NetworkNotReady,
+  PlanLimitReached,
+  SubscriptionRequired,
+  SubscriptionSuspended,
+} from "./errors.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";
 export type { PayerInvoice } from "./payer.ts";

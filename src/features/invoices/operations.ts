@@ -11,7 +11,10 @@ import {
   ManagedByBilling,
   NetworkNotReady,
   NoWallet,
+  PlanLimitReached,
   RateUnavailable,
+  SubscriptionRequired,
+  SubscriptionSuspended,
   TokenNotEnabled,
   UnsupportedCurrency,
   WalletCapacityExhausted,
@@ -32,6 +35,9 @@ const operation = operationsOf<InvoiceService>();
 /** What a draft's terms, and its issue, may be refused with. */
 const termErrors = [
   OrganizationNotVerified,
+  SubscriptionRequired,
+  SubscriptionSuspended,
+  PlanLimitReached,
   NetworkNotEnabled,
   TokenNotEnabled,
   UnsupportedCurrency,

@@ -52,6 +52,8 @@ export async function openCounter(
     clock: app.clock,
     randomBytes: systemRandom,
   });
+  // Of other networks there is no chain to look at.
+  const watchers = app.app.watchers.filter(({ network }) => network.id === desk.network.id);
   let wallets = 0;
 
   const counter: Counter = {
@@ -94,7 +96,7 @@ export async function openCounter(
       await counter.look();
     },
     async look() {
-      for (const watcher of app.app.watchers) while (await watcher.look(holding));
+      for (const watcher of watchers) while (await watcher.look(holding));
     },
     async examine() {
       for (const examiner of app.app.examiners) while (await examiner.examine(holding));
