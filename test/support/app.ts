@@ -70,7 +70,8 @@ export interface AppOptions {
   readonly background?: boolean;
 }
 
-const secret = "a secret of the tests, longer than thirty-two bytes";
+/** What the store of a test's app is sealed with, for other processes on it. */
+export const secret = "a secret of the tests, longer than thirty-two bytes";
 
 /** The whole program on a port of its own, as `till serve` makes it. */
 export async function startApp(options: AppOptions = {}): Promise<TestApp> {

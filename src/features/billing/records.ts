@@ -33,6 +33,18 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   openInvoice: SubscriptionOpenInvoiceRecord.nullable(),
 });
 
+/** What `usage.threshold_reached` tells. */
+export const UsageThresholdRecord = responseRecord("UsageThreshold", {
+  organizationId: id("organization"),
+  subscriptionId: id("subscription"),
+  plan: z.string(),
+  percent: z.int().meta({ description: "80 or 100 of what the plan includes." }),
+  invoicesCreated: z.int(),
+  invoicesIncluded: z.int(),
+  periodStart: datetime(),
+  periodEnd: datetime(),
+});
+
 const planIdLengthMax = 40;
 
 export const SelectPlanRequest = requestRecord("SelectPlanRequest", {

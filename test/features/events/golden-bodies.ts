@@ -23,7 +23,9 @@ const changing: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^http:\/\/127\.0\.0\.1:\d+\/pay\/.*$/, () => "https://till.example/pay/chk_0"],
   [/^chk_.*$/, () => "chk_0"],
 ];
-const changingFields: Readonly<Record<string, unknown>> = { publicId: "INV-0", blockNumber: 1 };
+const changingFields: Readonly<Record<string, unknown>> = {
+  ...{ publicId: "INV-0", merchantInvoicePublicId: "INV-0", blockNumber: 1 },
+};
 
 /** A body with what differs from run to run replaced. */
 export function normalize(value: unknown, field = ""): unknown {

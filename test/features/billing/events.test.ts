@@ -1,0 +1,142 @@
+// What receivers are sent about billing, type by type, held against what they were sent before and against the records.
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { expect } from "chai";
+import { format } from "prettier";
+import { openApiDocument } from "../../../src/api/openapi.ts";
+import { allOperations } from "../../../src/features/index.ts";
+import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
+import { eventBody } from "../../../src/platform/events/index.ts";
+import { createRelay } from "../../../src/platform/events/relay.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { expectStatus } from "../../support/app.ts";
+import { xpubOf } from "../../support/merchants.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import {
+  bodyFaults,
+  normalize,
+  recordsByType,
+  shapeOf,
+  type Schemas,
+} from "../events/golden-bodies.ts";
+import type { Json } from "../payments/counter.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
+
+const types = Object.keys(eventCatalogue.billing);
+const goldenFile = new URL("../events/golden/billing.json", import.meta.url);
+const isWriting = process.env["TILL_GOLDEN"] === "write";
+const file = plansFile({
+  growth: { price: "49.00", trialDays: 14, includedInvoices: 2, overagePrice: "0.35" },
+  scale: { price: "199.00", trialDays: 14 },
+});
+
+eachStore("the bodies of billing's events", (store) => {
+  let estate: Estate;
+  let sent: ReadonlyMap<string, Json>;
+
+  before(async function () {
+    this.timeout(120_000);
+    const settings = { TILL_PLANS_FILE: file };
+    estate = await openEstate({ place: await store.place("migrated"), settings });
+    await owes(await join(1));
+    await pays(await join(2));
+    const rows = await estate.db.find(events, "ORDER BY id");
+    const found = new Map<string, Json>();
+    for (const row of rows) if (!found.has(row.type)) found.set(row.type, eventBody(row));
+    sent = found;
+  });
+  after(() => estate.stop());
+
+  async function join(place: number): Promise<Merchant> {
+    const merchant = await estate.merchant();
+    const body = { label: "Till", network: "sandbox", xpub: xpubOf(place) };
+    const made = estate.app.request("POST", `${merchant.path}/wallets`, {
+      ...{ key: merchant.key, body },
+    });
+    await expectStatus(made, 201);
+    return merchant;
+  }
+
+  /** Changes its mind in the trial, does not pay, pays late, and then not any more. */
+  async function owes(shop: Merchant): Promise<void> {
+    await expectStatus(estate.select(shop, "scale"), 200);
+    await expectStatus(estate.change(shop, "growth"), 200);
+    await estate.live(11.5);
+    await estate.live(3);
+    await estate.live(7.5);
+    await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
+    await estate.live(30);
+    await estate.live(8);
+    await estate.live(8);
+    await estate.live(31);
+    expect((await estate.subscription(shop)).status).to.equal("canceled");
+  }
+
+  /** Pays too much, loses it to a reorganisation and pays again, sells, and has changes of plan come and go. */
+  async function pays(shop: Merchant): Promise<void> {
+    await expectStatus(estate.select(shop, "growth"), 200);
+    const first = (await estate.subscription(shop)).openInvoice?.id ?? "";
+    await estate.pay(first, 50_000_000n);
+    await estate.desk.reorganise(testContext, 5, { drop: true });
+    await estate.look();
+    await estate.pay(first);
+    await estate.live(14.01);
+    const body = {
+      ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+    };
+    for (let made = 0; made < 2; made += 1) {
+      const path = `${shop.path}/invoices`;
+      await expectStatus(estate.app.request("POST", path, { key: shop.key, body }), 201);
+    }
+    const { app } = estate.app;
+    const relay = createRelay({
+      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+    });
+    while (await relay.run(new AbortController().signal));
+    await expectStatus(estate.change(shop, "scale"), 200);
+    await expectStatus(estate.change(shop, "growth"), 200);
+    await expectStatus(estate.change(shop, "scale"), 200);
+    await estate.live(31.1);
+    await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
+  }
+
+  it("are as they were", async () => {
+    expect(
+      types.filter((type) => !sent.has(type)),
+      "types that nothing raised",
+    ).to.deep.equal([]);
+    const bodies = Object.fromEntries(types.map((type) => [type, normalize(sent.get(type))]));
+    if (isWriting) {
+      const text = JSON.stringify(bodies);
+      await writeFile(goldenFile, await format(text, { parser: "json", printWidth: 100 }));
+    }
+    const before = golden();
+    expect(Object.keys(before)).to.have.members(types);
+    for (const [type, body] of Object.entries(bodies)) {
+      expect(shapeOf(body), type).to.deep.equal(shapeOf(before[type]));
+    }
+  });
+});
+
+const golden = () => JSON.parse(readFileSync(goldenFile, "utf8")) as Readonly<Record<string, Json>>;
+
+describe("the golden bodies of billing's events", () => {
+  const { components } = openApiDocument(allOperations, "1") as {
+    components: { schemas: Schemas };
+  };
+  const records = recordsByType(
+    readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8"),
+  );
+
+  it("hold the records that docs/events.md names", () => {
+    for (const type of types) {
+      const faults = bodyFaults(
+        golden()[type] ?? {},
+        type,
+        records.get(type) ?? "",
+        components.schemas,
+      );
+      expect(faults, type).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+// kill -9 of a process that bills, at each statement of a boundary and before its commit: whoever bills next finds all of
+// the boundary still to do, and does it once.
+import { expect } from "chai";
+import { day } from "../../../src/kernel/clock.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openEstate, type Estate, type Merchant } from "./estate.ts";
+import { billInProcess, type Ended } from "./processes.ts";
+
+const isWhole = process.env["TILL_PROVE"] === "1";
+/** Every statement, or a few of them: each is a process that begins and dies. */
+const firstPlace = isWhole ? 1 : 9;
+const stride = isWhole ? 1 : 16;
+eachStore("a process that bills and is killed", (store) => {
+  let place: StoreOptions;
+  let estate: Estate;
+  let shop: Merchant;
+
+  beforeEach(async () => {
+    place = await store.place("migrated");
+    estate = await openEstate({ place });
+    shop = await estate.merchant();
+  });
+  afterEach(() => estate.stop());
+
+  async function runKilledAt(statement: number): Promise<Ended> {
+    await estate.keepAwake();
+    return billInProcess(place, estate.clock.now(), statement);
+  }
+
+  async function credit(): Promise<Record<string, unknown>> {
+    const path = `/v1/admin/organizations/${shop.organizationId}/credits`;
+    const key = estate.platformKey;
+    const { body } = await expectStatus(estate.app.request("GET", path, { key }), 200);
+    return (body["data"] as Record<string, unknown>[])[0] ?? {};
+  }
+
+  it("leaves one invoice, and every balance as it has to be, whichever statement it dies at", async function () {
+    this.timeout(isWhole ? 900_000 : 120_000);
+    await expectStatus(estate.select(shop, "growth"), 200);
+    await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
+    await estate.live(14.01);
+    await expectStatus(
+      estate.app.request("POST", `/v1/admin/organizations/${shop.organizationId}/credits`, {
+        key: estate.platformKey,
+        body: { amount: "9.00", currency: "USD", reason: "Sorry" },
+      }),
+      201,
+    );
+    const before = await estate.subscription(shop);
+    const untilEnd = Date.parse(before.currentPeriodEnd) - estate.clock.now();
+    estate.clock.advance(untilEnd + 0.01 * day);
+
+    let kills = 0;
+    for (let statement = firstPlace; ;) {
+      const { signal, stdout } = await runKilledAt(statement);
+      if (signal === null) {
+        const done = JSON.parse(stdout) as { steps: number };
+        if (done.steps > 0) break;
+        // PostgreSQL has not seen yet that the one before is dead, and its locks with it.
+        continue;
+      }
+      expect(signal, stdout).to.equal("SIGKILL");
+      kills += 1;
+      statement += stride;
+      expect(await estate.invoices(shop), stdout).to.have.length(1);
+      expect(await estate.subscription(shop), stdout).to.deep.equal(before);
+      expect(await credit(), stdout).to.include({ remaining: "9.00" });
+    }
+    expect(kills).to.be.at.least(isWhole ? 25 : 2);
+    await estate.run();
+    const all = await estate.invoices(shop);
+    expect(all.map(({ number, total }) => [number, total])).to.deep.equal([
+      ["TILL-000001", "49.00"],
+      ["TILL-000002", "40.00"],
+    ]);
+    expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
+  });
+});

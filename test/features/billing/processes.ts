@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Instant } from "../../../src/kernel/clock.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import { secret } from "../../support/app.ts";
+
+const program = fileURLToPath(new URL("killable-run.ts", import.meta.url));
+const loader = import.meta.resolve("tsx/esm");
+
+export interface Ended {
+  /** What killed it; null where it ended by itself. */
+  readonly signal: string | null;
+  readonly stdout: string;
+}
+
+/** Bills everything that is due at a time in a process of its own, which dies at so many statements; 0: at none. */
+export async function billInProcess(
+  place: StoreOptions,
+  now: Instant,
+  killAt: number,
+): Promise<Ended> {
+  const where: Record<string, string> =
+    "url" in place ? { DATABASE_URL: place.url } : { TILL_DATA_DIR: dirname(place.sqliteFile) };
+  const child = spawn(process.execPath, ["--import", loader, program], {
+    env: {
+      ...{ PATH: process.env["PATH"] ?? "", TILL_SECRET: secret, TILL_NETWORKS: "sandbox" },
+      ...{ TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...where },
+      KILL_AT: String(killAt),
+      CLOCK_ADDED: String(now - Date.now()),
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
+  const [, signal] = (await once(child, "close")) as [number | null, string | null];
+  return { signal, stdout };
+}
