@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
@@ -12,6 +13,7 @@ import {
   SubscriptionSuspended,
 } from "../invoices/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
+import type { UsageThresholdRecord } from "./records.ts";
 import { liveSubscription } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 
@@ -100,17 +102,18 @@ export function makeUsageWatch({
       [id, usageNotice, from],
     );
     if (changed === 0) return;
+    const data: z.input<typeof UsageThresholdRecord> = {
+      ...{ organizationId, subscriptionId: id, plan: terms.id, percent: reached },
+      ...{ invoicesCreated: used, invoicesIncluded: included },
+      ...{ periodStart: toIso(from), periodEnd: toIso(to) },
+    };
     outbox.emit(tx, clock.now(), {
       type: "usage.threshold_reached",
       organizationId,
       objectType: "subscription",
       objectId: id,
       objectVersion: version,
-      data: {
-        ...{ organizationId, subscriptionId: id, plan: terms.id, percent: reached },
-        ...{ invoicesCreated: used, invoicesIncluded: included },
-        ...{ periodStart: toIso(from), periodEnd: toIso(to) },
-      },
+      data,
     });
   }
 }
