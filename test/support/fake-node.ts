@@ -34,6 +34,8 @@ export interface NodeView {
   ahead: number;
   /** It calls its newest block final. */
   isAllFinal: boolean;
+  /** It does not know the tag of the final block. */
+  withoutFinal: boolean;
   chainId: number;
   decimals: number;
   /** More blocks in one eth_getLogs are refused. */
@@ -115,6 +117,7 @@ export async function startFakeNode(
     lag: 0,
     ahead: 0,
     isAllFinal: false,
+    withoutFinal: false,
     chainId: chain.chainId,
     decimals: 6,
     rangeMax: Infinity,
@@ -221,6 +224,7 @@ export async function startFakeNode(
         return word(view.decimals.toString(16));
       case "eth_getBlockByNumber":
         if (first === "latest") return blockOf(tip());
+        if (first === "finalized" && view.withoutFinal) break;
         if (first === "finalized") return blockOf(finalHeight());
         return blockOf(number(first));
       case "eth_getLogs":

@@ -39,8 +39,6 @@ const checkEveryMs = minute;
 /** A provider whose newest block is this much older than another's is passed over. */
 const staleMs = minute;
 const staleBlocksMin = 10;
-/** Honest providers' final blocks differ by an epoch of Ethereum at most, for a moment. */
-const finalSlackMin = 64;
 /** One whose blocks are old is not asked again so soon. */
 const heardMs = 30 * second;
 
@@ -89,12 +87,13 @@ export function makeProviderPool(deps: {
   }
 
   const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
-  const finalSlack = Math.max(finalSlackMin, staleBlocks);
+  // Where blocks become final by many at once, one honest provider knows it before another, for a moment.
+  const finalSlack = Math.max(staleBlocksMin, Math.ceil(network.finality.lagBlocks / 2));
 
   /**
    * A provider alone could make a payment look old, or a network unreadable, by telling of blocks that are not there:
-   * where its blocks are far above those of the others, they are asked. What is known to be read already contradicts
-   * nobody.
+   * where its blocks are far above those of the others, they are asked. One contradicts it whose newest block is of just
+   * now, and not below what was read already.
    */
   async function isTooFarAhead(member: PoolMember, told: Heads, known: number): Promise<boolean> {
     const { provider } = member.client;
@@ -132,9 +131,16 @@ export function makeProviderPool(deps: {
   function supports(heard: ReturnType<PoolMember["heard"]>, { latest, finalized }: Heads): boolean {
     if (heard === null) return false;
     const grown = Math.max(0, clock.now() - heard.at) / network.blockTimeMs;
+    const { lagBlocks } = network.finality;
+    // One that does not know what is final counts far down from its tip, and has nothing to say about it.
+    const isCounted = heard.latest.height - heard.finalized.height === lagBlocks;
+    const final =
+      isCounted && lagBlocks > staleBlocks
+        ? heard.latest.height
+        : heard.finalized.height + finalSlack;
     return (
       latest.height <= heard.latest.height + grown + staleBlocks &&
-      finalized.height <= heard.finalized.height + grown + finalSlack
+      finalized.height <= final + grown
     );
   }
 

@@ -62,6 +62,29 @@ eachStore("Providers that disagree", (store) => {
       });
     }
 
+    it("never read one that calls its newest block final", async () => {
+      const ours = await openPool(await store.open(), { blocks: 200, finalityLag: 80 });
+      const [liar] = ours.nodes;
+      if (liar !== undefined) liar.view.isAllFinal = true;
+      await ours.mine(1);
+      expect(await ours.storedAlarms()).to.deep.equal(["provider_too_far_ahead"]);
+      expect((await ours.state()).cursorHeight).to.equal(ours.chain.height() - 80);
+      await ours.stop();
+    });
+
+    it("agree where one does not know what is final", async () => {
+      const ours = await openPool(await store.open(), {
+        blocks: 200,
+        onNodes: ([, second]) => {
+          if (second !== undefined) second.view.withoutFinal = true;
+        },
+      });
+      for (let times = 0; times < 5; times += 1) await ours.mine(10);
+      expect(await ours.storedAlarms()).to.deep.equal([]);
+      expect(ours.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      await ours.stop();
+    });
+
     it("never begin with the one that tells of blocks that are not there", async () => {
       const fresh = await openPool(await store.open(), {
         onNodes: ([liar]) => {
