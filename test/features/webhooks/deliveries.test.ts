@@ -6,7 +6,11 @@ import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
 import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
 import { install, verified, type Installation, type InstallationParts } from "./sending.ts";
 
@@ -372,6 +376,83 @@ eachStore("webhook deliveries", (store) => {
     await deliverer.close(0);
     const mine = (await here.deliveries()).filter((each) => each.endpointId === id);
     expect(mine.filter((each) => each.status !== "succeeded")).to.deep.equal([]);
+  });
+
+  it("go on to other endpoints while outcomes wait to be recorded", async () => {
+    db = await store.open();
+    let isClaiming = true;
+    let isRecording = false;
+    let isOver = false;
+    let record: () => void = () => undefined;
+    const recording = new Promise<void>((resolve) => (record = resolve));
+    // What is written beside a run are outcomes.
+    const held: Database = {
+      ...db,
+      async write(context, work) {
+        isRecording ||= !isClaiming;
+        if (!isClaiming) await recording;
+        return db.write(context, work);
+      },
+    };
+    here = await install(held);
+    opened.push(here);
+    const answers: (() => void)[] = [];
+    const target = await receiver((_request, response) => {
+      const answer = () => response.end("ok");
+      answers.push(answer);
+      if (isOver) answer();
+    });
+    const other = await addOrganization(db, createIds(systemRandom), here.clock.now());
+    for (const shop of [here.shop, other]) {
+      for (let count = 0; count < 10; count += 1) {
+        const url = `http://127.0.0.1:${String(target.port)}/`;
+        await here.service.createEndpoint(testContext, shop, {
+          url,
+          eventTypes: ["invoice.paid"],
+        });
+      }
+      await db.write(testContext, (tx) => {
+        for (let count = 0; count < 8; count += 1) {
+          const object = { objectType: "invoice", objectId: "inv_1", objectVersion: 1 };
+          const event = {
+            type: "invoice.paid",
+            organizationId: shop,
+            ...object,
+            data: {},
+          } as const;
+          here.outbox.emit(tx, here.clock.now(), event);
+        }
+        return Promise.resolve();
+      });
+    }
+    await here.relay();
+    const deliverer = here.deliverer();
+    const fill = async (): Promise<void> => {
+      isClaiming = true;
+      while (await deliverer.run(new AbortController().signal));
+      isClaiming = false;
+    };
+    const requests = (count: number) =>
+      until(
+        "requests",
+        () => answers.length,
+        (there) => there === count,
+      );
+    await fill();
+    await requests(64);
+    for (const answer of answers) answer();
+    await until("outcomes", () => isRecording, Boolean);
+    await until(
+      "room",
+      async () => (await fill(), answers.length),
+      (there) => there >= 80,
+    );
+    isOver = true;
+    for (const answer of answers.slice(64)) answer();
+    record();
+    await deliverer.settled();
+    const done = (await here.deliveries()).filter(({ status }) => status === "succeeded");
+    expect(done).to.have.length(answers.length);
   });
 
   it("wait at least a minute for a receiver that is silent, which is sent one at a time from then on", async () => {
