@@ -13,9 +13,7 @@ import { ratio } from "../../../src/kernel/ratio.ts";
 
 const at = Date.parse("2026-11-01T00:00:00Z");
 
-/** How much more is tried where it may take its time. */
 const scale = process.env["TILL_PROVE"] === "1" ? 50 : 1;
-
 const inputs = (changes: Partial<ChargeInputs> = {}): ChargeInputs => ({
   currency: "USD",
   decimals: 2,
