@@ -1,7 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Problem } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Plan } from "../../platform/config/index.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
 import type { PaymentService } from "../payments/index.ts";
 import { PlanCurrencyDiffers, SubscriptionNotChangeable } from "./errors.ts";
@@ -9,7 +8,7 @@ import type { Issuer } from "./issue.ts";
 import type { Ledger } from "./ledger.ts";
 import { periodAt } from "./periods.ts";
 import { decidePlanChange } from "./plan-change.ts";
-import { termsOf } from "./plans.ts";
+import type { Terms } from "./plans.ts";
 import { requireReceiveWallet } from "./receive-wallet.ts";
 import { savePlatformInvoice, saveSubscription, type Scene } from "./subscription-store.ts";
 import {
@@ -30,7 +29,7 @@ export type PlanChanges = (
   tx: Tx,
   at: Instant,
   scene: Scene,
-  plan: Plan,
+  plan: Terms,
 ) => Promise<SubscriptionRow>;
 
 export function makePlanChanges(deps: {
@@ -76,14 +75,14 @@ export function makePlanChanges(deps: {
     tx: Tx,
     at: Instant,
     scene: Scene,
-    plan: Plan,
+    plan: Terms,
     invoice: PlatformInvoiceRow | null,
   ): Promise<SubscriptionRow> {
     const { subscription } = scene;
     const before = subscription.terms.id;
     if (invoice !== null) await voidInvoice(tx, at, invoice, scene);
     const saved = await saveSubscription(tx, at, subscription, {
-      ...{ terms: termsOf(plan), pendingPlan: null, planChangeEffectiveAt: null },
+      ...{ terms: plan, pendingPlan: null, planChangeEffectiveAt: null },
       ...{ nextActionAt: at },
     });
     await issuer.issue(tx, at, {
@@ -99,7 +98,7 @@ export function makePlanChanges(deps: {
   async function requireChangeable(
     reader: Reader,
     { terms }: SubscriptionRow,
-    plan: Plan,
+    plan: Terms,
   ): Promise<void> {
     if (plan.currency !== terms.currency) {
       throw new PlanCurrencyDiffers(

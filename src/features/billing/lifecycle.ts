@@ -67,7 +67,12 @@ export type Transition = { readonly at: Instant } & (
   /** Nothing is past due any more. */
   | { readonly kind: "reactivated" }
   /** The same after a suspension; `period` is null while the one that it was suspended in still runs. */
-  | { readonly kind: "resumed"; readonly period: BegunPeriod | null; readonly skipped: number }
+  | {
+      readonly kind: "resumed";
+      readonly period: BegunPeriod | null;
+      readonly skipped: number;
+      readonly change: PlanChangeOutcome;
+    }
   /** `remindersSent` is what the invoice has to keep. */
   | {
       readonly kind: "reminded";
@@ -188,15 +193,23 @@ function cancellation(state: LifecycleState): Transition[] {
   return [{ kind: "canceled", at: Math.min(...ends) }];
 }
 
-function renewal(state: LifecycleState): Transition[] {
-  const { subscription, pendingPlan } = state;
-  const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = subscription;
+/** What becomes at a boundary of the plan that was to come, and the interval that holds from then on. */
+function changeAt(
+  { subscription, pendingPlan }: LifecycleState,
+  at: Instant,
+): { readonly change: PlanChangeOutcome; readonly interval: Interval } {
+  const { terms, planChangeEffectiveAt } = subscription;
   const isChange =
     subscription.pendingPlan !== null &&
-    (subscription.planChangeEffectiveAt === null || subscription.planChangeEffectiveAt <= at);
-  const change = !isChange ? "none" : pendingPlan === null ? "dropped" : "applied";
-  const interval =
-    change === "applied" && pendingPlan !== null ? pendingPlan.interval : terms.interval;
+    (planChangeEffectiveAt === null || planChangeEffectiveAt <= at);
+  if (!isChange) return { change: "none", interval: terms.interval };
+  if (pendingPlan === null) return { change: "dropped", interval: terms.interval };
+  return { change: "applied", interval: pendingPlan.interval };
+}
+
+function renewal(state: LifecycleState): Transition[] {
+  const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = state.subscription;
+  const { change, interval } = changeAt(state, at);
   const period =
     interval === terms.interval
       ? begin(anchorAt, interval, periodIndex + 1)
@@ -204,12 +217,21 @@ function renewal(state: LifecycleState): Transition[] {
   return [{ kind: "renewed", at, period, change }];
 }
 
-function resumption({ subscription, now }: LifecycleState): Transition {
+function resumption(state: LifecycleState): Transition {
+  const { subscription, now: at } = state;
   const { anchorAt, periodIndex, currentPeriodEnd, terms } = subscription;
-  if (now < currentPeriodEnd) return { kind: "resumed", at: now, period: null, skipped: 0 };
-  const index = periodIndexAt(anchorAt, terms.interval, now);
-  const period = begin(anchorAt, terms.interval, index);
-  return { kind: "resumed", at: now, period, skipped: index - periodIndex - 1 };
+  if (at < currentPeriodEnd) {
+    return { kind: "resumed", at, period: null, skipped: 0, change: "none" };
+  }
+  const index = periodIndexAt(anchorAt, terms.interval, at);
+  const { change, interval } = changeAt(state, at);
+  // Another interval is counted from the month that runs: of what passed unserved, nothing is charged.
+  const month = periodAt(anchorAt, "month", periodIndexAt(anchorAt, "month", at));
+  const period =
+    interval === terms.interval
+      ? begin(anchorAt, interval, index)
+      : begin(month.start, interval, 0);
+  return { kind: "resumed", at, period, skipped: index - periodIndex - 1, change };
 }
 
 /** Of several reminders that are due at once, the last is sent; those from before the issue never are. */

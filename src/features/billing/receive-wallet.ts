@@ -4,12 +4,11 @@ import type { Id } from "../../kernel/id.ts";
 import type { Page, PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import { findToken, type Network, type NetworkToken } from "../../platform/chain/networks.ts";
-import type { Plan } from "../../platform/config/index.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
 import { findWallet, type WalletService, type WalletView } from "../wallets/index.ts";
 import { NoReceiveWallet, ReceiveWalletUnusable } from "./errors.ts";
-import { priceOf } from "./plans.ts";
+import { priceOf, type Terms } from "./plans.ts";
 import { billingState, type BillingStateRow } from "./table.ts";
 
 type Networks = ReadonlyMap<string, Network>;
@@ -120,7 +119,7 @@ export async function receiveTarget(
 export async function requireReceiveWallet(
   reader: Reader,
   networks: Networks,
-  plan: Plan,
+  plan: Pick<Terms, "price" | "overagePrice" | "currency">,
 ): Promise<void> {
   if (priceOf(plan) === 0n && plan.overagePrice === null) return;
   if ((await receiveTarget(reader, networks)) === null) throw noReceiveWallet();

@@ -21,7 +21,7 @@ import {
 } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
 import type { Ledger } from "./ledger.ts";
-import { findPlan } from "./plans.ts";
+import { findPlan, termsOf } from "./plans.ts";
 import type { SubscriptionView } from "./present.ts";
 import { makeSelection } from "./select.ts";
 import { latestSubscription, lockScene, unpaidOf } from "./subscription-store.ts";
@@ -119,18 +119,21 @@ export function makeSubscriptionService(deps: {
     },
 
     async change(context, organizationId, planId, expect) {
-      const plan = planOf(planId);
       try {
         for (let tries = 0; tries < triesMax; tries += 1) {
           const changed = await db
             .write(context, async (tx) => {
               const at = clock.now();
               const live = await latestSubscription(tx, organizationId);
+              if (live?.terms.id !== planId) planOf(planId);
               if (live === null) throw noSubscription();
               const scene = await lockScene(tx, managed, live.id);
               if (scene === null) throw new SceneChanged();
+              const { terms: kept } = scene.subscription;
+              // What it has can be kept, even where the catalog has it no more.
+              const terms = kept.id === planId ? kept : termsOf(planOf(planId));
               expect?.(await viewOf(tx, scene.subscription));
-              const view = await viewOf(tx, await changePlan(tx, at, scene, plan));
+              const view = await viewOf(tx, await changePlan(tx, at, scene, terms));
               tx.afterCommit(nudge);
               return view;
             })

@@ -2,7 +2,14 @@ import { minute, type Instant } from "../../kernel/clock.ts";
 import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { Issuer } from "./issue.ts";
-import { nextActionAt, nextTransition, type LifecycleState, type Transition } from "./lifecycle.ts";
+import {
+  nextActionAt,
+  nextTransition,
+  type BegunPeriod,
+  type LifecycleState,
+  type PlanChangeOutcome,
+  type Transition,
+} from "./lifecycle.ts";
 import { findPlan, policyOf, termsOf } from "./plans.ts";
 import {
   paymentsInFlight,
@@ -164,54 +171,75 @@ export function makeTransitions(deps: {
     tx: Tx,
     at: Instant,
     scene: Scene,
-    { period, skipped }: Extract<Transition, { kind: "resumed" }>,
+    next: Extract<Transition, { kind: "resumed" }>,
   ): Promise<Scene> {
-    const { subscription } = scene;
-    const isNew = period === null ? {} : periodColumns(period);
-    const saved = await saveSubscription(tx, at, subscription, {
-      ...isNew,
-      ...{ status: "active", statusReason: null, suspendedAt: null },
-    });
-    if (skipped > 0) teller.note(tx, at, "subscription.periods_skipped", saved, { skipped });
-    const invoice =
-      period === null
-        ? null
-        : await issuer.issue(tx, at, {
-            ...{ subscription: saved, period, terms: saved.terms, dueAt: null },
-            elapsed: elapsedOf(subscription),
-          });
-    await teller.subscription(tx, at, "subscription.reactivated", saved);
-    return withInvoice({ ...scene, subscription: saved }, invoice);
+    const { period, skipped } = next;
+    const set = { status: "active", statusReason: null, suspendedAt: null } as const;
+    if (period === null) {
+      const saved = await saveSubscription(tx, at, scene.subscription, set);
+      await teller.subscription(tx, at, "subscription.reactivated", saved);
+      return { ...scene, subscription: saved };
+    }
+    const begun = await beginPeriod(tx, at, scene, { period, change: next.change }, set);
+    if (skipped > 0) {
+      teller.note(tx, at, "subscription.periods_skipped", begun.subscription, { skipped });
+    }
+    await tellChange(tx, at, scene.subscription, begun.subscription, next.change);
+    await teller.subscription(tx, at, "subscription.reactivated", begun.subscription);
+    return withInvoice({ ...scene, subscription: begun.subscription }, begun.invoice);
   }
 
   async function renew(
     tx: Tx,
     at: Instant,
     scene: Scene,
-    { period, change }: Extract<Transition, { kind: "renewed" }>,
+    next: Extract<Transition, { kind: "renewed" }>,
   ): Promise<Scene> {
-    const { subscription } = scene;
+    const { subscription, invoice } = await beginPeriod(tx, at, scene, next, {});
+    const isTold = await tellChange(tx, at, scene.subscription, subscription, next.change);
+    if (!isTold) {
+      const changes = { invoice: invoice?.number ?? null };
+      teller.note(tx, at, "subscription.renewed", subscription, changes);
+    }
+    return withInvoice({ ...scene, subscription }, invoice);
+  }
+
+  /** The next period that is served, under the plan that was to come with it, and its invoice. */
+  async function beginPeriod(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    { period, change }: { readonly period: BegunPeriod; readonly change: PlanChangeOutcome },
+    set: Partial<SubscriptionRow>,
+  ): Promise<{ subscription: SubscriptionRow; invoice: PlatformInvoiceRow | null }> {
     const { pendingPlan } = stateOf(scene, at);
     const isApplied = change === "applied" && pendingPlan !== null;
-    const terms = isApplied ? termsOf(pendingPlan) : subscription.terms;
+    const terms = isApplied ? termsOf(pendingPlan) : scene.subscription.terms;
     const settled = change === "none" ? {} : { pendingPlan: null, planChangeEffectiveAt: null };
-    const saved = await saveSubscription(tx, at, subscription, {
-      ...{ ...periodColumns(period), ...settled, terms },
+    const subscription = await saveSubscription(tx, at, scene.subscription, {
+      ...{ ...set, ...periodColumns(period), ...settled, terms },
     });
-    const elapsed = elapsedOf(subscription);
-    const order = { subscription: saved, period, terms, elapsed, dueAt: null };
-    const invoice = await issuer.issue(tx, at, order);
-    if (isApplied) {
-      const from = subscription.terms.id;
-      const changes = { plan: { from, to: terms.id } };
-      await teller.subscription(tx, at, "subscription.plan_changed", saved, changes);
+    const elapsed = elapsedOf(scene.subscription);
+    const order = { subscription, period, terms, elapsed, dueAt: null };
+    return { subscription, invoice: await issuer.issue(tx, at, order) };
+  }
+
+  /** Whether there was anything to tell of the plan. */
+  async function tellChange(
+    tx: Tx,
+    at: Instant,
+    before: SubscriptionRow,
+    after: SubscriptionRow,
+    change: PlanChangeOutcome,
+  ): Promise<boolean> {
+    if (change === "applied") {
+      const changes = { plan: { from: before.terms.id, to: after.terms.id } };
+      await teller.subscription(tx, at, "subscription.plan_changed", after, changes);
     } else if (change === "dropped") {
-      const changes = { pendingPlan: { from: subscription.pendingPlan, to: null } };
-      await teller.subscription(tx, at, "subscription.plan_change_dropped", saved, changes);
-    } else {
-      teller.note(tx, at, "subscription.renewed", saved, { invoice: invoice?.number ?? null });
+      const changes = { pendingPlan: { from: before.pendingPlan, to: null } };
+      await teller.subscription(tx, at, "subscription.plan_change_dropped", after, changes);
     }
-    return withInvoice({ ...scene, subscription: saved }, invoice);
+    return change !== "none";
   }
 
   /** Where the twin of a debt cannot be paid any more, another one takes its place; the old one stays watched. */

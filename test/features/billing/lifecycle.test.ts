@@ -230,6 +230,7 @@ describe("a subscription's next transition", () => {
       at: now,
       period: null,
       skipped: 0,
+      change: "none",
     });
   });
 
@@ -240,9 +241,26 @@ describe("a subscription's next transition", () => {
       at: now,
       period: period(2),
       skipped: 1,
+      change: "none",
     });
     const atBoundary = nextTransition(state(suspended, monthly.end));
     expect(atBoundary).to.deep.include({ period: period(1), skipped: 0 });
+  });
+
+  it("11: begins it under the plan that was to come meanwhile", () => {
+    const now = Date.parse("2026-04-15T00:00:00Z");
+    const pending = { ...suspended, pendingPlan: "x", planChangeEffectiveAt: monthly.end };
+    const resumed = (pendingPlan: Plan | null, at = now) =>
+      nextTransition(state(pending, at, [], { pendingPlan }));
+    expect(resumed(monthlyPlan)).to.deep.include({ change: "applied", period: period(2) });
+    expect(resumed(null)).to.deep.include({ change: "dropped", period: period(2) });
+    const { start: anchorAt } = period(2);
+    expect(resumed(yearlyPlan)).to.deep.include({
+      change: "applied",
+      period: { anchorAt, interval: "year", index: 0, ...periodAt(anchorAt, "year", 0) },
+    });
+    const early = resumed(monthlyPlan, suspendedAt + day);
+    expect(early).to.deep.include({ change: "none", period: null });
   });
 
   it("12: is canceled thirty days after its suspension", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
 import { makeBillingRun } from "../../../src/features/billing/run.ts";
 import { wallets } from "../../../src/features/wallets/table.ts";
-import { subscriptions } from "../../../src/features/billing/table.ts";
+import { subscriptions, type SubscriptionRow } from "../../../src/features/billing/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { expectStatus } from "../../support/app.ts";
@@ -92,6 +92,43 @@ eachStore("what is due of subscriptions", (store) => {
     const now = await estate.subscription(shop);
     expect(now).to.include({ plan: "scale", pendingPlan: null, status: "active" });
     expect(now.openInvoice?.total).to.equal("199.00");
+  });
+
+  it("begins it when a debt is paid, where its time came while it was suspended", async () => {
+    await begin();
+    await estate.live(await untilBoundary());
+    await expectStatus(estate.change(shop, "scale"), 200);
+    await estate.live(7);
+    await estate.live(8);
+    expect(await estate.subscription(shop)).to.include({
+      ...{ status: "suspended", plan: "growth", pendingPlan: "scale" },
+    });
+    await estate.live(20);
+    await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
+    await estate.run();
+    const now = await estate.subscription(shop);
+    expect(now).to.include({ status: "active", plan: "scale", pendingPlan: null });
+    expect(now.openInvoice?.total).to.equal("199.00");
+    const events = await eventsOf(estate, shop.organizationId);
+    expect(events.slice(-3)).to.deep.equal([
+      ...["platform_invoice.issued", "subscription.plan_changed", "subscription.reactivated"],
+    ]);
+  });
+
+  it("takes a change back to a plan that nobody can select any more", async () => {
+    await begin();
+    const of = [shop.organizationId];
+    const [row] = await estate.db.find(subscriptions, "WHERE organization_id = $1", of);
+    const terms = { ...row?.terms, id: "former" } as SubscriptionRow["terms"];
+    await estate.db.write(testContext, (tx) =>
+      tx.update(subscriptions, { terms }, "WHERE organization_id = $1", of),
+    );
+    await expectStatus(estate.change(shop, "scale"), 200);
+    const back = await expectStatus(estate.change(shop, "former"), 200);
+    expect(back.body).to.include({ plan: "former", pendingPlan: null });
+    await expectStatus(estate.change(shop, "scale"), 200);
+    const other = await estate.change(shop, "gone");
+    expect([other.status, other.body["code"]]).to.deep.equal([422, "unknown_plan"]);
   });
 
   it("is parked where the platform cannot be paid, told to operators, and mended", async () => {
