@@ -20,7 +20,7 @@ export async function parseCall(
     (match) => match[1] as keyof typeof pathParameters,
   );
   const params = Object.fromEntries(names.map((name) => [name, pathParameter(ctx, name)]));
-  const query = parseQuery(operation.query, new URLSearchParams(ctx.querystring));
+  const query = parseQuery(operation.query, ctx.querystring);
   const body = await bodyOf(ctx, operation);
   const actor: Actor = caller.principal ?? systemActor("public");
   return {

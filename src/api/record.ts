@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { countries } from "../kernel/countries.ts";
 import { Defect } from "../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../kernel/id.ts";
 import { parseUrl } from "../kernel/url.ts";
@@ -67,12 +68,26 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
 /** A time on the wire: ISO 8601 with milliseconds and Z. */
 export const datetime = () => z.iso.datetime({ precision: 3 });
 
-/** A time that is asked for: ISO 8601 with its zone, as exact as anybody likes. */
+/**
+ * A time that is asked for: ISO 8601 with its zone, as exact as anybody likes. In UTC it is in the years 1 to 9999,
+ * which an answer can say.
+ */
 export const instant = () =>
-  z.iso.datetime({
-    offset: true,
-    error: "must be a time with its zone, such as 2026-01-31T00:00:00Z",
-  });
+  z.iso
+    .datetime({
+      offset: true,
+      error: "must be a time with its zone, such as 2026-01-31T00:00:00Z",
+    })
+    .refine(isInWrittenYears, { error: "must be in the years 1 to 9999 of UTC" });
+
+const firstMoment = Date.parse("0001-01-01T00:00:00.000Z");
+const lastMoment = Date.parse("9999-12-31T23:59:59.999Z");
+
+function isInWrittenYears(text: string): boolean {
+  const at = Date.parse(text);
+  // What is no time at all has a word of its own.
+  return Number.isNaN(at) || (at >= firstMoment && at <= lastMoment);
+}
 
 /** An amount on the wire: decimal text, never a JSON number. The service checks the asset's own decimals. */
 export const money = () =>
@@ -92,13 +107,23 @@ function kindPrefix(kind: IdKind): string {
   return idPattern(kind).source.slice(1, 5);
 }
 
-/** Text of one line, trimmed at both ends: names, labels, titles. */
+/** Text of one line, trimmed at both ends: names, labels, titles. Something of it is to be seen. */
 export const line = (maxLength: number) =>
-  paragraph(maxLength).regex(
-    // eslint-disable-next-line no-control-regex -- control characters are what it refuses
-    /^[^\u0000-\u001f\u007f\u2028\u2029]*$/,
-    { error: "must be one line without control characters" },
+  paragraph(maxLength)
+    .regex(
+      // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+      /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
+      { error: "must be one line without control characters" },
+    )
+    .refine(isSeen, { error: "must have letters that can be seen" });
+
+/** Not so blanks, marks of width or direction, and letters that are drawn as nothing. */
+function isSeen(text: string): boolean {
+  // An empty text has a word of its own.
+  return (
+    text === "" || /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text)
   );
+}
 
 /** Text of several lines, trimmed at both ends. */
 export const paragraph = (maxLength: number) =>
@@ -133,11 +158,17 @@ function isWebAddress(value: string): boolean {
   );
 }
 
-/** ISO 3166-1 alpha-2. */
+/** ISO 3166-1 alpha-2, a country that there is. */
 export const country = () =>
   z
     .string()
-    .regex(/^[A-Z]{2}$/, { error: "must be a country code of two capital letters, such as DE" });
+    .regex(/^[A-Z]{2}$/, {
+      error: "must be a country code of two capital letters, such as DE",
+      abort: true,
+    })
+    .refine((code) => countries.has(code), {
+      error: "must be the code of a country in ISO 3166-1, such as DE or GB",
+    });
 
 /** The merchant's own notes: at most 50 keys of 40 characters, values of 500; returned untouched. */
 export const metadata = () =>

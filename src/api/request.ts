@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import { invalidFields, type FieldError } from "../kernel/errors.ts";
 import { fieldWords } from "./field-words.ts";
@@ -66,11 +67,10 @@ function textFault(value: string): { code: string; message: string } | null {
   if (value.includes("\u0000")) {
     return { code: "invalid_text", message: "must not contain the character NUL" };
   }
-  if (!value.isWellFormed()) {
-    return { code: "invalid_text", message: "must be well-formed Unicode" };
-  }
-  return null;
+  return value.isWellFormed() ? null : malformedText;
 }
+
+const malformedText = { code: "invalid_text", message: "must be well-formed Unicode" };
 
 /** A body by its record, or a problem that names every wrong field. */
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
@@ -96,11 +96,31 @@ function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
   return made;
 }
 
+/**
+ * The names of a query whose values are bytes that are no UTF-8, half a surrogate pair among them: they are read as
+ * U+FFFD, which is not what was sent.
+ */
+function malformedNames(querystring: string): ReadonlySet<string> {
+  const malformed = new Set<string>();
+  // Nearly every query is plain letters, and this is on the way of every request.
+  if (!/[^\x20-\x24\x26-\x7e]/.test(querystring)) return malformed;
+  for (const pair of querystring.split("&")) {
+    const bytes = pair.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (isUtf8(Buffer.from(bytes, "latin1"))) continue;
+    for (const name of new URLSearchParams(pair).keys()) malformed.add(name);
+  }
+  return malformed;
+}
+
 /** Query parameters by their declaration: unknown ones are refused, repeated ones too. */
 export function parseQuery(
   shape: Readonly<Record<string, z.ZodType>>,
-  query: URLSearchParams,
+  querystring: string,
 ): Record<string, unknown> {
+  const query = new URLSearchParams(querystring);
+  const malformed = malformedNames(querystring);
   const given: Record<string, string> = {};
   const errors: FieldError[] = [];
   const allowed = Object.keys(shape);
@@ -122,7 +142,7 @@ export function parseQuery(
       });
     } else {
       const value = values[0] ?? "";
-      const fault = textFault(value);
+      const fault = malformed.has(name) ? malformedText : textFault(value);
       if (fault === null) given[name] = value;
       else errors.push({ pointer: `?${name}`, ...fault });
     }

@@ -84,6 +84,8 @@ eachServed("the fields of a request", (served) => {
         "a\rb",
         "a\u2028b",
         "a\u0007b",
+        // Control characters beyond ASCII: to some terminals this one is an escape sequence.
+        "a\u009b31mb",
         "x".repeat(10_000),
       ]) {
         expect(pointersOf(await patch({ body: { name } })), name.slice(0, 9)).to.deep.equal([
@@ -91,6 +93,42 @@ eachServed("the fields of a request", (served) => {
         ]);
       }
     });
+  });
+
+  it("refuses names of which nothing is seen", async () => {
+    for (const name of [
+      "\u200b",
+      "\u3164",
+      "\u2800\u2800",
+      "\u202e\u2066",
+      "\ufe0f \u00ad",
+      "\u115f",
+    ]) {
+      const answer = await patch({ body: { name, displayName: `${name}1` } });
+      expect(pointersOf(answer), encodeURIComponent(name)).to.deep.equal(["/name"]);
+    }
+  });
+
+  it("refuses a query whose bytes are no text, by its parameter", async () => {
+    const list = (query: string) =>
+      served.app.request("GET", `${path}/customers?${query}`, { token: person.token });
+    for (const value of ["%ff", "%ed%a0%80", "a%c3", "%c0%af"]) {
+      expect(pointersOf(await list(`limit=1&externalId=${value}`)), value).to.deep.equal([
+        "?externalId",
+      ]);
+    }
+    for (const value of ["%ef%bf%bd", "%F0%9F%92%A9", "50%", "%25_%zz", "a+b%2B"]) {
+      expect((await list(`externalId=${value}`)).status, value).to.equal(200);
+    }
+  });
+
+  it("takes the codes of countries that there are", async () => {
+    for (const country of ["XX", "ZZ", "UK", "EU", "SU", "AA", "D1", "de", ""]) {
+      expect(pointersOf(await patch({ body: { country } })), country).to.deep.equal(["/country"]);
+    }
+    for (const country of ["GB", "TW", "XK", "AX", "DE"]) {
+      expect((await patch({ body: { country } })).body["country"]).to.equal(country);
+    }
   });
 
   describe("fields", () => {

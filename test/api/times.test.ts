@@ -44,6 +44,10 @@ eachServed(
           "1767225600000",
           "yesterday",
           "",
+          // Their year in UTC has another number of digits, or a sign.
+          "9999-12-31T23:59:59.999-00:01",
+          "0001-01-01T00:00:00+00:01",
+          "0000-06-01T00:00:00Z",
         ]) {
           const told = `${where.operation.id} ${where.name}=${wrong}`;
           expect(pointersOf(await ask(where, wrong)), told).to.deep.equal([`?${where.name}`]);
