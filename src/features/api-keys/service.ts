@@ -1,7 +1,7 @@
 import type { Standing } from "../../api/access.ts";
 import { scopesMay, type Scope } from "../../api/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
-import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
@@ -102,7 +102,10 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
           organizationId,
           targetType: "api_key",
           targetId: key.id,
-          changes: { name: key.name, scopes: key.scopes, prefix: key.prefix, expiresAt },
+          changes: {
+            ...{ name: key.name, scopes: key.scopes, prefix: key.prefix },
+            expiresAt: expiresAt === null ? null : toIso(expiresAt),
+          },
         });
         return { key, secret };
       });

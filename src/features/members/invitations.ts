@@ -1,7 +1,7 @@
 import type { Principal } from "../../api/access.ts";
 import type { Role } from "../../api/permissions.ts";
 import { OrganizationSuspended } from "../../api/problems.ts";
-import { day, type Clock, type Instant } from "../../kernel/clock.ts";
+import { day, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
@@ -178,7 +178,7 @@ export function makeInvitationService(
           organizationId,
           targetType: "invitation",
           targetId: row.id,
-          changes: { email, role, expiresAt: row.expiresAt },
+          changes: { email, role, expiresAt: toIso(row.expiresAt) },
         });
         return { invitation: viewAt(row, at), token };
       });

@@ -99,6 +99,33 @@ eachStore("audit logs", (store) => {
     expect(entry).to.deep.nested.include({ "changes.name": "Grace" });
   });
 
+  it("says times as the API does", async () => {
+    const expiresAt = new Date(app.clock.now() + minute).toISOString();
+    await expectStatus(
+      app.request("POST", `${home}/api-keys`, {
+        token: ada.token,
+        body: { name: "k", scopes: ["read"], expiresAt },
+      }),
+      201,
+    );
+    const invited = await expectStatus(
+      app.request("POST", `${home}/invitations`, {
+        token: ada.token,
+        body: { email: "grace@example.com", role: "viewer" },
+      }),
+      201,
+    );
+    const [invitation, key] = entries(await list());
+    expect(key).to.deep.nested.include({
+      action: "api_key.created",
+      "changes.expiresAt": expiresAt,
+    });
+    expect(invitation).to.deep.nested.include({
+      action: "invitation.created",
+      "changes.expiresAt": invited.body["expiresAt"],
+    });
+  });
+
   it("shows the seal once the entries are sealed", async () => {
     await customer("Grace");
     await verifyAudit(app.app.db, testContext);
