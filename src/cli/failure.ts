@@ -1,4 +1,4 @@
-import { Problem } from "../kernel/errors.ts";
+import { notFound, Problem } from "../kernel/errors.ts";
 import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
 import { printable, type Terminal } from "./terminal.ts";
@@ -92,7 +92,8 @@ const systemErrors: Readonly<Record<string, readonly [Outcome, string]>> = {
 function understandProblem(problem: Problem): Failure {
   const { code, status, title, errors } = problem;
   const shared = { outcome: outcomeOf(problem), code, status, title, errors };
-  if (code === "not_found") {
+  // What says itself what is not there is repeated; the words for an id are those of the API, which knows credentials.
+  if (code === "not_found" && problem.message === notFound().message) {
     return {
       ...shared,
       detail: "The store has nothing with this id. Check it: ids are case-sensitive.",

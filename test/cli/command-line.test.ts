@@ -65,7 +65,7 @@ describe("the command line", () => {
     expect(known.stdout).to.include("Usage: till org approve");
     const unknown = await till(["help", "nothing"]);
     expect(unknown.code).to.equal(2);
-    expect(unknown.stderr).to.include("serve");
+    expect(unknown.stderr).to.include("serve").and.include("exit-codes");
   });
 
   const wrong: readonly (readonly [string, readonly string[], string])[] = [

@@ -4,13 +4,15 @@ import { printTable } from "../output.ts";
 import { UsageError } from "../refusals.ts";
 import type { Terminal } from "../terminal.ts";
 
+const exitCodesTopic = "exit-codes";
+
 /** `till help <words>`: the help of a command, or a topic of its own. */
 export async function printHelp(
   terminal: Terminal,
   program: Program,
   words: readonly string[],
 ): Promise<void> {
-  if (words.length === 1 && words[0] === "exit-codes") {
+  if (words.length === 1 && words[0] === exitCodesTopic) {
     await printExitCodes(terminal);
     return;
   }
@@ -18,8 +20,11 @@ export async function printHelp(
   for (const word of words) {
     const next = command.commands.find((one) => one.name() === word);
     if (next === undefined) {
-      const known = command.commands.map((one) => one.name()).join(", ");
-      throw new UsageError(`There is no help for ${words.join(" ")}. There is for ${known}.`);
+      const known = command.commands.map((one) => one.name());
+      const topics = command === program ? [...known, exitCodesTopic] : known;
+      throw new UsageError(
+        `There is no help for ${words.join(" ")}. There is for ${topics.join(", ")}.`,
+      );
     }
     command = next;
   }

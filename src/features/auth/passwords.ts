@@ -1,6 +1,6 @@
 import type { Principal } from "../../api/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
-import { Defect, notFound } from "../../kernel/errors.ts";
+import { Defect, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
@@ -88,7 +88,9 @@ export function makePasswordService(deps: {
       return db.write(context, async (tx) => {
         const at = clock.now();
         const user = await userByEmail(tx, email.toLowerCase());
-        if (user === null) throw notFound();
+        if (user === null) {
+          throw new NotFound("No account has this e-mail address. Check its spelling.");
+        }
         await lockUser(tx, user.id);
         await endResetsOf(tx, user.id, at);
         const expiresAt = at + passwordResetLife;
