@@ -36,7 +36,8 @@ export const jobs = table(
         name: "jobs_dedupe",
         columns: ["queue", "dedupeKey"],
         unique: true,
-        where: "state = 'ready'",
+        // Without what has no key: PostgreSQL would claim by this index, and sort the whole queue for each batch.
+        where: "state = 'ready' AND dedupe_key IS NOT NULL",
       },
       { name: "jobs_failed", columns: ["queue", "failedAt", "id"], where: "state = 'failed'" },
     ],

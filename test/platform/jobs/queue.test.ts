@@ -2,7 +2,8 @@ import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import { claimJobs, forgetJobs } from "../../../src/platform/jobs/claims.ts";
 import { createCron } from "../../../src/platform/jobs/cron.ts";
 import {
   backoffMs,
@@ -17,6 +18,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { movingClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import type { SeenStatement } from "../../prove/statements.ts";
 
 const neverStopped = new AbortController().signal;
 const ids = createIds(systemRandom);
@@ -249,6 +251,46 @@ eachStore("a queue", (store) => {
     await Promise.all([drain(), drain(), drain(), drain()]);
     expect(done.size).to.equal(200);
     expect([...done.values()].every((times) => times === 1)).to.equal(true);
+  });
+
+  it("claims and forgets a batch by an index, however many wait", async () => {
+    const at = clock.now();
+    const many = Array.from({ length: 10_000 }, (_, n) => ({
+      ...{ id: ids.next("job", at), queue: "maintenance", name: "greet", payload: { n } },
+      ...{ dedupeKey: null, organizationId: null, state: "ready" as const, runAt: at },
+      ...{ attempts: 0, maxAttempts: 12, leaseUntil: null, leaseToken: null },
+      ...{ failedReason: null, failedAt: null, createdAt: at },
+    }));
+    await db.write(testContext, (tx) => tx.insertMany(jobTable, many));
+    const asked: SeenStatement[] = [];
+    await db.write(testContext, async (tx) => {
+      const noting: Tx = {
+        ...tx,
+        all: (sql, values = []) => {
+          asked.push({ sql, values });
+          return tx.all(sql, values);
+        },
+        run: (sql, values = []) => {
+          asked.push({ sql, values });
+          return tx.run(sql, values);
+        },
+      };
+      const now = clock.now();
+      const claim = { now, leaseUntil: now + minute, token: "token", max: 64 };
+      const claimed = await claimJobs(noting, "maintenance", claim);
+      expect(claimed).to.have.length(64);
+      expect(await forgetJobs(noting, claimed)).to.equal(64);
+    });
+    expect(asked).to.have.length(2);
+    // As the databases choose by themselves: nothing was counted of what has just come.
+    const explain = db.dialect === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN";
+    const plans = await Promise.all(
+      asked.map(({ sql, values }) => db.all(`${explain} ${sql}`, values)),
+    );
+    const [claiming, forgetting] = plans.map((steps) => JSON.stringify(steps));
+    expect(claiming).to.include("jobs_ready");
+    expect(claiming).not.to.match(/Sort|TEMP B-TREE|Seq Scan|SCAN jobs/);
+    expect(forgetting).not.to.match(/Seq Scan on jobs|SCAN jobs/);
   });
 
   it("refuses what a worker records whose lease has passed to another", async () => {

@@ -38,7 +38,8 @@ export const migration: Migration = {
       created_at ${types.time} NOT NULL
     )`,
     `CREATE INDEX jobs_ready ON jobs (queue, run_at, id) WHERE state = 'ready'`,
-    `CREATE UNIQUE INDEX jobs_dedupe ON jobs (queue, dedupe_key) WHERE state = 'ready'`,
+    `CREATE UNIQUE INDEX jobs_dedupe ON jobs (queue, dedupe_key)
+     WHERE state = 'ready' AND dedupe_key IS NOT NULL`,
     `CREATE INDEX jobs_failed ON jobs (queue, failed_at, id) WHERE state = 'failed'`,
     `CREATE TABLE events (
       id ${types.text} NOT NULL PRIMARY KEY,
