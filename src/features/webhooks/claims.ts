@@ -112,6 +112,20 @@ export type SettledDelivery = Pick<
   | "completedAt"
 >;
 
+/** Those of the claimed deliveries that no other claim has taken meanwhile. */
+export async function findStillHeld(
+  reader: Reader,
+  claimed: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
+): Promise<ReadonlySet<Id<"webhookDelivery">>> {
+  const held = await reader.all<{ id: Id<"webhookDelivery"> }>(
+    `SELECT webhook_deliveries.id AS "id" FROM ${givenRows[reader.dialect]}
+     JOIN webhook_deliveries ON webhook_deliveries.id = given.value ->> 0
+       AND webhook_deliveries.lease_token = given.value ->> 1`,
+    [JSON.stringify(claimed.map(({ id, leaseToken }) => [id, leaseToken]))],
+  );
+  return new Set(held.map(({ id }) => id));
+}
+
 /**
  * Writes outcomes down and gives the ids of those that counted: an outcome whose lease has passed to another claim
  * changes nothing.

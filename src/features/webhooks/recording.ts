@@ -4,7 +4,7 @@ import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "./endpoint-writer.ts";
 import { deliveryLifeMax, judge, type Verdict } from "./rules.ts";
-import { giveUp, settleDeliveries, type SettledDelivery } from "./claims.ts";
+import { findStillHeld, giveUp, settleDeliveries, type SettledDelivery } from "./claims.ts";
 import { forgiveEndpoints, lockEndpoints, type EndpointRow } from "./endpoint-store.ts";
 import { webhookAttempts } from "./table.ts";
 
@@ -48,7 +48,7 @@ export async function recordAttempts(
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
   await deps.db.write(deps.context, async (tx) => {
     // Endpoints before deliveries, as everywhere.
-    const failed = await noteHowTheyDo(tx, deps, at, judged);
+    const failed = await noteHowTheyDo(tx, deps, at, await withoutLost(tx, at, judged));
     const settled = [
       ...judged.map((each) => each.settled),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
@@ -64,6 +64,21 @@ export async function recordAttempts(
       await deps.endpointWriter.fail(tx, current, { now: at, firstAt: at, hasGivenUp: true });
     }
   });
+}
+
+/** Those of which the outcome counts: a process that stood still takes its own silence for the receiver's. */
+async function withoutLost(
+  tx: Tx,
+  at: Instant,
+  judged: readonly Judged[],
+): Promise<readonly Judged[]> {
+  const late = judged
+    .map(({ attempt }) => attempt.delivery)
+    .filter(({ dueAt }) => dueAt === null || dueAt <= at);
+  if (late.length === 0) return judged;
+  const held = await findStillHeld(tx, late);
+  const lost = new Set(late.map(({ id }) => id).filter((id) => !held.has(id)));
+  return judged.filter(({ attempt }) => !lost.has(attempt.delivery.id));
 }
 
 function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {

@@ -531,6 +531,11 @@ eachStore("webhook deliveries", (store) => {
     await dead.run(new AbortController().signal);
     const [claimed] = await here.deliveries();
     expect(claimed).to.include({ status: "in_progress", attempts: 0 });
+    await until(
+      "its request",
+      () => target.requests.length,
+      (count) => count === 1,
+    );
 
     isHanging = false;
     here.clock.move(59 * second);
@@ -546,6 +551,7 @@ eachStore("webhook deliveries", (store) => {
     await dead.settled();
     expect((await here.deliveries())[0]).to.deep.equal(delivered);
     expect(await db.find(webhookAttempts, "")).to.have.length(1);
+    expect((await db.find(webhookEndpoints, ""))[0]).to.include(notFailing);
   });
 
   it("that a stop cuts off are given back without an attempt", async () => {
