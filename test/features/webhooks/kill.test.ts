@@ -105,10 +105,17 @@ eachStore("webhook deliveries under kill -9", (store) => {
       expect(times, id).to.have.length.above(1);
     }
     const owners = new Map(deliveries.map((each) => [each.id as string, each.endpointId]));
+    const numbers = new Map(endpoints.map(({ id }) => [id as string, new Set<number>()]));
     for (const request of receiver.requests) {
       const owner = owners.get(String(request.headers["till-delivery-id"]));
       const secret = endpoints.find((endpoint) => endpoint.id === owner)?.secret;
-      expect(verified(request, secret ?? "").type).to.equal("invoice.paid");
+      const { type, sequence } = verified(request, secret ?? "");
+      expect(type).to.equal("invoice.paid");
+      numbers.get(owner ?? "")?.add(sequence);
+    }
+    const gapless = told.map((_, index) => index + 1);
+    for (const received of numbers.values()) {
+      expect([...received].sort((one, other) => one - other)).to.deep.equal(gapless);
     }
     // What was under way when a process died came twice, and nothing else did.
     const heldMax = rounds * endpointCount * endpointConcurrencyMax;
