@@ -3,7 +3,7 @@ import type { ProblemClass } from "../kernel/errors.ts";
 import { InvalidRequest, NotFound } from "../kernel/errors.ts";
 import { idPattern } from "../kernel/id.ts";
 import { StoreUnavailable } from "../platform/database/index.ts";
-import { groups, pathParameters, type Operation } from "./operation.ts";
+import { groups, mayLackBody, pathParameters, type Operation } from "./operation.ts";
 import {
   Forbidden,
   IdempotencyKeyInFlight,
@@ -140,7 +140,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
         ? {}
         : {
             requestBody: {
-              required: true,
+              required: !mayLackBody(operation),
               content: {
                 "application/json": {
                   schema: { $ref: `#/components/schemas/${recordName(body)}` },

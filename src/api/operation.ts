@@ -189,3 +189,8 @@ export function operationsOf<Service>() {
     });
   };
 }
+
+/** Whether a POST says all that it has to say without a body: one that has no field which must be there. */
+export function mayLackBody({ method, body }: Operation): boolean {
+  return method === "POST" && (body === null || body.safeParse({}).success);
+}

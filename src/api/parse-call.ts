@@ -5,7 +5,7 @@ import { InvalidRequest } from "../kernel/errors.ts";
 import { readJson } from "./body.ts";
 import { expectation } from "./entity-tags.ts";
 import type { Caller, Exchange } from "./exchange.ts";
-import type { AnyCall, Operation, pathParameters } from "./operation.ts";
+import { mayLackBody, type AnyCall, type Operation, type pathParameters } from "./operation.ts";
 import { pathParameter } from "./path-parameter.ts";
 import { UnsupportedMediaType } from "./problems.ts";
 import { parseBody, parseQuery } from "./request.ts";
@@ -43,6 +43,7 @@ async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
   const hasBody = length === undefined ? encoding !== undefined : length !== "0";
   if (!hasBody) {
     if (operation.body === null) return undefined;
+    if (mayLackBody(operation)) return operation.body.parse({});
     throw new InvalidRequest("This operation needs a JSON body.");
   }
   if (operation.body === null && operation.method !== "POST") {
