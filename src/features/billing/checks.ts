@@ -14,9 +14,11 @@ import { numberOf } from "./issue.ts";
 import { periodAt } from "./periods.ts";
 import { readTwins, receivedAt } from "./subscription-store.ts";
 import {
+  adjustments,
   billingState,
   creditApplications,
   credits,
+  discountUses,
   platformInvoiceLines,
   platformInvoices,
   subscriptions,
@@ -88,6 +90,63 @@ async function invoiceFaults(
   });
 }
 
+/** What rows of an invoice hold of something, by its id, as text that can be compared. */
+function sumUp(rows: readonly { readonly id: string | null; readonly amount: bigint }[]): string {
+  const parts = rows.map(({ id, amount }) => `${String(id)} ${String(amount)}`);
+  return parts.length === 0 ? "nothing" : parts.sort().join(", ");
+}
+
+/** Whether what was taken for invoices, and given by them, is what their computation says. */
+async function takenFaults(
+  reader: Reader,
+  rows: readonly PlatformInvoiceRow[],
+): Promise<readonly Violation[]> {
+  const ids = [JSON.stringify(rows.map(({ id }) => id))];
+  const of = `platform_invoice_id IN ${listed(reader.dialect, 1)}`;
+  const byInvoice = (row: { readonly platformInvoiceId: string | null }) =>
+    row.platformInvoiceId ?? "";
+  const applied = groupedBy(
+    await reader.find(creditApplications, `WHERE ${of} AND reversed_at IS NULL`, ids),
+    byInvoice,
+  );
+  const used = groupedBy(
+    await reader.find(discountUses, `WHERE ${of} AND reversed_at IS NULL`, ids),
+    byInvoice,
+  );
+  const adjusted = groupedBy(await reader.find(adjustments, `WHERE ${of}`, ids), byInvoice);
+  const given = groupedBy(
+    await reader.find(credits, `WHERE source_invoice_id IN ${listed(reader.dialect, 1)}`, ids),
+    ({ sourceInvoiceId }) => sourceInvoiceId ?? "",
+  );
+  return rows.flatMap((row) => {
+    const inputs = thawInputs(row.inputs);
+    const charges = computeCharges(inputs);
+    const isVoid = row.status === "void";
+    const uses = (used.get(row.id) ?? []).map(({ discountId: id, amount }) => ({ id, amount }));
+    const taken = (applied.get(row.id) ?? []).map(({ creditId: id, amount }) => ({ id, amount }));
+    const granted = (given.get(row.id) ?? []).reduce((sum, { amount }) => sum + amount, 0n);
+    const owed = charges.newCredit + row.paidSurplus;
+    const fault = firstDifference(
+      {
+        credits: sumUp(taken),
+        discounts: sumUp(uses),
+        adjustments: sumUp(adjusted.get(row.id) ?? []),
+        usageCount: row.usageCount,
+        // What a reorganisation took away after it was used is an adjustment, and the credit stays as large as it was.
+        given: granted < owed ? granted : owed,
+      },
+      {
+        credits: sumUp(isVoid ? [] : charges.creditUses),
+        discounts: sumUp(isVoid ? [] : charges.discountUses),
+        adjustments: sumUp(isVoid ? [] : inputs.adjustments),
+        usageCount: inputs.usage?.count ?? null,
+        given: owed,
+      },
+    );
+    return fault === null ? [] : [{ row: row.id, fault: `${row.number}: ${fault}.` }];
+  });
+}
+
 async function collectionFaults(
   reader: Reader,
   rows: readonly PlatformInvoiceRow[],
@@ -149,6 +208,14 @@ export const billingChecks: readonly Check[] = [
     batch: walkInvoices,
     faultsOf: invoiceFaults,
   }),
+  walkCheck({
+    name: "billing.taken",
+    describe:
+      "What a platform invoice took of credits, discounts and adjustments, and what it gave back, is what its lines say.",
+    advice: restore,
+    batch: walkInvoices,
+    faultsOf: takenFaults,
+  }),
   {
     name: "billing.numbers",
     describe: "The numbers of platform invoices have no gap and no twin.",
@@ -156,21 +223,26 @@ export const billingChecks: readonly Check[] = [
     async run(reader) {
       const found: Violation[] = [];
       let next = 1;
-      let after = "";
+      // As text they sort rightly among those of one length.
+      let after = { number: "", length: numberOf(1).length };
       while (found.length < violationsMax) {
         const rows = await reader.find(
           platformInvoices,
-          `WHERE number > $1 ORDER BY number LIMIT ${String(walkBatch)}`,
-          [after],
+          `WHERE number > $1 AND LENGTH(number) = $2 ORDER BY number LIMIT ${String(walkBatch)}`,
+          [after.number, after.length],
         );
         const last = rows.at(-1);
-        if (last === undefined) break;
+        if (last === undefined) {
+          if (numberOf(next).length === after.length) break;
+          after = { number: "", length: after.length + 1 };
+          continue;
+        }
         for (const { id, number } of rows) {
           const due = numberOf(next);
           if (number !== due) found.push({ row: id, fault: `It is ${number}, and ${due} is due.` });
           next = Number(number.replace(/^\D+/, "")) + 1;
         }
-        after = last.number;
+        after = { ...after, number: last.number };
       }
       const state = await reader.findOne(billingState, "");
       if (found.length === 0 && state?.nextNumber !== next) {

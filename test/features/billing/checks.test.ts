@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
-import { platformInvoices } from "../../../src/features/billing/table.ts";
+import {
+  adjustments,
+  creditApplications,
+  credits,
+  discountUses,
+  platformInvoices,
+} from "../../../src/features/billing/table.ts";
 import type { Tx } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
@@ -14,6 +20,17 @@ const breakages: readonly (readonly [check: string, breakIt: (tx: Tx) => Promise
     "billing.invoices",
     (tx) => tx.update(platformInvoices, { total: 1n }, "WHERE total > $1", ["0"]),
   ],
+  ["billing.taken", (tx) => tx.update(discountUses, { amount: 489n }, "WHERE 1 = 1")],
+  ["billing.taken", (tx) => tx.update(adjustments, { amount: 501n }, "WHERE 1 = 1")],
+  ["billing.taken", run("UPDATE platform_invoices SET usage_count = 1")],
+  [
+    "billing.taken",
+    async (tx) => {
+      await tx.update(creditApplications, { amount: 999n }, "WHERE 1 = 1");
+      await tx.update(credits, { remaining: 1n }, "WHERE 1 = 1");
+    },
+  ],
+  ["billing.numbers", run("UPDATE platform_invoices SET number = 'TILL-000002'")],
   ["billing.numbers", run("UPDATE billing_state SET next_number = 9")],
   ["billing.collected", run("UPDATE platform_invoices SET status = 'paid'")],
   ["credits.balance", run("UPDATE credits SET remaining = amount")],
@@ -52,8 +69,8 @@ eachStore("the checks of billing", (store) => {
     expect(await broken()).to.deep.equal([]);
   });
 
-  for (const [check, breakIt] of breakages) {
-    it(`name the row that breaks ${check}`, async () => {
+  for (const [place, [check, breakIt]] of breakages.entries()) {
+    it(`name the row that breaks ${check} (${String(place + 1)})`, async () => {
       await estate.db.write(testContext, async (tx) => {
         await breakIt(tx);
       });
@@ -61,8 +78,28 @@ eachStore("the checks of billing", (store) => {
     });
   }
 
+  it("find no gap where numbers become longer", async () => {
+    const [row] = await estate.db.find(platformInvoices, "");
+    if (row === undefined) throw new Error("there is no platform invoice");
+    const numbers = billingChecks.find(({ name }) => name === "billing.numbers");
+    await estate.db.write(testContext, async (tx) => {
+      await tx.update(platformInvoices, { number: "TILL-999999" }, "WHERE id = $1", [row.id]);
+      const next = {
+        id: `${row.id}x` as const,
+        number: "TILL-1000000",
+        periodStart: row.periodEnd,
+      };
+      await tx.insert(platformInvoices, { ...row, ...next });
+      await tx.run("UPDATE billing_state SET next_number = 1000001");
+    });
+    // Nothing but what is missing before them.
+    expect(await numbers?.run(estate.db)).to.deep.equal([
+      { row: row.id, fault: "It is TILL-999999, and TILL-000001 is due." },
+    ]);
+  });
+
   it("are each shown to find something", () => {
-    expect(breakages.map(([check]) => check).sort()).to.deep.equal(
+    expect([...new Set(breakages.map(([check]) => check))].sort()).to.deep.equal(
       billingChecks.map(({ name }) => name).sort(),
     );
   });
