@@ -85,6 +85,6 @@ export function makeBilling(
     ledgerService: makeLedgerService({ ...common, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
     subscriptions: makeSubscriptionService({ ...tools, issuer }),
-    usageWatch: makeUsageWatch({ clock, outbox }),
+    usageWatch: makeUsageWatch({ clock, teller }),
   };
 }

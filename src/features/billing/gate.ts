@@ -1,10 +1,8 @@
-import type { z } from "zod";
-import { toIso, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import {
   countIssued,
   countIssuedOf,
@@ -13,9 +11,9 @@ import {
   SubscriptionSuspended,
 } from "../invoices/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
-import type { UsageThresholdRecord } from "./records.ts";
 import { liveSubscription } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
+import { usageReached, type Teller } from "./tell.ts";
 
 /**
  * Throws where an organization may not issue an invoice, as far as its subscription goes: `subscription_required`,
@@ -56,17 +54,15 @@ async function requireRoom(reader: Reader, live: SubscriptionRow, now: Instant):
   );
 }
 
-/** Of how much of what a plan includes it is told when it is used, in percent. */
-const thresholds = [100, 80] as const;
 const issuing = new Set(["invoice.created", "invoice.issued"]);
 
 /** Tells organizations that most, or all, of what their plan includes is used, once in a period for each. */
 export function makeUsageWatch({
   clock,
-  outbox,
+  teller,
 }: {
   readonly clock: Clock;
-  readonly outbox: Outbox;
+  readonly teller: Pick<Teller, "usage">;
 }): Subscriber {
   return async (tx, relayed) => {
     const issuers = new Set(
@@ -89,31 +85,15 @@ export function makeUsageWatch({
   };
 
   async function tell(tx: Tx, subscription: SubscriptionRow, used: number): Promise<void> {
-    const { id, organizationId, terms, usageNotice, version } = subscription;
-    const { includedInvoices: included } = terms;
-    if (included === null || included === 0) return;
-    const { currentPeriodStart: from, currentPeriodEnd: to } = subscription;
-    const reached = thresholds.find((percent) => used * 100 >= included * percent) ?? 0;
+    const { id, usageNotice, currentPeriodStart } = subscription;
+    const reached = usageReached(subscription, used);
     if (reached <= usageNotice) return;
     const changed = await tx.update(
       subscriptions,
       { usageNotice: reached },
       "WHERE id = $1 AND usage_notice = $2 AND current_period_start = $3",
-      [id, usageNotice, from],
+      [id, usageNotice, currentPeriodStart],
     );
-    if (changed === 0) return;
-    const data: z.input<typeof UsageThresholdRecord> = {
-      ...{ organizationId, subscriptionId: id, plan: terms.id, percent: reached },
-      ...{ invoicesCreated: used, invoicesIncluded: included },
-      ...{ periodStart: toIso(from), periodEnd: toIso(to) },
-    };
-    outbox.emit(tx, clock.now(), {
-      type: "usage.threshold_reached",
-      organizationId,
-      objectType: "subscription",
-      objectId: id,
-      objectVersion: version,
-      data,
-    });
+    if (changed === 1) teller.usage(tx, clock.now(), subscription, used);
   }
 }

@@ -1,4 +1,5 @@
-import type { Instant } from "../../kernel/clock.ts";
+import type { z } from "zod";
+import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
@@ -6,6 +7,7 @@ import type { Outbox } from "../../platform/events/index.ts";
 import type { BillingReader } from "./invoice-service.ts";
 import { presentPlatformInvoice, presentSubscription } from "./present.ts";
 import { unpaidOf } from "./subscription-store.ts";
+import type { UsageThresholdRecord } from "./records.ts";
 import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
 type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
@@ -30,6 +32,8 @@ export interface Teller {
     row: ToldInvoice,
     changes?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
+  /** Tells that much of what the plan includes is used in the subscription's period, where it was not told of yet. */
+  usage(tx: Tx, at: Instant, row: SubscriptionRow, used: number): void;
   /** What is written down and told to nobody. */
   note(
     tx: Tx,
@@ -38,6 +42,19 @@ export interface Teller {
     row: SubscriptionRow,
     changes: Readonly<Record<string, unknown>>,
   ): void;
+}
+
+/** Of how much of what a plan includes it is told when it is used, in percent. */
+const thresholds = [100, 80] as const;
+
+/** What it is to be told of, in percent, when so many invoices are issued in its period; 0: nothing. */
+export function usageReached(
+  { terms }: Pick<SubscriptionRow, "terms">,
+  used: number,
+): 0 | (typeof thresholds)[number] {
+  const { includedInvoices: included } = terms;
+  if (included === null || included === 0) return 0;
+  return thresholds.find((percent) => used * 100 >= included * percent) ?? 0;
 }
 
 export function makeTeller(deps: {
@@ -91,6 +108,26 @@ export function makeTeller(deps: {
         objectId: id,
         objectVersion: version,
         data: shown,
+      });
+    },
+
+    usage(tx, at, row, used) {
+      const { id, organizationId, terms, usageNotice, version } = row;
+      const percent = usageReached(row, used);
+      if (percent <= usageNotice || terms.includedInvoices === null) return;
+      const data: z.input<typeof UsageThresholdRecord> = {
+        ...{ organizationId, subscriptionId: id, plan: terms.id, percent },
+        ...{ invoicesCreated: used, invoicesIncluded: terms.includedInvoices },
+        periodStart: toIso(row.currentPeriodStart),
+        periodEnd: toIso(row.currentPeriodEnd),
+      };
+      outbox.emit(tx, at, {
+        type: "usage.threshold_reached",
+        organizationId,
+        objectType: "subscription",
+        objectId: id,
+        objectVersion: version,
+        data,
       });
     },
 

@@ -221,7 +221,11 @@ export function makeTransitions(deps: {
     });
     const elapsed = elapsedOf(scene.subscription);
     const order = { subscription, period, terms, elapsed, dueAt: null };
-    return { subscription, invoice: await issuer.issue(tx, at, order) };
+    const invoice = await issuer.issue(tx, at, order);
+    // What was issued in the last moments of a period may not have been looked at before the next one began.
+    const used = invoice?.usageCount ?? null;
+    if (used !== null) teller.usage(tx, at, scene.subscription, used);
+    return { subscription, invoice };
   }
 
   /** Whether there was anything to tell of the plan. */

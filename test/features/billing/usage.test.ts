@@ -159,6 +159,26 @@ eachStore("the usage of a plan", (store) => {
     expect((await told()).slice(2)).to.deep.equal([[100, 5]]);
   });
 
+  it("is told of where nobody looked before the next period began", async () => {
+    await begin("shop");
+    const { currentPeriodStart } = await estate.subscription(shop);
+    await issued(6);
+    await bill();
+    const { app } = estate.app;
+    const relay = createRelay({
+      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+    });
+    while (await relay.run(new AbortController().signal));
+    const rows = await estate.db.find(
+      events,
+      "WHERE organization_id = $1 AND type = 'usage.threshold_reached' ORDER BY id",
+      [shop.organizationId],
+    );
+    expect(rows.map(({ payload }) => payload)).to.deep.equal([
+      { ...rows[0]?.payload, percent: 100, invoicesCreated: 6, periodStart: currentPeriodStart },
+    ]);
+  });
+
   it("ends where a plan has no further invoices, until the next period, and drafts are made meanwhile", async () => {
     await begin("closed");
     await issued(2);
