@@ -6,7 +6,7 @@ import {
   AdminFailedQueueJobListRecord,
   AdminWebhookDeliveryListRecord,
 } from "../../src/features/admin/oversight-records.ts";
-import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
+import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { WebhookDeliveryRecord } from "../../src/features/webhooks/records.ts";
 import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
@@ -134,6 +134,42 @@ describe("till webhook", () => {
       await store.json(["queue", "failed", "webhooks"]),
     );
     expect(failed.data.map((one) => one.id)).to.deep.equal([id]);
+  });
+
+  it("tells of each attempt, with what the receiver answered made harmless", async () => {
+    const store = await desk.store();
+    const { id } = await addDelivery(store, "dead_letter");
+    const answer = `<h1>\u001b[2JSorry</h1>\n${"x".repeat(4_000)}`;
+    const attempt = { deliveryId: id, startedAt: Date.UTC(2030, 0, 1), durationMs: 12 };
+    const failed = { ...attempt, number: 1, responseStatus: 500, errorKind: null };
+    const silent = { ...attempt, number: 2, responseStatus: null, errorKind: "timeout" as const };
+    await store.withApp(({ db }) =>
+      db.write(context, (tx) =>
+        tx.insertMany(webhookAttempts, [
+          { ...silent, bodyExcerpt: null },
+          { ...failed, bodyExcerpt: answer },
+        ]),
+      ),
+    );
+    const startedAt = "2030-01-01T00:00:00.000Z";
+    expect(await store.json(["webhook", "attempts", id])).to.deep.equal({
+      data: [
+        {
+          ...{ number: 1, startedAt, durationMs: 12 },
+          ...{ responseStatus: 500, errorKind: null, bodyExcerpt: answer },
+        },
+        {
+          ...{ number: 2, startedAt, durationMs: 12 },
+          ...{ responseStatus: null, errorKind: "timeout", bodyExcerpt: null },
+        },
+      ],
+      nextCursor: null,
+    });
+    const shown = (await store.till(["webhook", "attempts", id])).stdout;
+    expect(shown).to.include("Sorry</h1> xxx").and.to.include("timeout");
+    expect(shown).not.to.include("\u001b[2J");
+    expect(shown.length).to.be.below(400);
+    expect((await store.till(["webhook", "attempts", "whd_nothing"])).code).to.equal(5);
   });
 
   it("replays one when it is told to, and says why it does not", async () => {

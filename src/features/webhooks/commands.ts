@@ -4,7 +4,38 @@ import type { WebhookService } from "./service.ts";
 
 const command = commandsOf<WebhookService>();
 
+/** Characters of an answer that people see. */
+const shownLength = 60;
+
 export const webhookCommands = [
+  command({
+    name: "webhook attempts",
+    summary: "What became of each attempt at a delivery, with the beginning of the answer",
+    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    examples: [
+      "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) =>
+      service.listAttempts(call.argument("delivery") as Id<"webhookDelivery">),
+    async present(attempts) {
+      const { presentAttempt } = await import("./present.ts");
+      return { data: attempts.map(presentAttempt), nextCursor: null };
+    },
+    columns: [
+      { title: "ATTEMPT", value: (one) => one.number },
+      { title: "STARTED", value: (one) => one.startedAt },
+      { title: "TOOK MS", value: (one) => one.durationMs },
+      { title: "ANSWER", value: (one) => one.responseStatus ?? one.errorKind },
+      {
+        title: "BODY",
+        // One line of it; --json has the 4 KiB that are kept.
+        value: (one) => one.bodyExcerpt?.replaceAll(/\s+/g, " ").slice(0, shownLength) ?? null,
+      },
+    ],
+    identify: (one) => String(one.number),
+  }),
   command({
     name: "webhook replay",
     summary: "Send a delivery that is over once more, whosever it is",

@@ -1,10 +1,11 @@
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader, RowOf } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { FailedJob, FailurePlace } from "../../platform/jobs/inspection.ts";
 import type { DeliveryStatus } from "./status.ts";
 import { viewed, type DeliveryView } from "./delivery-store.ts";
+import { webhookAttempts } from "./table.ts";
 
 // What the platform sees of the deliveries of all organizations.
 
@@ -47,6 +48,14 @@ function amongUnusual(
   status: DeliveryStatus | undefined,
 ): string {
   return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
+}
+
+/** What became of each attempt at a delivery, the first one first. */
+export function listAttempts(
+  reader: Reader,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<RowOf<typeof webhookAttempts>[]> {
+  return reader.find(webhookAttempts, "WHERE delivery_id = $1 ORDER BY number", [deliveryId]);
 }
 
 /** Dead letters as the failed jobs that they are, the latest to fail first. They can be replayed by their ids. */

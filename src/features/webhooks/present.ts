@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import type { RowOf } from "../../platform/database/index.ts";
 import type {
   CreatedWebhookEndpointRecord,
   RotatedWebhookEndpointRecord,
@@ -9,6 +10,7 @@ import type {
 import type { RotatedEndpoint } from "./rotation.ts";
 import type { DeliveryView } from "./delivery-store.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
+import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
   return {
@@ -55,5 +57,17 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
     replayOf: row.replayOf,
     createdAt: toIso(row.createdAt),
     completedAt: toIsoOrNull(row.completedAt),
+  };
+}
+
+/** An attempt as the operator sees it, with the beginning of what the receiver answered. */
+export function presentAttempt(row: RowOf<typeof webhookAttempts>) {
+  return {
+    number: row.number,
+    startedAt: toIso(row.startedAt),
+    durationMs: row.durationMs,
+    responseStatus: row.responseStatus,
+    errorKind: row.errorKind,
+    bodyExcerpt: row.bodyExcerpt,
   };
 }

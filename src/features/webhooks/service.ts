@@ -3,7 +3,7 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
 import { eventApiVersion, type Outbox } from "../../platform/events/index.ts";
 import type { Guard } from "../../platform/outbound/guard.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
@@ -36,7 +36,8 @@ import {
   type EndpointFilters,
   type EndpointRow,
 } from "./endpoint-store.ts";
-import { webhookDeliveries, webhookEndpoints } from "./table.ts";
+import { listAttempts } from "./oversight.ts";
+import { webhookDeliveries, webhookEndpoints, type webhookAttempts } from "./table.ts";
 
 /** Enabled endpoints of one organization: each of its events goes to all of them. */
 export const enabledEndpointsMax = 10;
@@ -102,6 +103,8 @@ export interface WebhookService extends SecretRotation, Pinging {
   ): Promise<DeliveryView>;
   /** The same for the operator, whosever the delivery is. */
   replay(context: WriteContext, deliveryId: Id<"webhookDelivery">): Promise<DeliveryView>;
+  /** What became of each attempt, for the operator alone: a receiver may answer anything. */
+  listAttempts(deliveryId: Id<"webhookDelivery">): Promise<RowOf<typeof webhookAttempts>[]>;
 }
 
 export interface WebhookDependencies {
@@ -247,6 +250,11 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
       const organizationId = await ownerOfDelivery(db, deliveryId);
       if (organizationId === null) throw notFound();
       return service.replayDelivery(context, organizationId, deliveryId);
+    },
+
+    async listAttempts(deliveryId) {
+      if ((await ownerOfDelivery(db, deliveryId)) === null) throw notFound();
+      return listAttempts(db, deliveryId);
     },
 
     replayDelivery(context, organizationId, deliveryId) {
