@@ -1,11 +1,13 @@
-import { hour, minute, type Clock } from "../../kernel/clock.ts";
+import { minute, type Clock } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { billingState } from "./table.ts";
 
 /** How often it is written that billing is at work. */
 const beatEvery = 1 * minute;
 /** Nobody looked for longer than this: the program was down, and nobody could pay, or see that something is due. */
-export const downtimeMin = 1 * hour;
+const downtimeMin = 5 * minute;
+/** So much more is given then: what was paid meanwhile is in blocks that are yet to be read. */
+const readingTime = 10 * minute;
 
 /**
  * Writes that billing is at work. Where it was not, what is unpaid is due later, by as long as nobody could pay it; gives
@@ -23,9 +25,9 @@ export async function beat(db: Database, clock: Clock, context: WriteContext): P
       if (isDown) {
         await tx.run(
           `UPDATE platform_invoices SET version = version + 1, updated_at = $2,
-           due_at = due_at + ($2 - CASE WHEN issued_at > $1 THEN issued_at ELSE $1 END)
+           due_at = due_at + $3 + ($2 - CASE WHEN issued_at > $1 THEN issued_at ELSE $1 END)
          WHERE status IN ('open', 'past_due')`,
-          [last, now],
+          [last, now, readingTime],
         );
       }
       const changed = await tx.update(

@@ -66,6 +66,22 @@ eachStore("what is due of subscriptions", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("past_due");
   });
 
+  it("does nothing about a debt that was paid while nobody looked, before that payment is read", async () => {
+    await expectStatus(estate.select(shop, "growth"), 200);
+    await estate.live(14.01);
+    const owed = (await estate.subscription(shop)).openInvoice;
+    expect(owed?.status).to.equal("past_due");
+    // Minutes before the grace is over.
+    await estate.live(6.985);
+    expect((await estate.subscription(shop)).status).to.equal("past_due");
+    await estate.send(owed?.id ?? "");
+    await estate.sleep(30 / 1_440);
+    expect((await estate.subscription(shop)).status).to.equal("past_due");
+    await estate.mine(4);
+    await estate.run();
+    expect((await estate.subscription(shop)).status).to.equal("active");
+  });
+
   it("goes on with the plan that there is when the one that was to come is gone", async () => {
     await begin();
     const changed = await expectStatus(estate.change(shop, "scale"), 200);
