@@ -11,6 +11,8 @@ import {
   makeSubscriptionService,
   makeTeller,
   makeTransitions,
+  makeCancellations,
+  makeVoiding,
   makeTwins,
   makeUsageWatch,
   planInUse,
@@ -66,9 +68,11 @@ export function makeBilling(
     checkoutUrl,
   });
   const twins = makeTwins(common);
-  const tools = { ...common, ledger, teller, twins, checkoutUrl, nudge };
+  const voidInvoice = makeVoiding({ ledger, twins, teller });
+  const cancellations = makeCancellations({ teller, voidInvoice });
+  const tools = { ...common, ledger, teller, twins, voidInvoice, checkoutUrl, nudge };
   const issuer = makeIssuer(tools);
-  const transitions = makeTransitions({ ...tools, issuer });
+  const transitions = makeTransitions({ ...tools, issuer, cancellations });
 
   ports.managedSettled = makeSettle({ ...tools, transitions });
   ports.planOf = (organizationId) => planInUse(db, organizationId);
@@ -80,7 +84,7 @@ export function makeBilling(
   const billingRun = makeBillingRun({ ...common, logger, transitions });
   return {
     ...{ billingReader, billingRun, transitions },
-    billingDesk: makeBillingDesk({ ...common, issuer, billingRun }),
+    billingDesk: makeBillingDesk({ ...common, issuer, billingRun, cancellations, nudge }),
     ledger,
     ledgerService: makeLedgerService({ ...common, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),

@@ -124,4 +124,24 @@ describe("till billing", () => {
     expect(wrong.code).to.equal(2);
     expect(wrong.stderr).to.contain("--status");
   });
+
+  it("ends a subscription when an operator says so, and why", async () => {
+    await subscribe();
+    const words = ["cancel", "--organization", organization, "--reason", "The shop closes"];
+    const tried = await store.till(["billing", ...words, "--yes", "--dry-run"]);
+    expect(tried.code, tried.stderr).to.equal(0);
+    const planned = (await billing(...words, "--when", "period_end", "--yes")) as Body;
+    expect(planned).to.include({ status: "active", canceledAt: null });
+    expect(Date.parse(String(planned["cancelAt"]))).to.be.a("number");
+    const [listed] = dataOf(await billing("subscriptions"));
+    expect(listed).to.include({ cancelAt: planned["cancelAt"] });
+    expect(await billing(...words, "--yes")).to.include({ status: "canceled", cancelAt: null });
+    const [entry] = await store.audited("subscription.canceled");
+    expect(entry).to.include({ actor_type: "operator", organization_id: organization });
+    const again = await store.till(["billing", ...words, "--yes"]);
+    expect(again.code).to.not.equal(0);
+    expect(again.stderr).to.contain("canceled already");
+    const wrong = await store.till(["billing", ...words, "--when", "someday", "--yes"]);
+    expect(wrong.code).to.equal(2);
+  });
 });

@@ -16,7 +16,7 @@ import { PaymentRecord } from "../payments/index.ts";
 import { WalletRecord } from "../wallets/index.ts";
 import { platformInvoiceStatuses, PlatformInvoiceRecord } from "./records.ts";
 
-const reasonLengthMax = 500;
+export const reasonLengthMax = 500;
 const periodsMax = 1_200;
 const tokenLengthMax = 20;
 

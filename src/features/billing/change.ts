@@ -1,16 +1,15 @@
-import type { Instant } from "../../kernel/clock.ts";
+import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { Problem } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
 import type { PaymentService } from "../payments/index.ts";
 import { PlanCurrencyDiffers, SubscriptionNotChangeable } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
-import type { Ledger } from "./ledger.ts";
 import { periodAt } from "./periods.ts";
 import { decidePlanChange } from "./plan-change.ts";
 import type { Terms } from "./plans.ts";
 import { requireReceiveWallet } from "./receive-wallet.ts";
-import { savePlatformInvoice, saveSubscription, type Scene } from "./subscription-store.ts";
+import { saveSubscription, type Scene } from "./subscription-store.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,
@@ -18,7 +17,7 @@ import {
   type SubscriptionRow,
 } from "./table.ts";
 import type { Teller } from "./tell.ts";
-import type { Twins } from "./twin.ts";
+import type { VoidInvoice } from "./void.ts";
 
 /**
  * Has another plan come to a locked subscription, at once or later, as `decidePlanChange` says; gives the subscription
@@ -35,12 +34,11 @@ export type PlanChanges = (
 export function makePlanChanges(deps: {
   readonly networks: ReadonlyMap<string, Network>;
   readonly payments: Pick<PaymentService, "ofInvoice">;
-  readonly ledger: Ledger;
+  readonly voidInvoice: VoidInvoice;
   readonly issuer: Issuer;
-  readonly twins: Twins;
   readonly teller: Teller;
 }): PlanChanges {
-  const { networks, payments, ledger, issuer, twins, teller } = deps;
+  const { networks, payments, voidInvoice, issuer, teller } = deps;
 
   /** The invoice of the period that a trial leads to, with whatever came for it. */
   async function firstInvoice(tx: Tx, { subscription }: Scene) {
@@ -56,18 +54,6 @@ export function makePlanChanges(deps: {
     ]);
     const came = await Promise.all(pairs.map(({ twinId }) => payments.ofInvoice(tx, twinId)));
     return { invoice, hasPayments: came.some((each) => each.length > 0) };
-  }
-
-  async function voidInvoice(
-    tx: Tx,
-    at: Instant,
-    invoice: PlatformInvoiceRow,
-    scene: Scene,
-  ): Promise<void> {
-    await twins.withdraw(tx, at, scene.twins.get(invoice.id) ?? []);
-    const row = await savePlatformInvoice(tx, at, invoice, { status: "void", voidedAt: at });
-    await ledger.restore(tx, at, row);
-    await teller.invoice(tx, at, "platform_invoice.void", row);
   }
 
   /** Another plan on trial: its first invoice takes the place of the one that there was. */
@@ -110,6 +96,11 @@ export function makePlanChanges(deps: {
 
   return async (tx, at, scene, plan) => {
     const { subscription } = scene;
+    if (subscription.cancelAt !== null) {
+      throw new SubscriptionNotChangeable(
+        `The platform's operator has it end at ${toIso(subscription.cancelAt)}: ask them first.`,
+      );
+    }
     const { invoice, hasPayments } = await firstInvoice(tx, scene);
     const decided = decidePlanChange(subscription, plan.id, invoice, hasPayments);
     const { pendingPlan } = subscription;

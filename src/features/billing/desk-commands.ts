@@ -1,10 +1,12 @@
 import {
   commandsOf,
+  neededOrganization,
   organizationFlag,
   pageFlags,
   type CommandCall,
   type CommandFlag,
 } from "../../api/command.ts";
+import type { Id } from "../../kernel/id.ts";
 import type { BillingDesk } from "./desk.ts";
 
 const command = commandsOf<BillingDesk>();
@@ -44,10 +46,65 @@ export const billingDeskCommands = [
       { title: "PLAN", value: (one) => one.plan },
       { title: "STATUS", value: (one) => one.status },
       { title: "PERIOD ENDS", value: (one) => one.currentPeriodEnd },
+      { title: "ENDS", value: (one) => one.cancelAt },
       { title: "OWES", value: (one) => one.owedInvoices },
       { title: "NEXT", value: (one) => one.nextActionAt },
       { title: "FAILS BECAUSE", value: (one) => one.parkReason },
     ],
+  }),
+  command({
+    name: "billing cancel",
+    summary: "End an organization's subscription, now or with its period",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--when <time>",
+        description: "now, period_end, or never: what was to end goes on (now)",
+      },
+      {
+        flags: "--reason <text>",
+        description: "what the audit log says about it",
+        ask: "The reason, as the audit log keeps it",
+      },
+    ],
+    examples: [
+      "till billing cancel --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --when period_end --reason 'The shop closes'",
+      "till billing cancel --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --reason Fraud --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) => {
+      const owner = call.flag("organization") ?? "";
+      switch (call.flag("when")) {
+        case "never":
+          return `Let the subscription of ${owner} go on?`;
+        case "period_end":
+          return `Have the subscription of ${owner} end with its period?`;
+        default:
+          return `End the subscription of ${owner} now?`;
+      }
+    },
+    async handle(service, call) {
+      const { CancelRequest } = await import("./desk-records.ts");
+      return service.cancel(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.parse(CancelRequest, {
+          when: call.flag("when") ?? "now",
+          reason: call.flag("reason"),
+        }),
+      );
+    },
+    async present(row) {
+      return (await import("./desk-records.ts")).presentCanceled(row);
+    },
+    columns: [
+      { title: "Subscription", value: (one) => one.id },
+      { title: "Organization", value: (one) => one.organizationId },
+      { title: "Status", value: (one) => one.status },
+      { title: "Canceled", value: (one) => one.canceledAt },
+      { title: "Ends", value: (one) => one.cancelAt },
+    ],
+    identify: (one) => one.id,
   }),
   command({
     name: "billing run",

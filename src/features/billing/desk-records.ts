@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
-import { id } from "../../api/record.ts";
+import { id, line } from "../../api/record.ts";
 import { settlementAsset } from "../../kernel/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { CheckedBilling, OperatedSubscription, Rehearsal } from "./desk.ts";
+import { reasonLengthMax } from "./admin-records.ts";
+import { cancelTimes } from "./cancel.ts";
 import { subscriptionStatuses } from "./status.ts";
+import type { SubscriptionRow } from "./table.ts";
 
 /** What narrows the operators' list of subscriptions; no operation takes it. */
 export const SubscriptionQuery = z.strictObject({
@@ -25,11 +28,32 @@ export function presentOperated(page: Page<OperatedSubscription>) {
     currentPeriodStart: toIso(subscription.currentPeriodStart),
     currentPeriodEnd: toIso(subscription.currentPeriodEnd),
     pendingPlan: subscription.pendingPlan,
+    cancelAt: toIsoOrNull(subscription.cancelAt),
     owedInvoices,
     nextActionAt: toIsoOrNull(subscription.nextActionAt),
     parkedAt: toIsoOrNull(subscription.parkedAt),
     parkReason: subscription.parkReason,
   }));
+}
+
+/** What `till billing cancel` takes. */
+export const CancelRequest = z.strictObject({
+  when: z.enum(cancelTimes),
+  reason: line(reasonLengthMax),
+});
+
+export function presentCanceled({
+  id: subscriptionId,
+  organizationId,
+  status,
+  canceledAt,
+  cancelAt,
+}: SubscriptionRow) {
+  return {
+    ...{ id: subscriptionId, organizationId, status },
+    canceledAt: toIsoOrNull(canceledAt),
+    cancelAt: toIsoOrNull(cancelAt),
+  };
 }
 
 export function presentRehearsals(page: Page<Rehearsal>) {

@@ -6,15 +6,18 @@ import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Violation } from "../../platform/database/checks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
+import type { ManagedInvoices } from "../invoices/index.ts";
 import { namesOf } from "../organizations/index.ts";
+import type { Cancellation, Cancellations } from "./cancel.ts";
 import { billingChecks } from "./checks.ts";
 import type { Charges } from "./charges.ts";
+import { NoSubscription } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
 import { boundary, periodAt, type Period } from "./periods.ts";
 import { assetOf, findPlan, termsOf } from "./plans.ts";
 import type { BillingRun, RunResult } from "./run.ts";
 import type { SubscriptionStatus } from "./status.ts";
-import { liveSubscription, unpaidOf } from "./subscription-store.ts";
+import { liveSubscription, unpaidOf, withScene } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 
 export interface SubscriptionFilters extends PageQuery {
@@ -54,6 +57,12 @@ export interface BillingDesk {
   list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
   /** Does everything that is due now. */
   run(): Promise<RunResult>;
+  /** Ends an organization's subscription, now or with its period. Errors: `no_subscription`, `subscription_not_changeable`. */
+  cancel(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    cancellation: Cancellation,
+  ): Promise<SubscriptionRow>;
   /** Computes next invoices with the function that issues them, and keeps nothing. */
   rehearse(context: WriteContext, query: SubscriptionFilters): Promise<Page<Rehearsal>>;
   /** Recomputes every platform invoice and balance. */
@@ -66,8 +75,12 @@ export function makeBillingDesk(deps: {
   readonly catalog: PlanCatalog;
   readonly issuer: Issuer;
   readonly billingRun: BillingRun;
+  readonly managed: Pick<ManagedInvoices, "lock">;
+  readonly cancellations: Pick<Cancellations, "cancel">;
+  /** Wakes the run. */
+  readonly nudge: () => void;
 }): BillingDesk {
-  const { db, clock, catalog, issuer, billingRun } = deps;
+  const { db, clock, catalog, issuer, billingRun, managed, cancellations, nudge } = deps;
 
   async function page({ limit, cursor, status, organizationId }: SubscriptionFilters) {
     const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
@@ -127,6 +140,13 @@ export function makeBillingDesk(deps: {
     },
 
     run: () => billingRun.runAll(),
+
+    cancel: (context, organizationId, cancellation) =>
+      withScene(db, managed, context, organizationId, (tx, scene) => {
+        if (scene === null) throw new NoSubscription("This organization never had a subscription.");
+        tx.afterCommit(nudge);
+        return cancellations.cancel(tx, clock.now(), scene, cancellation);
+      }),
 
     async rehearse(context, query) {
       const { organizationId } = query;

@@ -17,6 +17,8 @@ export { makeSubscriptionService, type SubscriptionService } from "./subscriptio
 export { makeTeller } from "./tell.ts";
 export { makeTransitions, type Transitions } from "./transitions.ts";
 export { makeTwins } from "./twin.ts";
+export { makeCancellations } from "./cancel.ts";
+export { makeVoiding } from "./void.ts";
 export { platformRevenue, recurringRevenue } from "./revenue.ts";
 export { billingChecks } from "./checks.ts";
 export { makeBillingDesk, type BillingDesk } from "./desk.ts";

@@ -14,6 +14,7 @@ export type LifecycleSubscription = Pick<
   | "trialEndsAt"
   | "trialNoticeAt"
   | "suspendedAt"
+  | "cancelAt"
   | "pendingPlan"
   | "planChangeEffectiveAt"
   | "createdAt"
@@ -64,6 +65,8 @@ export type Transition = { readonly at: Instant } & (
   | { readonly kind: "past_due"; readonly invoiceIds: readonly Id<"platformInvoice">[] }
   | { readonly kind: "suspended" }
   | { readonly kind: "canceled" }
+  /** A boundary at which it ends, because an operator asked for that. */
+  | { readonly kind: "ended" }
   /** Nothing is past due any more. */
   | { readonly kind: "reactivated" }
   /** The same after a suspension; `period` is null while the one that it was suspended in still runs. */
@@ -106,7 +109,7 @@ function earliest(transitions: readonly Transition[]): Transition | null {
 function upcoming(state: LifecycleState): Transition[] {
   switch (state.subscription.status) {
     case "trialing":
-      return [...trialEnd(state), ...reminders(state), ...trialEnding(state)];
+      return [...trialEnd(state), ...trialReminders(state), ...trialEnding(state)];
     case "active":
       return [...overdue(state), ...renewal(state), ...reminders(state)];
     case "past_due":
@@ -150,6 +153,7 @@ function trialEnding({ subscription }: LifecycleState): Transition[] {
 function trialEnd(state: LifecycleState): Transition[] {
   const { subscription } = state;
   const endsAt = subscription.trialEndsAt ?? subscription.currentPeriodEnd;
+  if (endsBy(subscription, endsAt)) return [{ kind: "ended", at: endsAt }];
   const period = begin(subscription.anchorAt, subscription.terms.interval, 0);
   const unpaid = state.invoices.filter(({ status }) => status === "open" || status === "past_due");
   if (unpaid.length === 0) return [{ kind: "activated", at: endsAt, period }];
@@ -207,8 +211,13 @@ function changeAt(
   return { change: "applied", interval: pendingPlan.interval };
 }
 
+function endsBy({ cancelAt }: LifecycleSubscription, at: Instant): boolean {
+  return cancelAt !== null && cancelAt <= at;
+}
+
 function renewal(state: LifecycleState): Transition[] {
   const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = state.subscription;
+  if (endsBy(state.subscription, at)) return [{ kind: "ended", at }];
   const { change, interval } = changeAt(state, at);
   const period =
     interval === terms.interval
@@ -220,6 +229,7 @@ function renewal(state: LifecycleState): Transition[] {
 function resumption(state: LifecycleState): Transition {
   const { subscription, now: at } = state;
   const { anchorAt, periodIndex, currentPeriodEnd, terms } = subscription;
+  if (endsBy(subscription, at)) return { kind: "ended", at };
   if (at < currentPeriodEnd) {
     return { kind: "resumed", at, period: null, skipped: 0, change: "none" };
   }
@@ -248,6 +258,11 @@ function reminders(state: LifecycleState): Transition[] {
     if (at === undefined) return [];
     return [{ kind: "reminded", at, invoiceId: invoice.id, remindersSent: place + 1 }];
   });
+}
+
+/** What will be void with the trial's end is asked of nobody. */
+function trialReminders(state: LifecycleState): Transition[] {
+  return state.subscription.cancelAt === null ? reminders(state) : [];
 }
 
 function begin(anchorAt: Instant, interval: Interval, index: number): BegunPeriod {

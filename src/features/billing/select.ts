@@ -100,6 +100,7 @@ function newSubscription(
     usageNotice: 0,
     suspendedAt: null,
     canceledAt: null,
+    cancelAt: null,
     nextActionAt: at,
     parkedAt: null,
     parkReason: null,

@@ -1,7 +1,7 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import {
   invoicesById,
@@ -9,6 +9,7 @@ import {
   type InvoiceRow,
   type ManagedInvoices,
 } from "../invoices/index.ts";
+import { SubscriptionNotChangeable } from "./errors.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,
@@ -98,6 +99,42 @@ export async function lockScene(
   const subscription = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (subscription?.version !== seen.version) return null;
   return { subscription, invoices, twins };
+}
+
+/** How often somebody else may change a subscription while it is being worked on. */
+const triesMax = 5;
+
+/** It was changed between being read and being locked: to be read again. */
+class SceneChanged extends Error {
+  override readonly name = "SceneChanged";
+}
+
+/**
+ * Works on the subscription that an organization has, or had last, locked in a transaction of its own; on null where it
+ * never had one. Where others change it meanwhile it begins again. Throws `subscription_not_changeable` when they do not
+ * stop.
+ */
+export async function withScene<T>(
+  db: Database,
+  managed: Pick<ManagedInvoices, "lock">,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  work: (tx: Tx, scene: Scene | null) => Promise<T>,
+): Promise<T> {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    try {
+      return await db.write(context, async (tx) => {
+        const latest = await latestSubscription(tx, organizationId);
+        if (latest === null) return work(tx, null);
+        const scene = await lockScene(tx, managed, latest.id);
+        if (scene === null) throw new SceneChanged();
+        return work(tx, scene);
+      });
+    } catch (error) {
+      if (!(error instanceof SceneChanged)) throw error;
+    }
+  }
+  throw new SubscriptionNotChangeable("It is being changed by others. Try again.");
 }
 
 /** Platform invoices, locked in the order of their ids. */

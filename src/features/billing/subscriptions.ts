@@ -13,21 +13,17 @@ import { listed } from "../../platform/database/json-rows.ts";
 import type { ManagedInvoices } from "../invoices/index.ts";
 import type { PaymentService } from "../payments/index.ts";
 import { makePlanChanges } from "./change.ts";
-import {
-  NoReceiveWallet,
-  NoSubscription,
-  SubscriptionNotChangeable,
-  UnknownPlan,
-} from "./errors.ts";
+import { NoReceiveWallet, NoSubscription, UnknownPlan } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
 import type { Ledger } from "./ledger.ts";
 import { findPlan, termsOf } from "./plans.ts";
 import type { SubscriptionView } from "./present.ts";
 import { makeSelection } from "./select.ts";
-import { latestSubscription, lockScene, unpaidOf } from "./subscription-store.ts";
+import { latestSubscription, unpaidOf, withScene } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 import type { Twins } from "./twin.ts";
+import type { VoidInvoice } from "./void.ts";
 
 /** What organizations do with their subscription. */
 export interface SubscriptionService {
@@ -59,8 +55,6 @@ export interface SubscriptionService {
   ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
 }
 
-/** How often somebody else may change the subscription while it is being changed. */
-const triesMax = 5;
 /** Why a twin could not be issued, where the platform has to do something about it. */
 const collectionFaults = new Set(["no_wallet", "wallet_capacity_exhausted", "amount_too_small"]);
 
@@ -76,6 +70,7 @@ export function makeSubscriptionService(deps: {
   readonly issuer: Issuer;
   readonly twins: Twins;
   readonly teller: Teller;
+  readonly voidInvoice: VoidInvoice;
   readonly checkoutUrl: (checkoutId: string) => string;
   /** Wakes the run. */
   readonly nudge: () => void;
@@ -120,33 +115,20 @@ export function makeSubscriptionService(deps: {
 
     async change(context, organizationId, planId, expect) {
       try {
-        for (let tries = 0; tries < triesMax; tries += 1) {
-          const changed = await db
-            .write(context, async (tx) => {
-              const at = clock.now();
-              const live = await latestSubscription(tx, organizationId);
-              if (live?.terms.id !== planId) planOf(planId);
-              if (live === null) throw noSubscription();
-              const scene = await lockScene(tx, managed, live.id);
-              if (scene === null) throw new SceneChanged();
-              const { terms: kept } = scene.subscription;
-              // What it has can be kept, even where the catalog has it no more.
-              const terms = kept.id === planId ? kept : termsOf(planOf(planId));
-              expect?.(await viewOf(tx, scene.subscription));
-              const view = await viewOf(tx, await changePlan(tx, at, scene, terms));
-              tx.afterCommit(nudge);
-              return view;
-            })
-            .catch((error: unknown) => {
-              if (error instanceof SceneChanged) return null;
-              throw error;
-            });
-          if (changed !== null) return changed;
-        }
+        return await withScene(db, managed, context, organizationId, async (tx, scene) => {
+          if (scene?.subscription.terms.id !== planId) planOf(planId);
+          if (scene === null) throw noSubscription();
+          const { terms: kept } = scene.subscription;
+          // What it has can be kept, even where the catalog has it no more.
+          const terms = kept.id === planId ? kept : termsOf(planOf(planId));
+          expect?.(await viewOf(tx, scene.subscription));
+          const view = await viewOf(tx, await changePlan(tx, clock.now(), scene, terms));
+          tx.afterCommit(nudge);
+          return view;
+        });
       } catch (error) {
         throw collectionProblem(error);
       }
-      throw new SubscriptionNotChangeable("It is being changed by others. Try again.");
     },
 
     async viewsOf(reader, organizationIds) {
@@ -170,11 +152,6 @@ export function makeSubscriptionService(deps: {
       );
     },
   };
-}
-
-/** It was changed between being read and being locked: to be read again. */
-class SceneChanged extends Error {
-  override readonly name = "SceneChanged";
 }
 
 function noSubscription(): Problem {

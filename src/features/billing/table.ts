@@ -40,6 +40,8 @@ export const subscriptions = table(
     usageNotice: integer(),
     suspendedAt: time().nullable(),
     canceledAt: time().nullable(),
+    /** The boundary at which it ends, as an operator asked; null: it goes on. */
+    cancelAt: time().nullable(),
     /** When the run has to look again; null where nothing will ever be due. */
     nextActionAt: time().nullable(),
     /** Since when billing it failed. */

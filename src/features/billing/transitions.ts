@@ -1,6 +1,7 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
+import type { Cancellations } from "./cancel.ts";
 import type { Issuer } from "./issue.ts";
 import {
   nextActionAt,
@@ -43,8 +44,9 @@ export function makeTransitions(deps: {
   readonly issuer: Issuer;
   readonly twins: Twins;
   readonly teller: Teller;
+  readonly cancellations: Pick<Cancellations, "end">;
 }): Transitions {
-  const { catalog, issuer, twins, teller } = deps;
+  const { catalog, issuer, twins, teller, cancellations } = deps;
 
   function stateOf({ subscription, invoices, twins: all }: Scene, now: Instant): LifecycleState {
     const { terms, pendingPlan } = subscription;
@@ -141,6 +143,8 @@ export function makeTransitions(deps: {
         await teller.subscription(tx, at, "subscription.canceled", saved);
         return { ...scene, subscription: saved };
       }
+      case "ended":
+        return cancellations.end(tx, at, scene, next.at);
       case "reactivated": {
         const saved = await save({ status: "active", statusReason: null });
         await teller.subscription(tx, at, "subscription.reactivated", saved);

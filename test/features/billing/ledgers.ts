@@ -46,6 +46,7 @@ export function subscription(
     usageNotice: 0,
     suspendedAt: null,
     canceledAt: null,
+    cancelAt: null,
     nextActionAt: at + 1,
     parkedAt: null,
     parkReason: null,

@@ -34,6 +34,7 @@ const active: LifecycleSubscription = {
   trialEndsAt: null,
   trialNoticeAt: null,
   suspendedAt: null,
+  cancelAt: null,
   pendingPlan: null,
   planChangeEffectiveAt: null,
   createdAt: start,
@@ -278,6 +279,16 @@ describe("a subscription's next transition", () => {
     expect(nextActionAt(state(canceled, now, [debt]))).to.equal(null);
     expect(nextTransition(state(canceled, now, [debt]))).to.equal(null);
     happens((at) => state(canceled, at, [open]), open.dueAt, { kind: "past_due" });
+  });
+
+  it("13: ends at the boundary that an operator named, whatever plan was to come", () => {
+    const cancelAt = monthly.end;
+    const ending = { ...active, cancelAt, pendingPlan: "scale", planChangeEffectiveAt: cancelAt };
+    happens((now) => state(ending, now, [], { pendingPlan: monthlyPlan }), cancelAt, {
+      kind: "ended",
+    });
+    const later = nextTransition(state({ ...active, cancelAt: cancelAt + day }, monthly.end, []));
+    expect(later).to.deep.include({ kind: "renewed", at: monthly.end });
   });
 
   it("14: changes the plan at the boundary, with the anchor where the interval stays", () => {

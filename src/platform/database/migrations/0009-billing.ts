@@ -23,6 +23,7 @@ export const migration: Migration = {
       usage_notice ${types.integer} NOT NULL,
       suspended_at ${types.time},
       canceled_at ${types.time},
+      cancel_at ${types.time},
       next_action_at ${types.time},
       parked_at ${types.time},
       park_reason ${types.text},
