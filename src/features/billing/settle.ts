@@ -110,7 +110,7 @@ export function makeSettle(deps: {
       ...{ organizationId, currency, decimals },
       amount: surplus - paidSurplus,
       reason:
-        status === "void" ? `Paid for ${number}, which is void${by}` : `Paid above ${number}${by}`,
+        status === "void" ? `Paid${by} for ${number}, which was void` : `Paid above ${number}${by}`,
       expiresAt: null,
       createdBy: "system",
       sourceInvoiceId: id,

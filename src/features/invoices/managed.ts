@@ -61,7 +61,7 @@ export function receivedBy(row: InvoiceRow): Received {
 export function requireUnmanaged(invoice: Pick<InvoiceRow, "managedBy">): void {
   if (invoice.managedBy === null) return;
   throw new ManagedByBilling(
-    "This invoice collects a platform invoice. Change that one by `till billing`; this one follows it.",
+    "This invoice collects a platform invoice and follows that one by itself: `till billing invoices` lists it. Give a credit or an adjustment to change what is owed.",
   );
 }
 

@@ -109,7 +109,9 @@ export function makeTransferDesk(
       throw new NotFound(`There is no invoice ${invoiceId} that this credential can see.`);
     }
     if (asked.managedBy === "billing") {
-      throw new ManagedByBilling(`${invoiceId} collects a platform invoice: see till billing.`);
+      throw new ManagedByBilling(
+        `${invoiceId} collects a platform invoice, which is settled by what is paid to it alone. Leave the transfer, and give its payer a credit by till billing credit.`,
+      );
     }
     if (asked.network !== transfer.network || asked.tokenSymbol !== transfer.token) {
       throw new TokenMismatch(

@@ -92,7 +92,9 @@ export function makePaymentDecisions(
       const payment = stored.find(({ id }) => id === paymentId);
       assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
       if (terms.get(payment.invoiceId)?.managedBy === "billing") {
-        throw new ManagedByBilling("This payment is for a platform invoice: `till billing` is.");
+        throw new ManagedByBilling(
+          "This payment is for a platform invoice, which is settled by it. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
+        );
       }
       const others = stored.filter(
         ({ id, transferId }) => id !== paymentId && transferId === transfer.id,

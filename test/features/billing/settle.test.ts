@@ -60,7 +60,7 @@ eachStore("money for platform invoices", (store) => {
     await estate.mine(4);
     const [credit] = await credits();
     expect(credit).to.include({ amount: "49.00", createdBy: "system" });
-    expect(credit?.["reason"]).to.contain("TILL-000001, which is void");
+    expect(credit?.["reason"]).to.contain("for TILL-000001, which was void");
     expect((await estate.subscription(shop)).openInvoice?.total).to.equal("199.00");
   });
 
