@@ -86,6 +86,9 @@ export function openBooks(db: Database) {
     const after = { ...before, ...set };
     await db.write(testContext, async (tx) => {
       await tx.update(payments, set, "WHERE id = $1", [before.id]);
+      // A payment stands where its transfer does.
+      const { blockTime } = after;
+      await tx.update(transfers, { blockTime }, "WHERE id = $1", [before.transferId]);
       meterPayment(tx, ids, before.createdAt, invoice, before, after);
     });
     return after;
