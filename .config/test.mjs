@@ -55,6 +55,8 @@ writeFileSync(problems, "");
 
 const lanesMax = 2;
 let ended = 0;
+/** Whole programs in processes of their own: longer than they are long. */
+const slow = ["test/scenarios", "test/prove"];
 /** The longest first, so that none begins when the others have ended; how long is guessed by how much there is to read. */
 const bytesOf = (part) =>
   part
@@ -63,8 +65,9 @@ const bytesOf = (part) =>
       readdirSync(join(root, path), { recursive: true }).map((file) => join(root, path, file)),
     )
     .reduce((sum, file) => sum + (file.endsWith(".test.ts") ? statSync(file).size : 0), 0);
+const isSlow = (part) => slow.some((folder) => part.includes(`${folder}/**/*.test.ts`));
 const waiting = parts
-  .toSorted((a, b) => bytesOf(b) - bytesOf(a))
+  .toSorted((a, b) => Number(isSlow(b)) - Number(isSlow(a)) || bytesOf(b) - bytesOf(a))
   .map((part, place) => ({ part, said: join(folder, `part-${place}`) }));
 
 async function runNext() {
