@@ -4,6 +4,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  appendFileSync,
   mkdtempSync,
   openSync,
   readdirSync,
