@@ -134,7 +134,7 @@ function insertFirstFreeFrom(candidates: string): string {
       CAST($7 AS bigint), CAST($8 AS bigint), 'amount', ${amountPart}, ${leastPart}
     FROM ${candidates}
     WHERE (
-      SELECT held.id FROM holds AS held
+      SELECT held.amount FROM holds AS held
       WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
     ) IS NULL
