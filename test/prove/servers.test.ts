@@ -151,9 +151,9 @@ eachStore("several servers", (store) => {
     const times = await db.find(cronRuns, "");
     expect(sum(sent)).to.equal(total);
     expect(sum(done)).to.equal(jobCount + times.length);
-    // Whoever starts last may find little left where there is little to do.
-    expect(sent.filter((share) => share > 0).length).to.be.above(isWhole ? 3 : 1);
+    // A thousand are done by whoever comes first before another has looked.
     if (isWhole) {
+      expect(sent.filter((share) => share > 0)).to.have.length(serverCount);
       console.log(
         `      ${String(total)} deliveries and ${String(jobCount)} jobs in ${seconds.toFixed(1)} s; shares ${sent.join(", ")} and ${done.join(", ")}; ${String(times.length)} rows of the schedule`,
       );
