@@ -23,7 +23,7 @@ const isWhole = process.env["TILL_PROVE"] === "1";
 const rounds = isWhole ? 40 : 4;
 /** How many of the rounds are billed by processes of their own, each with its own memory, pool and locks. */
 const roundsApart = isWhole ? 10 : 1;
-const members = isWhole ? 200 : 80;
+const members = 200;
 /** With an address of its own for each; how fast is told. */
 const manyMembers = isWhole ? 10_000 : 50;
 const ids = createIds(systemRandom);
