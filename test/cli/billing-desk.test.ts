@@ -135,6 +135,7 @@ describe("till billing", () => {
     expect(Date.parse(String(planned["cancelAt"]))).to.be.a("number");
     const [listed] = dataOf(await billing("subscriptions"));
     expect(listed).to.include({ cancelAt: planned["cancelAt"] });
+    expect(dataOf(await billing("rehearse")), "no next invoice").to.deep.equal([]);
     expect(await billing(...words, "--yes")).to.include({ status: "canceled", cancelAt: null });
     const [entry] = await store.audited("subscription.canceled");
     expect(entry).to.include({ actor_type: "operator", organization_id: organization });

@@ -161,6 +161,8 @@ export function makeBillingDesk(deps: {
       const data: Rehearsal[] = [];
       for (const one of found.data) {
         if (one.status === "suspended" || one.status === "canceled") continue;
+        // It ends with the period that runs.
+        if (one.cancelAt !== null) continue;
         // It locks what it reads and changes nothing.
         const name = names.get(one.organizationId) ?? "";
         data.push(await db.write(context, (tx) => rehearseOne(tx, one, name)));
