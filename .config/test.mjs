@@ -53,6 +53,8 @@ const counts = join(folder, "counts");
 writeFileSync(counts, "");
 const problems = join(folder, "problems");
 writeFileSync(problems, "");
+const failures = join(folder, "failures");
+writeFileSync(failures, "");
 
 const lanesMax = 2;
 let ended = 0;
@@ -81,12 +83,20 @@ async function runNext() {
       {
         cwd: root,
         stdio: ["ignore", output, output],
-        env: { ...process.env, TILL_TEST_COUNTS: counts, TILL_TEST_PROBLEMS: problems },
+        env: {
+          ...process.env,
+          TILL_TEST_COUNTS: counts,
+          TILL_TEST_FAILURES: failures,
+          TILL_TEST_PROBLEMS: problems,
+        },
       },
     );
-    const [status] = await once(child, "close");
+    const [status, signal] = await once(child, "close");
     process.stdout.write(readFileSync(said));
-    if (status !== 0) ended = 1;
+    if (status !== 0) {
+      ended = 1;
+      appendFileSync(failures, `${part.join(" ")}: ended with ${signal ?? status}\n\n`);
+    }
   }
 }
 
@@ -105,6 +115,8 @@ if (isWhole) {
 }
 
 const sums = readFileSync(counts, "utf8").trim().split("\n");
+// Once more at the end, where whoever reads the last lines of a long log finds them.
+process.stdout.write(readFileSync(failures));
 rmSync(folder, { recursive: true });
 // A part that died before it could count is a failure.
 const lost = parts.length + (isWhole ? 1 : 0) - sums.length;

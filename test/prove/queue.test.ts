@@ -82,16 +82,17 @@ describeOnPostgres("processes that share a queue", function () {
       const left = async () => (await db.find(jobTable, "WHERE payload <> '{}'")).length;
       await until("all jobs", left, (count) => count === 0, patienceMs);
       const seconds = (Date.now() - startedAt) / 1_000;
+      const noted = async () => (await readFile(notes, "utf8")).trim().split("\n");
+      const lines = await until("a tick", noted, ({ length }) => length > jobCount, patienceMs);
       const runs = await db.find(cronRuns, "");
-      const lines = (await readFile(notes, "utf8")).trim().split("\n");
       const done = lines.map((line) => line.split(" ")[2]);
       expect(new Set(done).size).to.equal(done.length);
       const ticks = done.length - jobCount;
-      expect(ticks).to.be.within(1, runs.length + 1);
+      expect(ticks).to.be.at.most(runs.length);
       const shares = names.map((name) => lines.filter((line) => line.startsWith(name)).length);
-      // Whoever starts last may find nothing left where there is little to do.
-      expect(shares.filter((share) => share > 0).length).to.be.above(isWhole ? 3 : 1);
+      // A thousand are done by whoever comes first before another has looked.
       if (isWhole) {
+        expect(shares.filter((share) => share > 0)).to.have.length(processCount);
         console.log(
           `      ${String(jobCount)} jobs by ${String(processCount)} processes in ${seconds.toFixed(1)} s with their starts; shares ${shares.join(", ")}; ${String(ticks)} ticks of ${String(runs.length)} times`,
         );

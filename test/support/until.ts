@@ -8,7 +8,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T> | T,
   isGood: (answer: T) => boolean,
-  patienceMs = 20_000,
+  patienceMs = 40_000,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

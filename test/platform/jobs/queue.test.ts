@@ -139,7 +139,7 @@ eachStore("a queue", (store) => {
   it("keeps what it does for as long as it lives, and one slow job holds up no other", async () => {
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => (release = resolve));
-    const leaseMs = 300;
+    const leaseMs = 1_500;
     const first = begun(
       ({ payload }) => (payload === 0 ? slow : Promise.resolve()),
       "greet",
@@ -162,7 +162,7 @@ eachStore("a queue", (store) => {
   });
 
   it("asks a job to end whose lease was lost, and throws away what it did", async () => {
-    const leaseMs = 300;
+    const leaseMs = 1_500;
     const reasons: string[] = [];
     const first = begun(
       ({ signal }) =>
