@@ -16,7 +16,7 @@ eachStore("a valid call", (store) => {
   const answered = new Set<string>();
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     estate = await openEstate(store);
   });
   after(() => estate.stop());

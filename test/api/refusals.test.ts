@@ -43,7 +43,7 @@ eachStore("what is refused", (store) => {
   let merchant: Merchant;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     counter = await openCounter(store, severalNetworks);
     merchant = await counter.merchant();
     await counter.wallet(merchant);
@@ -102,7 +102,7 @@ eachStore("what is refused", (store) => {
   });
 
   it("of more invoices than a wallet can tell apart", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const busy = await counter.merchant();
     await counter.wallet(busy);
     for (let count = 0; count < amountsOfACent; count += 1) {
@@ -167,7 +167,7 @@ eachStore("what is refused", (store) => {
   });
 
   it("of what needs a password's hash while too many are asked for", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { app } = counter;
     const post = (path: string, body: unknown) => app.request("POST", `/v1/auth/${path}`, { body });
     const person = await register(app);
@@ -215,7 +215,7 @@ eachStore("what is refused of billing", (store) => {
   let merchant: Merchant;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     counter = await openCounter(store, {
       ...severalNetworks,
       TILL_BILLING: "on",

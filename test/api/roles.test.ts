@@ -68,7 +68,7 @@ eachServed("every operation", (served) => {
   const platformKeys = new Map<string, string>();
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     admin = await platformAdmin(served.app);
     owner = await approvedMerchant(served.app);
     for (const role of roles) people.set(role, await colleague(served.app, owner, role));

@@ -40,7 +40,7 @@ eachStore("a stranger", (store) => {
   let nobodies: readonly Stranger[];
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     estate = await openEstate(store);
     const { app, admin, owner, platformKey, counter, member } = estate;
     const other = await counter.merchant();

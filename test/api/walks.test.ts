@@ -202,7 +202,7 @@ eachStore("a walk", function (store) {
   store.leavesUnsound({ checks: "all", because: "rows are copied past the program" });
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     estate = await openEstate(store);
     for (const id of ["adminApplyCredit", "adminApplyDiscount", "adminCreateManualAdjustment"]) {
       await call(id);

@@ -4,7 +4,7 @@ import { context, makeDesk } from "./desk.ts";
 import { openMarket } from "./market.ts";
 
 describe("till chain", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
   it("tells how the network is read, reads it again and proves it", async () => {

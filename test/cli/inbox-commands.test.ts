@@ -52,7 +52,7 @@ describe("till payments inbox", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
   it("lists what waits, allocates it in parts, takes it back and ignores it", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const store = await desk.store();
     const { organizationId, invoiceIds, shown } = await openInbox(store);
     const [one, two] = invoiceIds;
@@ -137,7 +137,7 @@ describe("till payments inbox", () => {
   });
 
   it("tells the operator why nothing came of what payers submitted", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const store = await desk.store();
     const of = ["--organization", await store.platformId()];
     expect(await store.json(["payments", "claims", ...of])).to.deep.equal({

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 import { context, makeDesk, type DeskStore } from "./desk.ts";
 
 describe("till sandbox", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
   async function openShop(store: DeskStore, app: App) {

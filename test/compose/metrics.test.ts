@@ -19,7 +19,7 @@ eachStore("the metrics", (store) => {
   let receiver: Receiver;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     receiver = await startReceiver();
     app = await startApp({
       place: await store.place("migrated"),

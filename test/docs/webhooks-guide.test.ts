@@ -56,7 +56,7 @@ describe("the guide for webhooks", () => {
   });
 
   it("has an example that takes what was signed, once and in order, and nothing else", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const code = /```ts\n([\s\S]+?)```/.exec(guide)?.[1] ?? "";
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await writeFile(join(folder, "package.json"), '{"type":"module"}');

@@ -25,7 +25,7 @@ const required = { tron: 19, ethereum: 12 } as const;
 eachStore("an invoice paid on a real chain", (store) => {
   for (const network of ["tron", "ethereum"] as const) {
     describeOnAnvil(network, function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       let lab: ChainLab;
       let receiver: Receiver;
       let app: TestApp;

@@ -11,7 +11,7 @@ export interface AnvilProcess {
   stop(): Promise<void>;
 }
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 const platforms: Readonly<Record<string, string>> = {
   "linux-x64": "linux-amd64",

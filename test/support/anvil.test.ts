@@ -13,7 +13,7 @@ interface Block {
 }
 
 describeOnAnvil("anvil", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   const genesisTime = Date.UTC(2026, 0, 1);
   let anvil: Anvil;
 

@@ -57,7 +57,7 @@ export interface Anvil {
 }
 
 /** The deadline of everything that should take milliseconds. */
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 /** Anvil answers slowly when many blocks are asked for at once. */
 const blocksPerCall = 1_000;
 const plentyOfGas = 1_000_000;

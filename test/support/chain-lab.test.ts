@@ -69,7 +69,7 @@ const kinds: readonly {
 
 for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
   describeOnAnvil(title, function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     let lab: ChainLab;
 
     beforeEach(async () => {

@@ -17,7 +17,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error("it did not come true in time");
     await delay(20);
@@ -25,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describeOnPostgres("a throwaway PostgreSQL", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   before(function () {
     if (process.env["TEST_DATABASE_URL"] !== undefined) this.skip();

@@ -38,7 +38,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 /** `nobody`: PostgreSQL refuses to run as root. */
 const nobody = 65_534;
 

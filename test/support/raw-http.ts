@@ -16,7 +16,7 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
 }
 
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** Sends what no ordinary client would send, and reads until the server ends the connection. */
 export async function rawExchange(url: string, request: RawRequest): Promise<RawAnswer> {

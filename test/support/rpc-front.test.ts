@@ -17,7 +17,7 @@ const transferTopic = eventTopic("Transfer(address,address,uint256)");
 const wallet = "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0";
 
 describeOnAnvil("a provider", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let lab: ChainLab<TronFront>;
 
   before(async () => {

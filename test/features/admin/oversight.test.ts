@@ -37,7 +37,7 @@ eachStore("the oversight of the platform", (store) => {
   let eve: Merchant;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     receiver = await startReceiver();
     receiver.answer(500);
     app = await startApp({

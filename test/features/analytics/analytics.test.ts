@@ -88,7 +88,7 @@ eachStore("analytics", (store) => {
     subject(who, "wallets", { label, network: "sandbox", address: `0x${digit.repeat(40)}` });
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
     app.clock.advance(on(5, 1) - app.clock.now());
     books = openBooks(app.app.db);

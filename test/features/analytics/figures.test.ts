@@ -337,7 +337,7 @@ eachStore("Figures", (store) => {
   });
 
   it("sums more changes than one batch holds", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const db = await store.open();
     const books = openBooks(db);
     const organizationId = await addOrganization(db, books.ids, start);

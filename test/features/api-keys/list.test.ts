@@ -11,7 +11,7 @@ eachStore("the list of API keys", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -49,7 +49,7 @@ eachStore("the list of API keys", (store) => {
   });
 
   it("walks many by few while more are made, each once and none lost", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     for (let count = 0; count < 24; count += 1) await keyOf(app, ada, "read");
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);
     const walked = await walk(app, path, ada.token, 5, async () => {

@@ -34,7 +34,7 @@ eachStore("audit logs", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
     root = await platformAdmin();
   });
@@ -213,7 +213,7 @@ eachStore("audit logs", (store) => {
   });
 
   it("walks 250 by 7 while more are written, each once and none lost", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     for (let batch = 0; batch < 10; batch += 1) {
       await Promise.all(Array.from({ length: 25 }, (_, n) => customer(String(n))));
     }
@@ -273,7 +273,7 @@ eachStore("audit logs", (store) => {
 
 eachStore("the sealing of audit logs", (store) => {
   it("happens by itself within two seconds", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const app = await startApp({ place: await store.place("migrated") });
     try {
       const ada = await register(app);

@@ -47,7 +47,7 @@ eachServed("login", (served) => {
   });
 
   it("answers an unknown address like a wrong password, in like time", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const { app } = served;
     const times: Record<"known" | "unknown", number[]> = { known: [], unknown: [] };
     // Each pair of account and address takes nine failures; a new person has nine more.

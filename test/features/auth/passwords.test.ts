@@ -21,7 +21,7 @@ eachStore("passwords", (store) => {
   let ada: Person;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -91,7 +91,7 @@ eachStore("passwords", (store) => {
   });
 
   it("locks who guesses the current one from a session left open", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     for (let guess = 0; guess < 10; guess += 1) {
       await expectStatus(change(ada.token, `guess ${String(guess)}`), 422);
     }
@@ -158,7 +158,7 @@ eachStore("passwords", (store) => {
   });
 
   it("opens the lock of the login for who resets", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     for (let guess = 0; guess < 10; guess += 1) await login("wrong");
     await expectStatus(login(password), 429);
     const { token } = await createReset();

@@ -59,7 +59,7 @@ eachStore("secrets", (store) => {
   }
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const destination = { write: (line: string) => lines.push(line) };
     app = await startApp({
       place: await store.place("migrated"),

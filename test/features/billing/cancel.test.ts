@@ -18,7 +18,7 @@ eachStore("a subscription that an operator cancels", (store) => {
   let merchant: Merchant;
 
   beforeEach(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     estate = await openEstate({ place: await store.place("migrated") });
     merchant = await estate.merchant();
     expect((await estate.select(merchant, "growth")).status).to.equal(200);

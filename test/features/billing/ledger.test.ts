@@ -231,7 +231,7 @@ eachStore("the ledger of billing", (store) => {
   });
 
   it("conserves everything over any history of grants, invoices and voids", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const step = fc.oneof(
       fc.record({ kind: fc.constant("grant" as const), amount: fc.bigInt(1n, 9_000n) }),
       fc.record({ kind: fc.constant("adjust" as const), amount: fc.bigInt(-9_000n, 9_000n) }),

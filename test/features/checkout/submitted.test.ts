@@ -27,7 +27,7 @@ eachStore("A submitted transaction", (store) => {
   let address = "";
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     app = await startApp({
       place: await store.place("migrated"),
       settings: { TILL_SANDBOX_BLOCK_MS: "0" },

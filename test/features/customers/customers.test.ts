@@ -21,7 +21,7 @@ eachStore("customers", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
     bob = await register(app, "Bob");
   });
@@ -219,7 +219,7 @@ eachStore("customers", (store) => {
   });
 
   it("walks 250 by 7 while more arrive, each once and none lost", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const made = new Set<string>();
     for (let batch = 0; batch < 10; batch += 1) {
       const answers = await Promise.all(

@@ -266,7 +266,7 @@ eachStore("invoices", (store) => {
     });
 
     it("finds the last places even where many want them at once", async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       await shop.addWallet("tron", { address });
       const made = await Promise.all(
         Array.from({ length: 101 }, () => shop.create({ amount: "0.01" })),
@@ -290,7 +290,7 @@ eachStore("invoices", (store) => {
     });
 
     it("fills every place, then the older wallet, and then is refused before any payer sees it", async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       await shop.addWallet("tron", { address });
       shop.advance(1);
       await shop.addWallet("tron", { address: secondAddress });

@@ -24,7 +24,7 @@ eachStore("invitations", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -141,7 +141,7 @@ eachStore("invitations", (store) => {
   });
 
   it("is accepted or replaced, never both, where both happen at once", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     for (let round = 0; round < 8; round += 1) {
       const bob = await register(app, "Bob");
       const first = await tokenFor(bob.email);
@@ -286,7 +286,7 @@ eachStore("invitations", (store) => {
 eachStore("registration by invitation", (store) => {
   for (const mode of ["invite", "closed"] as const) {
     it(`${mode === "invite" ? "works" : "is refused"} where registration is ${mode}`, async function () {
-      this.timeout(30_000);
+      this.timeout(120_000);
       const place = await store.place("migrated");
       const open = await startApp({ place, background: false });
       const ada = await register(open);

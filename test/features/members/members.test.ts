@@ -25,7 +25,7 @@ eachStore("members", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -69,7 +69,7 @@ eachStore("members", (store) => {
   });
 
   it("walks many by few while more join, each once and none lost", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const joined: string[] = [];
     for (let count = 0; count < 9; count += 1) {
       joined.push((await colleague(app, ada, "viewer")).userId);
@@ -99,7 +99,7 @@ eachStore("members", (store) => {
   }
 
   it("lets owners handle everybody", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const owner = await colleague(app, ada, "owner");
     for (const target of roles) {
       const results = await reach(owner, target);
@@ -113,7 +113,7 @@ eachStore("members", (store) => {
 
   for (const kind of ["an admin", "a key with write"] as const) {
     it(`lets ${kind} handle only who is below an admin`, async function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       const who =
         kind === "an admin"
           ? await colleague(app, ada, "admin")
@@ -169,7 +169,7 @@ eachStore("members", (store) => {
   });
 
   it("keeps one owner where two demote or remove each other at once", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     for (let round = 0; round < 6; round += 1) {
       const bea = await colleague(app, ada, "owner");
       const [first, second] = [await memberOf(ada), await memberOf(bea)];

@@ -10,7 +10,7 @@ eachStore("the list of organizations", (store) => {
   let ada: Person;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -78,7 +78,7 @@ eachStore("the list of organizations", (store) => {
   });
 
   it("walks many by few while more are founded, and keeps its cursor to one user", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     for (let count = 0; count < 15; count += 1) await found(`Shop ${String(count)}`);
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);
     const walked = await walk(app, path, ada.token, 4, async (page) => {

@@ -246,7 +246,7 @@ eachServed("verification", (served) => {
 
 eachStore("decisions at once", (store) => {
   it("have one winner, whichever process they reach", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const place = await store.place("migrated");
     const clock = movingClock();
     const [left, right] = [await startApp({ place, clock }), await startApp({ place, clock })];
@@ -279,7 +279,7 @@ eachStore("decisions at once", (store) => {
   });
 
   it("and a change of what is reviewed leave no approval of what nobody read", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const app = await startApp({ place: await store.place("migrated") });
     try {
       const admin = await platformAdmin(app);

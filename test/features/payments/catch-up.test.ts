@@ -13,7 +13,7 @@ eachStore("A watcher that was away", (store) => {
   store.leavesUnsound(standInInvoices);
 
   it(`reads ${String(blocks)} blocks without a gap, whatever the number of merchants`, async function () {
-    this.timeout(isProof ? 600_000 : 60_000);
+    this.timeout(isProof ? 600_000 : 120_000);
     const few = await catchUp(await store.open(), { blocks, merchants: fewMerchants });
     const many = await catchUp(await store.open(), { blocks, merchants: manyMerchants });
     for (const run of [few, many]) tell(run);

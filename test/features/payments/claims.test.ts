@@ -19,7 +19,7 @@ eachStore("Looking at submitted transactions", (store) => {
   let hash: string;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
     await desk().open(tester, 0);
     await look();

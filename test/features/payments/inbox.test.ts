@@ -14,7 +14,7 @@ eachStore("Money that did not find its invoice", (store) => {
   let address = "";
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     counter = await openCounter(store);
     merchant = await counter.merchant();
     other = await counter.merchant();

@@ -100,7 +100,7 @@ eachStore("What went wrong elsewhere", (store) => {
   });
 
   it("150 open invoices on one address are told apart, in one block", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await shop.addWallet("ethereum", { address });
     const invoices: InvoiceView[] = [];
     for (let count = 0; count < 150; count += 1) invoices.push(await issue());

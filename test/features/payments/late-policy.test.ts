@@ -9,7 +9,7 @@ eachStore("Money that comes late", (store) => {
   let merchant: Merchant;
   let address = "";
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     counter = await openCounter(store);
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);

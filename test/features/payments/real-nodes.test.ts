@@ -78,7 +78,7 @@ function usdtOf(shop: Shop, network: string): (amount: number) => bigint {
 }
 
 describeOnAnvil("Payments on real nodes", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   eachStore("with the store", (store) => {
     for (const { network, start } of labs) {

@@ -18,7 +18,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
   let merchant: Merchant;
   let address = "";
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     counter = await openCounter(store);
     merchant = await counter.merchant();
   });

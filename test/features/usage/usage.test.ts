@@ -16,7 +16,7 @@ eachStore("usage", (store) => {
   let ada: Person;
 
   before(async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
     books = openBooks(app.app.db);
     app.clock.advance(on(20) - app.clock.now());

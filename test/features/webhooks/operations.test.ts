@@ -16,7 +16,7 @@ eachStore("webhook operations", (store) => {
   let path: string;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     app = await startApp({
       place: await store.place("migrated"),
       settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" },

@@ -77,7 +77,7 @@ eachStore("the audit chain", (store) => {
   });
 
   it("holds for an empty log, and for more than a batch", async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     expect(await verify()).to.deep.equal({ entries: 0, head: genesis, fault: null });
     await record(db, ...Array.from({ length: 1_203 }, (_, n) => String(n)));
     const { entries, head, fault } = await verify();
@@ -203,7 +203,7 @@ eachStore("the audit chain", (store) => {
   });
 
   it("stays dense and whole while several processes write, seal and verify at once", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const place = await store.place("migrated");
     const processes = [await store.open(place), await store.open(place), await store.open(place)];
     const [first] = processes;

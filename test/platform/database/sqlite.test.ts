@@ -120,7 +120,7 @@ describe("a store on SQLite", () => {
 
   it("answers nothing as done that the disk did not take", async function () {
     if (process.platform === "win32") this.skip();
-    this.timeout(60_000);
+    this.timeout(120_000);
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
     const worker = fileURLToPath(new URL("limited-disk.ts", import.meta.url));
     // No file of the process may grow above 512 KiB: writing beyond that is an I/O error.

@@ -125,7 +125,7 @@ eachStore("values", (store) => {
   });
 
   it("of any amount are exact, in the order of their size, and so is their sum", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const amounts = fc.array(
       fc.oneof(fc.bigInt(0n, largest), fc.constant(largest), fc.bigInt(0n, 10n)),
       {

@@ -47,7 +47,7 @@ eachStore("db.write", (store) => {
   });
 
   it("loses none of 2,000 changes of one row that are made at once", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     await write((tx) => tx.insert(accounts, account("a")));
     await Promise.all(
       Array.from({ length: 2_000 }, (_, index) =>

@@ -6,7 +6,7 @@ import { compileContracts } from "./compile.ts";
 import { committedContracts, runtimeBytecode } from "./compiled.ts";
 
 describe("the compiled contracts", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it("are what the source compiles to", () => {
     expect(compileContracts()).to.deep.equal(committedContracts());
@@ -18,7 +18,7 @@ describe("the compiled contracts", function () {
 });
 
 describeOnAnvil("a contract that is deployed", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let anvil: Anvil;
 
   before(async () => {
