@@ -226,7 +226,9 @@ eachServed("the body of a request", (served) => {
         { path, token: person.token, body: Buffer.from('{"name":"after"}') },
       ]);
       expect(statuses).to.deep.equal([413, 413, 200]);
-      expect(process.memoryUsage().rss - before).to.be.lessThan((unpackedMib / 2) * kibibyte * kibibyte);
+      expect(process.memoryUsage().rss - before).to.be.lessThan(
+        (unpackedMib / 2) * kibibyte * kibibyte,
+      );
     });
 
     it("does not wait for the rest of a body that is too long", async () => {
