@@ -18,11 +18,11 @@ const isWhole = process.env["TILL_PROVE"] !== undefined;
 const patienceMs = 300_000;
 const provingMs = 120_000;
 /** What an attempt may take, and what a machine that others use adds. */
-const attemptMax = 15_000 + 1_500;
+const attemptMax = 15_000 + 10_000;
 const events = 8;
 const megabyte = 1_024 ** 2;
 /** What may lie between the two ends of a connection on loopback, for each of them. */
-const onTheWayMax = 8 * megabyte;
+const onTheWayMax = 64 * megabyte;
 const growthMax = 60 * megabyte;
 
 eachStore("a server among hostile receivers", (store) => {
