@@ -105,7 +105,10 @@ export async function makeInstallation(
     },
 
     async remove() {
+      const gone = [...children].map((child) => once(child, "exit"));
       for (const child of children) child.kill("SIGKILL");
+      // None writes into the folder while it is removed, or to the database that is looked at next.
+      await Promise.all(gone);
       await rm(folder, { recursive: true, force: true });
     },
   };
