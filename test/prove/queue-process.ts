@@ -1,6 +1,6 @@
 // A process that works the queues off, as a server does, until somebody ends it. Its arguments: the store's place as
 // JSON, the file in which it notes what it did, how long its leases last in milliseconds, and its name.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
@@ -29,12 +29,13 @@ const handlers: JobHandler[] = [
     },
   },
   {
-    // The first to have it takes long; whoever has it then fails at once, so that the job stays to be looked at.
+    // The first to have it takes until the file beside the notes is there; whoever has it then fails at once, so that
+    // the job stays to be looked at.
     name: "linger",
     async run({ id, attempts }) {
       note("began", id);
       if (attempts > 1) throw new Error(`failed by ${name}`);
-      await delay(2_500);
+      while (!existsSync(`${notes} end`)) await delay(20);
       note("ended", id);
     },
   },

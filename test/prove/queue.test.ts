@@ -2,7 +2,7 @@
 // Reduced here; `npm run prove:queue` runs it whole, with rates.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -110,12 +110,13 @@ describeOnPostgres("processes that share a queue", function () {
         until(words, noted, (lines) => lines.some((line) => line.startsWith(words)), patienceMs);
       await sees("stopped began");
       stopped.kill("SIGSTOP");
-      await start(place, "other", notes, 1_000);
+      await start(place, "other", notes, 60_000);
       await sees("other began");
       const job = async () => (await db.find(jobTable, "WHERE name = 'linger'"))[0];
       const before = await until("its failure", job, (row) => row?.failedReason !== null);
       expect(before).to.include({ attempts: 2, failedReason: "failed by other" });
       stopped.kill("SIGCONT");
+      await writeFile(`${notes} end`, "");
       await sees("stopped ended");
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       expect(await job()).to.include({ id: before?.id, queue: "maintenance" });
