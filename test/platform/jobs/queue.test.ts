@@ -137,9 +137,12 @@ eachStore("a queue", (store) => {
   });
 
   it("keeps what it does for as long as it lives, and one slow job holds up no other", async () => {
+    // A clock of the test alone: a machine that stands still ends no lease.
+    let now = clock.now();
+    clock = { now: () => now, advance: (milliseconds) => (now += milliseconds) };
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => (release = resolve));
-    const leaseMs = 1_500;
+    const leaseMs = 600;
     const first = begun(
       ({ payload }) => (payload === 0 ? slow : Promise.resolve()),
       "greet",
@@ -150,12 +153,17 @@ eachStore("a queue", (store) => {
     await until("the others", rows, (left) => left.length === 1);
     let taken = 0;
     const other = worker(() => Promise.resolve(void (taken += 1)));
-    const beganAt = Date.now();
-    while (Date.now() - beganAt < 3 * leaseMs) {
+    for (let renewal = 0; renewal < 6; renewal += 1) {
+      const [before] = await rows();
+      clock.advance(leaseMs / 2);
       await other.run(neverStopped);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(taken).to.equal(0);
+      await until(
+        "a sign of life",
+        rows,
+        ([job]) => (job?.leaseUntil ?? 0) > (before?.leaseUntil ?? Infinity),
+      );
     }
-    expect(taken).to.equal(0);
     release();
     await first.drained();
     expect(await rows()).to.deep.equal([]);
@@ -177,10 +185,16 @@ eachStore("a queue", (store) => {
     );
     await enqueue();
     await first.run(neverStopped);
-    // This process stands still while another takes over.
-    clock.advance(leaseMs);
-    const second = worker(() => Promise.reject(new Error("again")));
-    await second.run(neverStopped);
+    // This process stands still while another takes over: until it does, where a sign of life came in between.
+    let taken = 0;
+    const second = worker(() => {
+      taken += 1;
+      return Promise.reject(new Error("again"));
+    });
+    while (taken === 0) {
+      clock.advance(leaseMs);
+      await second.run(neverStopped);
+    }
     await first.drained();
     expect(reasons).to.deep.equal(["JobLost"]);
     const [job] = await rows();
@@ -323,6 +337,8 @@ eachStore("a queue", (store) => {
         job: { queue: "maintenance", name: "greet", payload: {} },
       },
     ] as const;
+    // Far from the next time of the schedule.
+    clock = movingClock(Date.UTC(2031, 0, 31, 12, 30));
     const cron = () => createCron({ db, clock, jobs, context: testContext, tasks });
     const [first, second] = [cron(), cron()];
     await Promise.all([first.run(neverStopped), second.run(neverStopped)]);

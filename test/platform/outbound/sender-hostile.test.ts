@@ -14,7 +14,7 @@ describe("the sender against hostile receivers", () => {
     for (const hostile of hostileUrls) {
       it(`sends nothing to ${JSON.stringify(hostile)}`, async () => {
         const canary = await receiver();
-        const sender = senderOf({ allowCidrs: [], limits: { totalMs: 2_000 } });
+        const sender = senderOf({ allowCidrs: [], limits: { totalMs: 20_000 } });
         const result = await sender.send(post(hostile.replaceAll("PORT", String(canary.port))));
         expect(result).to.have.property("kind").that.is.oneOf(["blocked", "invalid_url"]);
         expect(canary.connections()).to.equal(0);
@@ -114,15 +114,22 @@ describe("the sender against hostile receivers", () => {
   });
 
   describe("ends in time", () => {
-    const limits = { totalMs: 200 };
+    /** Before any of the limits that hold unless told. */
+    const soonMs = 4_000;
 
-    async function expectEnded(port: number, kind: string, scheme = "http"): Promise<void> {
+    /** By the clock, or by what the peer does: then the clock is far away, however long this machine stands still. */
+    async function expectEnded(
+      port: number,
+      kind: "timeout" | "protocol",
+      scheme = "http",
+    ): Promise<void> {
+      const limits = { totalMs: kind === "timeout" ? 200 : 60_000 };
       const startedAt = performance.now();
       const result = await senderOf({ limits }).send(
         post(`${scheme}://receiver.test:${String(port)}/`),
       );
       expectError(result, kind);
-      expect(performance.now() - startedAt).to.be.below(1_500);
+      expect(performance.now() - startedAt).to.be.below(soonMs);
     }
 
     it("with a receiver that never answers", async () => {
@@ -181,12 +188,12 @@ describe("the sender against hostile receivers", () => {
       const sender = senderOf({
         allowCidrs: ["192.0.2.0/24"],
         resolve: () => Promise.resolve(["192.0.2.1"]),
-        limits: { connectMs: 50 },
+        limits: { connectMs: 50, totalMs: 15_000 },
       });
       const startedAt = performance.now();
       const result = await sender.send(post("https://hole.test/"));
       expect(result).to.have.property("kind").that.is.oneOf(["timeout", "connect"]);
-      expect(performance.now() - startedAt).to.be.below(1_500);
+      expect(performance.now() - startedAt).to.be.below(soonMs);
     });
   });
 
