@@ -39,6 +39,7 @@ export interface PostgresServer {
 }
 
 const patienceMs = 60_000;
+const portTries = 3;
 /** `nobody`: PostgreSQL refuses to run as root. */
 const nobody = 65_534;
 
@@ -120,10 +121,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
   }
 
-  const port = await freePort();
+  let port = await freePort();
   const url = (database: string) => `postgres://postgres@127.0.0.1:${String(port)}/${database}`;
   const settings = {
-    port,
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
     max_connections: 300,
@@ -137,7 +137,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   let child: ChildProcess | null = null;
 
   async function start(): Promise<void> {
-    child = spawn(join(folder, "postgres"), ["-D", data, ...flags], {
+    child = spawn(join(folder, "postgres"), ["-D", data, "-p", String(port), ...flags], {
       cwd: root,
       ...user,
       // Ctrl-C ends the tests first; the guard ends the server.
@@ -171,12 +171,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       rmSync(root, { recursive: true, force: true });
     },
   };
-  try {
-    await start();
-    return server;
-  } catch (error) {
-    await server.stop();
-    throw error;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await start();
+      return server;
+    } catch (error) {
+      if (tries === portTries) {
+        await server.stop();
+        throw error;
+      }
+      // Somebody else may have taken the port since it was free.
+      await halt();
+      port = await freePort();
+    }
   }
 }
 
