@@ -22,11 +22,14 @@ const skipTaken: Readonly<Record<Dialect, string>> = {
   postgres: "FOR UPDATE SKIP LOCKED",
 };
 
-/** `$1` is a JSON list of ids. PostgreSQL would read a whole table of a few thousand to join it: an array it looks up. */
-const amongGiven: Readonly<Record<Dialect, string>> = {
-  sqlite: `IN ${listed("sqlite", 1)}`,
-  postgres: `= ANY (ARRAY${listed("postgres", 1)})`,
+/** Among the ids that a query gives. PostgreSQL would read a whole table of a few thousand to join it: an array it looks up. */
+const among: Readonly<Record<Dialect, (query: string) => string>> = {
+  sqlite: (query) => `IN ${query}`,
+  postgres: (query) => `= ANY (ARRAY${query})`,
 };
+
+/** Among those of a JSON list, `$1`. */
+const amongGiven = (dialect: Dialect): string => among[dialect](listed(dialect, 1));
 
 /**
  * Claims due jobs, the oldest first. A claimed job is due again when its lease ends: its place in the index moves there.
@@ -44,10 +47,10 @@ export async function claimJobs(
 ): Promise<JobRow[]> {
   const rows = await tx.all(
     `UPDATE jobs SET attempts = attempts + 1, lease_token = $3, lease_until = $4, run_at = $4
-     WHERE id IN (
-       SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2
-       ORDER BY run_at, id LIMIT ${String(claim.max)} ${skipTaken[tx.dialect]}
-     ) RETURNING ${columns(jobs)}`,
+     WHERE id ${among[tx.dialect](
+       `(SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2
+         ORDER BY run_at, id LIMIT ${String(claim.max)} ${skipTaken[tx.dialect]})`,
+     )} RETURNING ${columns(jobs)}`,
     [queue, claim.now, claim.token, claim.leaseUntil],
   );
   const claimed = decodeRows(jobs, rows);
@@ -56,7 +59,7 @@ export async function claimJobs(
   await tx.run(
     `UPDATE jobs SET state = 'failed', attempts = max_attempts, lease_token = NULL, lease_until = NULL,
        failed_reason = $2, failed_at = $3
-     WHERE id IN ${listed(tx.dialect, 1)}`,
+     WHERE id ${amongGiven(tx.dialect)}`,
     [JSON.stringify(spent.map(({ id }) => id)), leaseLostReason, claim.now],
   );
   return claimed.filter((job) => job.attempts <= job.maxAttempts);
@@ -96,7 +99,7 @@ export async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: In
 export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
   const tokens = JSON.stringify([...new Set(done.map(({ leaseToken }) => leaseToken))]);
   return tx.run(
-    `DELETE FROM jobs WHERE id ${amongGiven[tx.dialect]} AND lease_token IN ${listed(tx.dialect, 2)}`,
+    `DELETE FROM jobs WHERE id ${amongGiven(tx.dialect)} AND lease_token IN ${listed(tx.dialect, 2)}`,
     [JSON.stringify(done.map(({ id }) => id)), tokens],
   );
 }

@@ -296,15 +296,22 @@ eachStore("a queue", (store) => {
       expect(await forgetJobs(noting, claimed)).to.equal(64);
     });
     expect(asked).to.have.length(2);
-    // As the databases choose by themselves: nothing was counted of what has just come.
     const explain = db.dialect === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN";
-    const plans = await Promise.all(
-      asked.map(({ sql, values }) => db.all(`${explain} ${sql}`, values)),
-    );
-    const [claiming, forgetting] = plans.map((steps) => JSON.stringify(steps));
-    expect(claiming).to.include("jobs_ready");
-    expect(claiming).not.to.match(/Sort|TEMP B-TREE|Seq Scan|SCAN jobs/);
-    expect(forgetting).not.to.match(/Seq Scan on jobs|SCAN jobs/);
+    const expectByIndex = async () => {
+      const plans = await Promise.all(
+        asked.map(({ sql, values }) => db.all(`${explain} ${sql}`, values)),
+      );
+      const [claiming, forgetting] = plans.map((steps) => JSON.stringify(steps));
+      expect(claiming).to.include("jobs_ready");
+      expect(claiming).not.to.match(/Sort|TEMP B-TREE|Seq Scan|SCAN jobs/);
+      expect(forgetting).not.to.match(/Seq Scan on jobs|SCAN jobs/);
+    };
+    // As the databases choose by themselves: while nothing was counted of what has just come, and once it was, which
+    // PostgreSQL does in its own time.
+    await expectByIndex();
+    if (db.dialect === "sqlite") return;
+    await db.write(testContext, (tx) => tx.run("ANALYZE jobs"));
+    await expectByIndex();
   });
 
   it("refuses what a worker records whose lease has passed to another", async () => {
