@@ -32,7 +32,8 @@ describe("bin/till", function () {
       empty.push(duration(["--input-type=module", "--eval", ""]));
       help.push(duration([bin, "--help"]));
     }
-    expect(median(help) / median(empty)).to.be.below(ratioMax);
+    // The best of each: a machine that others use only adds to the time.
+    expect(Math.min(...help) / Math.min(...empty)).to.be.below(ratioMax);
   });
 });
 
@@ -41,8 +42,4 @@ function duration(words: readonly string[]): number {
   const from = performance.now();
   expect(spawnSync(process.execPath, words).status).to.equal(0);
   return performance.now() - from;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }

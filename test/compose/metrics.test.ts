@@ -77,7 +77,9 @@ eachStore("the metrics", (store) => {
       scrape,
       (text) =>
         (valueOf(text, 'till_webhook_attempt_duration_seconds_count{outcome="succeeded"}') ?? 0) >=
-          1 && valueOf(text, 'till_check{check="database",status="ok"}') === 1,
+          1 &&
+        valueOf(text, 'till_check{check="database",status="ok"}') === 1 &&
+        valueOf(text, 'till_network_tip_height{network="sandbox"}') !== undefined,
     );
     expect(valueOf(page, 'till_network_tip_height{network="sandbox"}')).to.be.at.least(0);
     expect(valueOf(page, 'till_network_lag_blocks{network="sandbox"}')).to.be.at.least(0);
