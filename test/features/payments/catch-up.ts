@@ -26,7 +26,7 @@ export async function catchUp(
   db: Database,
   { blocks, merchants }: { readonly blocks: number; readonly merchants: number },
 ): Promise<CaughtUp> {
-  const till = await openPool(db, { nodes: 1, timeoutMs: 10_000, maxLogRange: 5_000 });
+  const till = await openPool(db, { nodes: 1, maxLogRange: 5_000 });
   try {
     const [node] = till.nodes;
     if (node === undefined) throw new Error("there is no node");

@@ -76,6 +76,7 @@ export interface PooledOptions {
   readonly finalityLag?: number;
   readonly limits?: BudgetLimits;
   readonly maxLogRange?: number;
+  /** How long an answer is waited for: long, unless a test's provider keeps silent. */
   readonly timeoutMs?: number;
   /** Called before the first look. */
   readonly onNodes?: (nodes: readonly FakeNode[]) => void;
@@ -88,7 +89,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const configured = testNetworks("ethereum").get("ethereum");
   const contract = configured?.tokens[0]?.contract;
   if (configured === undefined || contract === undefined) throw new Error("no network");
-  const { blocks = 60, finalityLag = 10, timeoutMs = 500, maxLogRange = 1_000 } = options;
+  const { blocks = 60, finalityLag = 10, timeoutMs = 10_000, maxLogRange = 1_000 } = options;
   const network: Network = {
     ...{ ...configured, maxLogRange },
     tokens: configured.tokens.slice(0, 1),
