@@ -28,6 +28,17 @@ export function movingClock(start?: Instant): MovingClock {
   };
 }
 
+/** A clock that stands still until it is moved: for what happens in one millisecond, or the next. */
+export function stillClock(start: number): MovingClock {
+  let now = start;
+  return {
+    now: () => now,
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+  };
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

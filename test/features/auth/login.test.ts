@@ -81,7 +81,7 @@ eachServed("login", (served) => {
     }
     const locked = await login(app, person.email, wrong);
     expectProblem(locked, 429, "login_locked");
-    expect(Number(locked.headers.get("Retry-After"))).to.be.within(890, 900);
+    expect(Number(locked.headers.get("Retry-After"))).to.be.within(840, 900);
     expectProblem(await login(app, person.email, password), 429, "login_locked");
     expectProblem(await login(app, person.email.toUpperCase()), 429, "login_locked");
     expect((await login(app, other.email)).status).to.equal(200);

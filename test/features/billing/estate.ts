@@ -211,17 +211,6 @@ export async function setReceiveWallet(
   );
 }
 
-/** A clock that stands still until it is moved: for what happens in one millisecond, or the next. */
-export function stillClock(start: number): MovingClock {
-  let now = start;
-  return {
-    now: () => now,
-    advance(milliseconds) {
-      now += milliseconds;
-    },
-  };
-}
-
 /** Plans of a test's own, as a file for `TILL_PLANS_FILE`; gone with the process. */
 export function plansFile(
   plans: Readonly<Record<string, Readonly<Record<string, unknown>>>>,

@@ -3,10 +3,10 @@ import { expect } from "chai";
 import { events } from "../../../src/platform/events/table.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import { addUpAll } from "../../../src/features/usage/adding-up.ts";
-import { expectStatus, type Answer } from "../../support/app.ts";
+import { expectStatus, stillClock, type Answer } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
-import { openEstate, plansFile, stillClock, type Estate, type Merchant } from "./estate.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
