@@ -232,6 +232,7 @@ eachServed("the body of a request", (served) => {
     });
 
     it("does not wait for the rest of a body that is too long", async () => {
+      // Who waited would do so for half a minute, the time that a request may take.
       const started = performance.now();
       const answer = await rawExchange(served.app.url, {
         method: "PATCH",
@@ -244,7 +245,7 @@ eachServed("the body of a request", (served) => {
         body: "{",
       });
       expect(answer.status).to.equal(413);
-      expect(performance.now() - started).to.be.lessThan(2_000);
+      expect(performance.now() - started).to.be.lessThan(15_000);
     });
   });
 
@@ -297,7 +298,7 @@ async function onOneConnection(
         const sent = request(url + path, {
           method: "PATCH",
           agent,
-          timeout: 5_000,
+          timeout: 30_000,
           headers: {
             Authorization: `Bearer ${token}`,
             "Content-Type": "application/json",
