@@ -163,6 +163,8 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     it(`fits 320 pixels in every state, in ${scheme}`, async () => {
       const page = await open("ethereum", { viewport: narrow, colorScheme: scheme });
       for (const scene of scenes) {
+        // A page that is still open would look for its server.
+        await page.goto("about:blank");
         await lab.close();
         lab = await openLab("ethereum");
         scene.set(lab, "ethereum");
