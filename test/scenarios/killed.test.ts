@@ -89,7 +89,7 @@ eachStore("a server that is killed", function (store) {
       () => request("GET", `${path}/invoices/${String(invoice["id"])}`),
       ({ body }) => body["status"] === status,
       // On PostgreSQL another process may live: the dead one's lease has to end first.
-      45_000,
+      75_000,
     );
   }
 

@@ -15,7 +15,7 @@ import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
 import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { movingClock, type MovingClock } from "../../support/app.ts";
+import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import type { SeenStatement } from "../../prove/statements.ts";
@@ -121,6 +121,8 @@ eachStore("a queue", (store) => {
   });
 
   it("tries a failed job again later, and parks it with its reason when it failed too often", async () => {
+    // The test alone moves it: a machine that stands still ends no lease and no delay.
+    clock = stillClock(clock.now());
     const failing = worker(() => Promise.reject(new Error("the receiver is away")));
     await enqueue();
     for (let attempt = 1; attempt <= 12; attempt += 1) {
@@ -137,9 +139,8 @@ eachStore("a queue", (store) => {
   });
 
   it("keeps what it does for as long as it lives, and one slow job holds up no other", async () => {
-    // A clock of the test alone: a machine that stands still ends no lease.
-    let now = clock.now();
-    clock = { now: () => now, advance: (milliseconds) => (now += milliseconds) };
+    // The test alone moves it: a machine that stands still ends no lease and no delay.
+    clock = stillClock(clock.now());
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => (release = resolve));
     const leaseMs = 600;
