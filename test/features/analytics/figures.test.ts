@@ -258,7 +258,7 @@ eachStore("Figures", (store) => {
   });
 
   it("are what a recomputation gives, for any period, after any history", async function () {
-    this.timeout(runs * 5_000);
+    this.timeout(runs * 20_000);
     const question = fc.record({ one: instant, other: instant, now: instant });
     await fc.assert(
       fc.asyncProperty(

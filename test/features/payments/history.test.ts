@@ -165,7 +165,7 @@ eachStore("Histories of a chain", (store) => {
   store.leavesUnsound(standInInvoices);
 
   it("credit what is on the chain exactly once, and nothing that left it", async function () {
-    this.timeout(runs * 2_000);
+    this.timeout(runs * 6_000);
     const db = await store.open();
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {

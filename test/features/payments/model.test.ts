@@ -51,7 +51,7 @@ eachStore("Random histories of invoices and their payments", (store) => {
   }
 
   it("leave every invoice and transfer as the model says, and the store whole", async function () {
-    this.timeout(runs * 2_000);
+    this.timeout(runs * 6_000);
     const played = Array.from({ length: lanes }, () => playRuns(Math.ceil(runs / lanes)));
     // Every one ends before the store is taken away.
     await Promise.allSettled(played);

@@ -119,6 +119,27 @@ describeOnPostgres("a store on PostgreSQL", () => {
     await other.close();
     await proxy.close();
   });
+
+  it("lives on when a server that goes down ends a connection in the moment in which it is made", async () => {
+    const proxy = await connectionCutter(Number(new URL(url).port || 5432), new URL(url).hostname);
+    const throughProxy = new URL(url);
+    throughProxy.host = `127.0.0.1:${String(proxy.port)}`;
+    const other = await openDatabase({ url: throughProxy.href });
+    const add = (id: string) =>
+      failure(other.write(testContext, (tx) => tx.insert(accounts, account(id))));
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await new Promise<void>((isIn) => {
+      // So that the next write needs a connection that is not there yet.
+      void other.write(testContext, () => (isIn(), held));
+    });
+    proxy.cutNext();
+    expect(await add("cut")).to.include({ code: "store_unavailable", status: 503 });
+    expect(await add("after")).to.equal(null);
+    letGo();
+    await other.close();
+    await proxy.close();
+  });
 });
 
 describeOnPostgres("a store on a PostgreSQL that goes away", () => {
@@ -179,6 +200,40 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
     if (Date.now() > deadline) throw new Error("it did not come true in time");
     await delay(10);
   }
+}
+
+/** A way to the server that, once it may be asked, says in the same breath that it goes down. */
+async function connectionCutter(port: number, host: string) {
+  const fields = ["SFATAL", "C57P01", "Mterminating connection due to administrator command", ""];
+  const text = Buffer.from(`${fields.join("\0")}\0`, "latin1");
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(text.byteLength + length.byteLength);
+  const farewell = Buffer.concat([Buffer.from("E"), length, text]);
+  let isArmed = false;
+  const proxy: Server = createServer((client) => {
+    const upstream = connect(port, host);
+    client.pipe(upstream);
+    upstream.on("data", (chunk) => {
+      // What answers the request to connect begins with Authentication and ends with ReadyForQuery.
+      if (isArmed && chunk.toString("latin1").startsWith("R")) {
+        isArmed = false;
+        client.end(Buffer.concat([chunk, farewell]));
+        return;
+      }
+      client.write(chunk);
+    });
+    client.on("close", () => upstream.end());
+    for (const socket of [client, upstream]) socket.on("error", () => client.destroy());
+    upstream.on("close", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    cutNext: () => {
+      isArmed = true;
+    },
+    close: () => new Promise((resolve) => proxy.close(resolve)),
+  };
 }
 
 /** A way to the server that passes one COMMIT on and then breaks, before the answer comes back. */

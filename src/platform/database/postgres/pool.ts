@@ -39,7 +39,7 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   const { default: driver } = await import("pg");
   const sequelize = new Sequelize(options.url, {
     dialect: "postgres",
-    dialectModule: driver,
+    dialectModule: Object.create(driver, { Client: { value: listening(driver.Client) } }) as object,
     logging: false,
     pool: {
       max: options.connections,
@@ -85,6 +85,19 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
       await usage.end();
       await sequelize.close();
     },
+  };
+}
+
+/**
+ * Sequelize listens to a client for errors only a moment after it is connected. A server that goes down in that moment
+ * would end this process; so that the client's next query fails instead, somebody listens from the start.
+ */
+function listening(Plain: typeof Client): typeof Client {
+  return class extends Plain {
+    constructor(...options: ConstructorParameters<typeof Client>) {
+      super(...options);
+      this.on("error", () => undefined);
+    }
   };
 }
 
