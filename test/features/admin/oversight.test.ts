@@ -192,10 +192,11 @@ eachStore("the oversight of the platform", (store) => {
     });
 
     it("walks page by page", async () => {
+      // Before the walk: the server goes on meanwhile.
+      const some = (await listed(path)()).map(({ id }) => id);
       const ids = (await walk(app, path, root.token, 2)).map(({ id }) => String(id));
       expect(ids).to.deep.equal([...new Set(ids)].sort().reverse());
-      const some = new Set((await listed(path)()).map(({ id }) => id));
-      expect(ids).to.include.members([...some]);
+      expect(ids).to.include.members(some);
     });
   });
 
@@ -269,14 +270,13 @@ eachStore("the oversight of the platform", (store) => {
       const [endpoint] = items(await get(`${home}/webhook-endpoints`, { key: eve.key }));
       const disable = `${home}/webhook-endpoints/${String(endpoint?.["id"])}/disable`;
       await expectStatus(app.request("POST", disable, { key: eve.key }), 200);
-      const dead = await until("dead letters", listed(path("webhooks")), (data) => data.length > 0);
+      // One that was under way just then is given up a moment later.
       const letters = await until(
         "all dead",
-        listed(
-          `/v1/admin/webhook-deliveries?status=dead_letter&organizationId=${eve.organizationId}`,
-        ),
-        (data) => data.length > 0,
+        listed(`/v1/admin/webhook-deliveries?organizationId=${eve.organizationId}`),
+        (data) => data.length > 0 && data.every(({ status }) => status === "dead_letter"),
       );
+      const dead = await listed(path("webhooks"))();
       const [first] = dead;
       const letter = letters.find(({ id }) => id === first?.["id"]);
       expect(first).to.deep.equal({
