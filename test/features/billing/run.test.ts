@@ -253,6 +253,8 @@ eachStore("what is due of subscriptions", (store) => {
     estate.clock.advance((await untilBoundary()) * day);
     await estate.keepAwake();
     await Promise.all([estate.change(shop, other), estate.run(), estate.run()]);
+    // Runs leave alone what somebody else holds just then; the next one does it.
+    await estate.run();
     const after = await estate.subscription(shop);
     const [, second, ...more] = await estate.invoices(shop);
     expect(more).to.deep.equal([]);
