@@ -7,6 +7,7 @@ import { expect } from "chai";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "bin/till");
 const runs = 15;
+const tries = 3;
 /** The aim is 1.5; a busy machine must not make this fail for nothing. */
 const ratioMax = 2;
 
@@ -26,14 +27,18 @@ describe("bin/till", function () {
   });
 
   it("prints its help in little more time than Node takes to start", () => {
-    const empty: number[] = [];
-    const help: number[] = [];
-    for (let run = 0; run < runs; run += 1) {
-      empty.push(duration(["--input-type=module", "--eval", ""]));
-      help.push(duration([bin, "--help"]));
+    // The best of each, and of a few tries: a machine that others use only adds to the time.
+    const ratios: number[] = [];
+    while (ratios.length < tries && Math.min(...ratios) >= ratioMax) {
+      const empty: number[] = [];
+      const help: number[] = [];
+      for (let run = 0; run < runs; run += 1) {
+        empty.push(duration(["--input-type=module", "--eval", ""]));
+        help.push(duration([bin, "--help"]));
+      }
+      ratios.push(Math.min(...help) / Math.min(...empty));
     }
-    // The best of each: a machine that others use only adds to the time.
-    expect(Math.min(...help) / Math.min(...empty)).to.be.below(ratioMax);
+    expect(Math.min(...ratios)).to.be.below(ratioMax);
   });
 });
 
