@@ -95,6 +95,33 @@ eachStore("Providers that disagree", (store) => {
       await fresh.stop();
     });
 
+    it("lose nothing to one that told of final blocks that are not there while the other was away", async () => {
+      const told = 60;
+      other.fail("unavailable", 1_000);
+      Object.assign(first.view, { ahead: told, isAllFinal: true });
+      till.advance(minute);
+      await till.look();
+      const { cursorHeight } = await till.state();
+      expect(cursorHeight).to.equal(till.chain.height() + told);
+      Object.assign(first.view, { ahead: 0, isAllFinal: false });
+      other.heal();
+      // The blocks that come are others than those that were told of.
+      till.chain.reorg(0);
+      pay();
+      const each = 10;
+      const alarms = new Set<string>();
+      while (till.chain.height() <= cursorHeight + 2 * each) {
+        till.advance(2 * minute);
+        await till.mine(each);
+        for (const alarm of await till.storedAlarms()) alarms.add(alarm);
+      }
+      expect([...alarms]).to.deep.equal(["network_not_read"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      const audit = await till.service.audit("ethereum", {});
+      expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
+    });
+
     it("do not confirm by a few blocks that only one has", async () => {
       first.view.ahead = 5;
       pay();
