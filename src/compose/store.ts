@@ -101,7 +101,9 @@ async function prepare(
       `The store ${storeName(config)} lacks ${String(pending.length)} migrations. Run till db migrate, or start the server.`,
     );
   }
-  const backup = isMade ? await backUp(config, version, clock) : null;
+  // What is about to be initialized was left half made, or is being made by another process: there is nothing to lose.
+  const isUsed = isMade && mode !== "initialize";
+  const backup = isUsed ? await backUp(config, version, clock) : null;
   if (backup !== null) logger.info({ backup }, "the store was copied before it is migrated");
   return { migrations: await migrate(db, clock), backup };
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -115,6 +115,20 @@ describe("till init", () => {
     expect(JSON.parse(stderr)).to.include({ code: "already_initialized", status: 409 });
     const after = [await withApp(folder, count), await readFile(join(folder, "secret"), "utf8")];
     expect(after).to.deep.equal(before);
+  });
+
+  it("finishes a store that was left half made", async () => {
+    for (const made of [1, migrations.length - 1]) {
+      const folder = join(await folders.make(), "data");
+      await mkdir(folder);
+      const db = await openDatabase({ sqliteFile: join(folder, "till.db") });
+      await applyMigrations(db, systemClock, migrations.slice(0, made));
+      await db.close();
+      const { code, stderr } = await init(["--data-dir", folder]);
+      expect(code, stderr).to.equal(0);
+      const again = await init(["--data-dir", folder]);
+      expect(again.code).to.equal(6);
+    }
   });
 
   it("lets one of two that start at once win", async () => {

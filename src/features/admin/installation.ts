@@ -10,7 +10,7 @@ import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { requireStrong } from "../auth/index.ts";
 import { userView, type Members, type UserView } from "../members/index.ts";
 import {
-  platformOrganization,
+  hasPlatformOrganization,
   type OrganizationRow,
   type Organizations,
 } from "../organizations/index.ts";
@@ -40,9 +40,9 @@ export interface Installation {
   initialize(context: WriteContext, input: InstallationInput): Promise<Installed>;
 }
 
-/** Whether the organization of the platform is there. */
-export async function isInitialized(reader: Reader): Promise<boolean> {
-  return (await platformOrganization(reader)) !== null;
+/** Whether the organization of the platform is there, in a store of whatever age. */
+export function isInitialized(reader: Reader): Promise<boolean> {
+  return hasPlatformOrganization(reader);
 }
 
 export function alreadyInitialized(): Error {

@@ -6,6 +6,7 @@ export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";
 export {
   findOrganization,
+  hasPlatformOrganization,
   lateReviewers,
   lockOrganization,
   namesOf,

@@ -4,6 +4,7 @@ import type { PageRequest } from "../../kernel/page.ts";
 import {
   columns,
   decodeRows,
+  hasTable,
   type Reader,
   type SqlValue,
   type Tx,
@@ -104,6 +105,13 @@ export async function findOrganization(
 /** The organization through which the platform bills; null before `till init`. */
 export async function platformOrganization(reader: Reader): Promise<OrganizationRow | null> {
   return reader.findOne(organizations, "WHERE is_platform = 1");
+}
+
+/** Whether it is there, in a store of whatever age: one that is being made, or was left half made, has no organizations. */
+export async function hasPlatformOrganization(reader: Reader): Promise<boolean> {
+  if (!(await hasTable(reader, organizations))) return false;
+  const found = await reader.all("SELECT 1 AS found FROM organizations WHERE is_platform = 1");
+  return found.length > 0;
 }
 
 /** How many decisions of the past the platform is shown. */

@@ -1,7 +1,7 @@
 export type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
 export { openForReading } from "./glance.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
-export { currentVersion, type Migration } from "./migrate.ts";
+export { currentVersion, hasTable, type Migration } from "./migrate.ts";
 export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, pendingMigrations } from "./schema.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database, Dialect, Reader, Tx } from "./database.ts";
 import { StoreTooNew } from "./errors.ts";
-import { integer, table, text, time } from "./table.ts";
+import { integer, table, text, time, type Table } from "./table.ts";
 import { columnTypes, type ColumnTypes } from "./types.ts";
 import { systemContext } from "./system-context.ts";
 
@@ -88,17 +88,18 @@ async function apply(
 }
 
 async function appliedVersions(db: Reader): Promise<ReadonlySet<number>> {
-  if (!(await hasVersions(db))) return new Set();
+  if (!(await hasTable(db, schemaVersions))) return new Set();
   const rows = await db.find(schemaVersions, "ORDER BY version");
   return new Set(rows.map(({ version }) => version));
 }
 
-async function hasVersions(db: Reader): Promise<boolean> {
+/** Whether a store has a table: one whose making was cut short lacks the later ones. */
+export async function hasTable(db: Reader, { name }: Pick<Table, "name">): Promise<boolean> {
   const catalogue: Record<Dialect, string> = {
     sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = $1",
     postgres: "SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL",
   };
-  return (await db.all(catalogue[db.dialect], [schemaVersions.name])).length > 0;
+  return (await db.all(catalogue[db.dialect], [name])).length > 0;
 }
 
 function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]): void {
