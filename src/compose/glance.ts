@@ -1,8 +1,14 @@
 import { statusAtAGlance, type OperationsStatus } from "../features/admin/glance.ts";
 import { deliveryBacklog } from "../features/webhooks/glance.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { currentVersion, openForReading } from "../platform/database/index.ts";
-import { noStore, requireStoreFile, storeFile, type StorePlace } from "./store-place.ts";
+import { currentVersion, openForReading, pendingMigrations } from "../platform/database/index.ts";
+import {
+  noStore,
+  requireStoreFile,
+  storeBehind,
+  storeFile,
+  type StorePlace,
+} from "./store-place.ts";
 
 /** A store that is looked at and not worked on: it is open in a fraction of the time that the program takes. */
 export interface StoreGlance {
@@ -16,9 +22,13 @@ export async function glanceAtStore(place: StorePlace, clock: Clock): Promise<St
   const glance = await openForReading(
     databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: databaseUrl },
   );
-  if ((await currentVersion(glance)) === 0) {
+  try {
+    if ((await currentVersion(glance)) === 0) throw noStore(place);
+    const { length: lacking } = await pendingMigrations(glance);
+    if (lacking > 0) throw storeBehind(place, lacking);
+  } catch (error) {
     await glance.close();
-    throw noStore(place);
+    throw error;
   }
   return {
     operationsStatus: () => statusAtAGlance(glance, clock.now(), deliveryBacklog),

@@ -9,6 +9,12 @@ const NoStore = defineProblem({
   title: "There is no store here",
 });
 
+const StoreBehind = defineProblem({
+  code: "store_behind",
+  status: 409,
+  title: "The store is older than this program",
+});
+
 /** The settings that say where the store is. */
 export type StorePlace = Pick<Config, "dataDir" | "databaseUrl">;
 
@@ -32,6 +38,13 @@ export async function requireStoreFile(place: StorePlace): Promise<void> {
     () => false,
   );
   if (!found) throw noStore(place);
+}
+
+/** The refusal of a store that lacks so many migrations. */
+export function storeBehind(place: StorePlace, lacking: number): Error {
+  return new StoreBehind(
+    `The store ${storeName(place)} lacks ${String(lacking)} migrations. Run till db migrate, or start the server.`,
+  );
 }
 
 /** The refusal of a place where no store was made, or not to the end. */

@@ -22,13 +22,8 @@ import {
   loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
-import { noStore, requireStoreFile, storeFile, storeName } from "./store-place.ts";
+import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
 
-const StoreBehind = defineProblem({
-  code: "store_behind",
-  status: 409,
-  title: "The store is older than this program",
-});
 const WrongSecret = defineProblem({
   code: "wrong_secret",
   status: 409,
@@ -96,11 +91,7 @@ async function prepare(
   if (isMade && mode === "initialize" && (await isInitialized(db))) throw alreadyInitialized();
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return { migrations: [], backup: null };
-  if (mode === "use") {
-    throw new StoreBehind(
-      `The store ${storeName(config)} lacks ${String(pending.length)} migrations. Run till db migrate, or start the server.`,
-    );
-  }
+  if (mode === "use") throw storeBehind(config, pending.length);
   // What is about to be initialized was left half made, or is being made by another process: there is nothing to lose.
   const isUsed = isMade && mode !== "initialize";
   const backup = isUsed ? await backUp(config, version, clock) : null;

@@ -124,6 +124,8 @@ describe("till init", () => {
       const db = await openDatabase({ sqliteFile: join(folder, "till.db") });
       await applyMigrations(db, systemClock, migrations.slice(0, made));
       await db.close();
+      const status = await till(["ops", "status", "--json", "--data-dir", folder]);
+      expect(JSON.parse(status.stderr)).to.include({ code: "store_behind", status: 409 });
       const { code, stderr } = await init(["--data-dir", folder]);
       expect(code, stderr).to.equal(0);
       const again = await init(["--data-dir", folder]);

@@ -22,7 +22,7 @@ export async function openForReading(
 ): Promise<Glance> {
   const glance = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
   try {
-    // Refuses a newer store. One that is behind is read as far as it goes.
+    // Refuses a newer store.
     await pendingMigrations(glance);
     return glance;
   } catch (error) {
