@@ -1,7 +1,7 @@
 import { statusAtAGlance, type OperationsStatus } from "../features/admin/glance.ts";
 import { deliveryBacklog } from "../features/webhooks/glance.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { currentVersion, openForReading, pendingMigrations } from "../platform/database/index.ts";
+import { currentVersion, openForReading } from "../platform/database/index.ts";
 import {
   noStore,
   requireStoreFile,
@@ -24,8 +24,7 @@ export async function glanceAtStore(place: StorePlace, clock: Clock): Promise<St
   );
   try {
     if ((await currentVersion(glance)) === 0) throw noStore(place);
-    const { length: lacking } = await pendingMigrations(glance);
-    if (lacking > 0) throw storeBehind(place, lacking);
+    if (glance.pending.length > 0) throw storeBehind(place, glance.pending.length);
   } catch (error) {
     await glance.close();
     throw error;

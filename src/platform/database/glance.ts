@@ -1,11 +1,14 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Reader } from "./database.ts";
 import { unavailable } from "./errors.ts";
+import type { Migration } from "./migrate.ts";
 import { makeReader } from "./reader.ts";
 import { pendingMigrations } from "./schema.ts";
 
 /** A store that is only looked at. */
 export interface Glance extends Reader {
+  /** The migrations that it still lacks. */
+  readonly pending: readonly Migration[];
   close(): Promise<void>;
 }
 
@@ -20,18 +23,18 @@ const patienceMilliseconds = 4_000;
 export async function openForReading(
   place: { readonly url: string } | { readonly sqliteFile: string },
 ): Promise<Glance> {
-  const glance = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
+  const opened = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
   try {
-    // Refuses a newer store.
-    await pendingMigrations(glance);
-    return glance;
+    return { ...opened, pending: await pendingMigrations(opened) };
   } catch (error) {
-    await glance.close();
+    await opened.close();
     throw error;
   }
 }
 
-async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): Promise<Glance> {
+type Opened = Omit<Glance, "pending">;
+
+async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): Promise<Opened> {
   const { openExisting } = await import("./sqlite/standalone.ts");
   const { translate } = await import("./sqlite/errors.ts");
   const connection = await openExisting(sqliteFile).catch((error: unknown) => {
@@ -51,7 +54,7 @@ async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): 
   };
 }
 
-async function glanceAtPostgres(url: string): Promise<Glance> {
+async function glanceAtPostgres(url: string): Promise<Opened> {
   const { connectAlone } = await import("./postgres/standalone.ts");
   const alone = await connectAlone(url, patienceMilliseconds).catch((error: unknown) => {
     throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
