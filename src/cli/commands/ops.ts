@@ -77,7 +77,9 @@ const shape = {
     return [
       section({
         title: "Checks",
-        items: Object.entries(infrastructure.checks).map(([name, check]) => ({ name, ...check })),
+        items: Object.entries(infrastructure.checks).map(([name, status]) => ({
+          ...{ name, status, message: infrastructure.messages[name] ?? "" },
+        })),
         columns: [{ title: "CHECK", value: (one) => one.name }, ...found],
       }),
       section({

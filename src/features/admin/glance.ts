@@ -26,13 +26,19 @@ export async function statusAtAGlance(
   return { ...report, ...backlogs, checkedAt: checkedAt ?? now, infrastructure: overall(report) };
 }
 
+/** The record that the API answers and `till ops status --json` prints. */
 export function presentOperationsStatus(
   status: OperationsStatus,
 ): z.input<typeof AdminOperationsStatusRecord> {
   const { failed, deadLetter, pending, inProgress } = status.webhooks;
+  const checks = Object.entries(status.checks);
   return {
     checkedAt: toIso(status.checkedAt),
-    infrastructure: { status: status.infrastructure, checks: { ...status.checks } },
+    infrastructure: {
+      status: status.infrastructure,
+      checks: Object.fromEntries(checks.map(([name, check]) => [name, check.status])),
+      messages: Object.fromEntries(checks.map(([name, check]) => [name, check.message])),
+    },
     providers: [...status.providers],
     queues: [...status.queues],
     webhooks: { failed, deadLetter, pending, inProgress },

@@ -42,7 +42,12 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
   checkedAt: datetime(),
   infrastructure: responseRecord("OperationsInfrastructure", {
     status: status().meta({ description: "The worst of the checks." }),
-    checks: z.record(z.string(), z.object({ status: status(), message: z.string() })),
+    checks: z
+      .record(z.string(), status())
+      .meta({ description: "The status of each check, by the check's name." }),
+    messages: z.record(z.string(), z.string()).meta({
+      description: "A sentence for the operator about each check, by the same names.",
+    }),
   }),
   providers: z.array(
     responseRecord("OperationsProviderHealth", {
