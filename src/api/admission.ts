@@ -4,7 +4,7 @@ import type { Gatekeeper, Principal, Standing } from "./access.ts";
 import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
 import type { Operation } from "./operation.ts";
 import { pathParameter } from "./path-parameter.ts";
-import { roleMay, scopesMay, type Permission } from "./permissions.ts";
+import { permissions, roleMay, scopesMay, type Permission } from "./permissions.ts";
 import { Forbidden, OrganizationSuspended, Unauthenticated } from "./problems.ts";
 import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
 
@@ -105,15 +105,21 @@ function authorise(
       ? scopesMay(principal.scopes, permission)
       : standing.role !== null && roleMay(standing.role, permission);
   if (!may) {
-    throw new Forbidden(
-      `This needs the permission ${permission}; docs/permissions.md lists the roles and scopes that have it.`,
-    );
+    throw new Forbidden(`${missing(standing, principal, permission)} See docs/permissions.md.`);
   }
   if (isWrite && standing.organizationStatus === "suspended") {
     throw new OrganizationSuspended(
       "The platform has suspended this organization: it can be read, not changed. Ask the operator.",
     );
   }
+}
+
+/** Names the scope or the role that the caller lacks, beside those that it has. */
+function missing(standing: Standing, principal: Principal, permission: Permission): string {
+  const { role, scope } = permissions[permission];
+  return principal.type === "api_key"
+    ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`
+    : `This needs at least the role ${String(role)} in the organization; yours is ${String(standing.role)}.`;
 }
 
 function platformMay(principal: Principal, permission: Permission): boolean {

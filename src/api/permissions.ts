@@ -2,21 +2,21 @@
 export const roles = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
 
-/** Scopes of an API key. */
-export const scopes = ["read", "write", "platform"] as const;
+/** Scopes of an API key. `write` contains `read`; each other pair is separate, so a key names every scope it needs. */
+export const scopes = ["read", "write", "billing", "platform"] as const;
 export type Scope = (typeof scopes)[number];
 
 interface Rule {
-  /** The weakest role that may; null where no role in an organization is enough. */
+  /** The weakest role that has the permission; null where no role in an organization has it. */
   readonly role: Role | null;
-  /** The key's scope that may; null where no key may. */
-  readonly scope: Scope | null;
+  /** The key's scope that has the permission. Every permission names one: each operation accepts both credentials. */
+  readonly scope: Scope;
   readonly means: string;
 }
 
 /**
  * Who may do what: the only table of permissions. Operations name a row; docs/permissions.md prints it.
- * `write` is what an admin may, so a permission that only owners have is out of reach of keys.
+ * `write` is what an admin may. What only an owner may has a scope of its own, which only an owner can grant.
  */
 export const permissions = {
   "organization:read": {
@@ -52,7 +52,7 @@ export const permissions = {
     scope: "write",
     means: "Accept, reject and allocate payments",
   },
-  "billing:write": { role: "owner", scope: null, means: "Select and change the plan" },
+  "billing:write": { role: "owner", scope: "billing", means: "Select and change the plan" },
   "platform:read": { role: null, scope: "platform", means: "Read across organizations" },
   "platform:write": {
     role: null,
@@ -73,10 +73,9 @@ export function roleMay(role: Role, permission: Permission): boolean {
   return needed !== null && roleCovers(role, needed);
 }
 
-/** `write` contains `read`; `platform` contains neither. */
+/** Whether a key with these scopes has a permission. */
 export function scopesMay(held: readonly string[], permission: Permission): boolean {
-  const needed: Scope | null = permissions[permission].scope;
-  if (needed === null) return false;
+  const needed: Scope = permissions[permission].scope;
   return held.includes(needed) || (needed === "read" && held.includes("write"));
 }
 
@@ -94,6 +93,12 @@ export function permissionsReference(): string {
     "# Permissions",
     "",
     "Printed from the one table in `src/api/permissions.ts`. A platform permission is also held by the admins of the platform organization.",
+    "",
+    "A key has the scopes that it names; only `write` contains another, `read`. Who can grant a scope to a new key:",
+    "",
+    "- `read` and `write`: owners and admins of the organization, keys that have the scope themselves, and the operator at the terminal.",
+    "- `billing`: owners of the organization and the operator at the terminal (`till key create`). No key can grant it, one with `billing` included.",
+    "- `platform`: admins of the platform organization, for its keys alone, and the operator at the terminal. No key can grant it.",
     "",
     `| permission | means | ${columns.join(" | ")} |`,
     `| --- | --- | ${columns.map(() => "---").join(" | ")} |`,

@@ -1,6 +1,14 @@
 // A valid call of every operation. What has no setup of its own reads one of the estate's things.
 import type { Operation } from "../../src/api/operation.ts";
-import { expectStatus, legalFields, password, register, type Answer } from "../support/app.ts";
+import {
+  expectStatus,
+  legalFields,
+  password,
+  register,
+  type Answer,
+  type Person,
+} from "../support/app.ts";
+import { keyOf } from "../support/colleagues.ts";
 import type { Estate } from "./estate.ts";
 import { parametersOf, pathOf } from "./operations.ts";
 
@@ -12,7 +20,7 @@ export interface Example {
   readonly query?: string;
   readonly body?: unknown;
   /** Instead of the owner, or of the platform's admin below /admin. */
-  readonly token?: string;
+  readonly caller?: Person;
 }
 
 type Making = (estate: Estate) => Example | Promise<Example>;
@@ -56,13 +64,13 @@ const examples: Readonly<Record<string, Making>> = {
   revokeInvitation: () => ({}),
   acceptInvitation: async (estate) => {
     const { person, invitationToken } = await invitee(estate);
-    return { body: { invitationToken }, token: person.token };
+    return { body: { invitationToken }, caller: person };
   },
   createOrganization: () => ({ body: { name: "Second shop" } }),
   updateOrganization: () => ({ body: { displayName: "Shop" } }),
   submitOrganizationKyb: async (estate) => {
-    const { organizationId, token } = await applicant(estate);
-    return { ids: { organizationId }, token };
+    const caller = await applicant(estate);
+    return { ids: { organizationId: caller.organizationId }, caller };
   },
   updatePaymentPolicy: () => ({ body: { latePayments: "review" } }),
   register: () => ({
@@ -78,8 +86,8 @@ const examples: Readonly<Record<string, Making>> = {
     return { body: { refreshToken } };
   },
   changePassword: async ({ app }) => {
-    const { token } = await register(app, "Forgetful");
-    return { body: { currentPassword: password, newPassword }, token };
+    const caller = await register(app, "Forgetful");
+    return { body: { currentPassword: password, newPassword }, caller };
   },
   resetPassword: async ({ app }) => {
     const { email } = await register(app, "Forgetful");
@@ -128,15 +136,17 @@ const examples: Readonly<Record<string, Making>> = {
   },
   submitCheckoutTransaction: () => ({ body: { transactionHash: `0x${"ab".repeat(32)}` } }),
   selectPlan: async ({ counter }) => {
-    const { organizationId, token } = await counter.merchant();
-    return { ids: { organizationId }, body: { plan: "starter" }, token };
+    const caller = await counter.merchant();
+    const { organizationId } = caller;
+    return { ids: { organizationId }, body: { plan: "starter" }, caller };
   },
   changePlan: async ({ app, counter }) => {
-    const { organizationId, token } = await counter.merchant();
+    const caller = await counter.merchant();
+    const { organizationId, token } = caller;
     const body = { plan: "starter" };
     const path = `/v1/organizations/${organizationId}/billing/subscription/select`;
     await expectStatus(app.request("POST", path, { token, body }), 200);
-    return { ids: { organizationId }, body, token };
+    return { ids: { organizationId }, body, caller };
   },
   adminApplyCredit: () => ({ body: { amount: "5.00", currency: "USD", reason: "Sorry" } }),
   adminApplyDiscount: () => ({ body: { kind: "percent", value: "10", reason: "Friend" } }),
@@ -208,8 +218,18 @@ export function callExample(
   });
 }
 
-function rightfulCaller(operation: Operation, estate: Estate, { token }: Example) {
+function rightfulCaller(operation: Operation, estate: Estate, { caller }: Example) {
   if (operation.access.kind === "public") return {};
-  if (token !== undefined) return { token };
-  return { token: operation.access.kind === "platform" ? estate.admin.token : estate.owner.token };
+  const { token } = caller ?? (operation.access.kind === "platform" ? estate.admin : estate.owner);
+  return { token };
+}
+
+/** A key by which the rightful caller of an example can make the same call. */
+export async function rightfulKey(
+  operation: Operation,
+  estate: Estate,
+  { caller }: Example,
+): Promise<string> {
+  if (operation.access.kind === "platform") return estate.platformKey;
+  return keyOf(estate.app, caller ?? estate.owner, "read", "write", "billing");
 }

@@ -30,7 +30,7 @@ const writers: Readonly<Record<string, Role>> = {
 };
 
 /** Who may call an operation, by the table above and the rule of scopes; said apart from how the program says it. */
-function rightsOf(operation: Operation): { role: Role | null; scope: string | null } {
+function rightsOf(operation: Operation): { role: Role | null; scope: string } {
   if (operation.path.startsWith("/admin/")) return { role: null, scope: "platform" };
   if (!isWrite(operation)) return { role: "viewer", scope: "read" };
   const place = operation.path.split("/")[3] ?? "";
@@ -38,7 +38,7 @@ function rightsOf(operation: Operation): { role: Role | null; scope: string | nu
   if (role === undefined) {
     throw new Error(`say in test/api/roles.test.ts who writes /${place}, for ${operation.id}`);
   }
-  return { role, scope: role === "owner" ? null : "write" };
+  return { role, scope: role === "owner" ? "billing" : "write" };
 }
 
 const ofOrganizations = allOperations.filter(({ access }) => access.kind === "organization");
@@ -72,7 +72,9 @@ eachServed("every operation", (served) => {
     admin = await platformAdmin(served.app);
     owner = await approvedMerchant(served.app);
     for (const role of roles) people.set(role, await colleague(served.app, owner, role));
-    for (const scope of ["read", "write"]) keys.set(scope, await keyOf(served.app, owner, scope));
+    for (const scope of ["read", "write", "billing"]) {
+      keys.set(scope, await keyOf(served.app, owner, scope));
+    }
     for (const scope of scopes) platformKeys.set(scope, await keyOf(served.app, admin, scope));
   });
 
@@ -115,13 +117,17 @@ eachServed("every operation", (served) => {
     });
   }
 
-  for (const scope of ["read", "write"]) {
+  for (const scope of ["read", "write", "billing"]) {
     it(`of an organization knows what the scope ${scope} may`, async () => {
       for (const operation of ofOrganizations) {
         const needed = rightsOf(operation).scope;
         const isAllowed = needed === scope || (needed === "read" && scope === "write");
         const answer = await ask(operation, { key: keys.get(scope) ?? "" });
         expectAllowed(answer, isAllowed, `${operation.id} with ${scope}`);
+        if (isAllowed) continue;
+        expect(answer.body["detail"], operation.id)
+          .to.include(`an API key with the scope ${needed};`)
+          .and.to.include(`this key has ${scope}.`);
       }
     });
   }
@@ -144,7 +150,9 @@ eachServed("every operation", (served) => {
         ["the scope read at the platform", { key: platformKeys.get("read") ?? "" }, false],
         ["a viewer of the platform", { token: viewer.token }, false],
         ["a merchant's owner", { token: people.get("owner")?.token ?? "" }, false],
+        ["the scope billing at the platform", { key: platformKeys.get("billing") ?? "" }, false],
         ["a merchant's key", { key: keys.get("write") ?? "" }, false],
+        ["a merchant's key with billing", { key: keys.get("billing") ?? "" }, false],
       ] as const) {
         expectAllowed(await ask(operation, credential), isAllowed, `${operation.id} as ${name}`);
       }
@@ -161,6 +169,7 @@ eachServed("every operation", (served) => {
       for (const [key, isAllowed] of [
         [keys.get("write"), true],
         [keys.get("read"), reads],
+        [keys.get("billing"), false],
         [platformKeys.get("platform"), false],
       ] as const) {
         expectAllowed(await ask(operation, { key: key ?? "" }), isAllowed, operation.id);

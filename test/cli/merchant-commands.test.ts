@@ -51,6 +51,21 @@ describe("till key list", () => {
   });
 });
 
+describe("till key create", () => {
+  const desk = makeDesk();
+
+  it("grants the scope billing to whoever sits at the terminal, and refuses unknown scopes", async () => {
+    const store = await desk.store();
+    const named = ["--organization", await store.platformId(), "--name", "plans"];
+    const create = ["key", "create", ...named, "--scopes"];
+    const made = (await store.json([...create, "read,billing"])) as { scopes: string[] };
+    expect(made.scopes).to.deep.equal(["read", "billing"]);
+    const refused = await store.till([...create, "read,biling"]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include("--scopes");
+  });
+});
+
 describe("till wallet", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
 

@@ -45,8 +45,8 @@ export const apiKeyCommands = [
       { flags: "--name <text>", description: "what it is for", ask: "A name for the key" },
       {
         flags: "--scopes <list>",
-        description: "read, write, platform; several are separated by commas",
-        ask: "Scopes (read, write, platform)",
+        description: "read, write, billing, platform; separate several by commas",
+        ask: "Scopes (read, write, billing, platform)",
       },
       {
         flags: "--expires-at <time>",

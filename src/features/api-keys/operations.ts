@@ -35,6 +35,8 @@ export const apiKeyOperations = [
     method: "POST",
     path: "/organizations/{organizationId}/api-keys",
     summary: "Create an API key and return its secret once",
+    description:
+      "`billing` selects and changes the plan; only an owner who is logged in can grant it. `platform` is for keys of the platform organization, granted by its admins who are logged in. A key can grant neither, even where it has them.",
     access: organization("api-keys:write"),
     request: { body: CreateApiKeyRequest },
     response: { status: 201, record: CreatedApiKeyRecord },
@@ -42,10 +44,11 @@ export const apiKeyOperations = [
     secretAnswer: true,
     handle: (service, call) => {
       const { expiresAt, ...input } = call.body;
-      return service.create(call.context, call.organizationId, {
+      const asked = {
         ...input,
         expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
-      });
+      };
+      return service.create(call.context, call.organizationId, asked, call.standing.role);
     },
     present: presentCreatedApiKey,
   }),

@@ -1,5 +1,5 @@
 import type { Standing } from "../../api/access.ts";
-import { scopesMay, type Scope } from "../../api/permissions.ts";
+import { scopesMay, type Role, type Scope } from "../../api/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
@@ -35,10 +35,15 @@ export interface ApiKeyInput {
 export interface ApiKeyService {
   /** A page of an organization's keys, newest first; those that have ended too. */
   list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<ApiKeyRow>>;
+  /**
+   * Makes a key. `role` is that of the calling user in the organization; without it only the operator can grant
+   * `billing`. 403 `scope_not_allowed`, `expiry_not_allowed`.
+   */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: ApiKeyInput,
+    role?: Role | null,
   ): Promise<CreatedApiKey>;
   /** Ends a key; it is refused on the next request in every process. Revoking again changes nothing. */
   revoke(
@@ -75,11 +80,13 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
       return toPage(await listKeys(db, organizationId, page), page);
     },
 
-    async create(context, organizationId, input) {
+    async create(context, organizationId, input, role = null) {
       const organization = await findOrganization(db, organizationId);
       if (organization === null) throw notFound();
       const at = clock.now();
-      requireScopes(context.actor, input.scopes, organization.isPlatform);
+      for (const scope of input.scopes) {
+        requireScope(scope, { actor: context.actor, role, isPlatform: organization.isPlatform });
+      }
       const expiresAt = requireExpiry(context.actor, input.expiresAt ?? null, at);
       const secret = newToken(deps.isTest ? "testKey" : "liveKey", deps.randomBytes);
       const key: ApiKeyRow = {
@@ -189,20 +196,34 @@ function creatorOf(actor: Actor): Id<"user"> | null {
   return actor.type === "api_key" ? actor.createdBy : null;
 }
 
-/** A key gives no more than it has; `platform` is given by platform admins and the command line alone. */
-function requireScopes(actor: Actor, wanted: readonly Scope[], isPlatform: boolean): void {
-  for (const scope of wanted) {
-    if (scope === "platform") {
-      const mayGive =
-        actor.type === "operator" || (actor.type === "user" && actor.platformRole === "admin");
-      if (isPlatform && mayGive) continue;
+/**
+ * Throws ScopeNotAllowed where the caller cannot grant the scope. A key grants no more than it has, and neither
+ * `platform` nor `billing` even where it has them: what only admins of the platform or owners may do stays with people
+ * and the operator, so that a leaked key cannot outlive its revocation by a key that it made.
+ */
+function requireScope(
+  scope: Scope,
+  caller: { readonly actor: Actor; readonly role: Role | null; readonly isPlatform: boolean },
+): void {
+  const { actor, role, isPlatform } = caller;
+  const isOperator = actor.type === "operator";
+  switch (scope) {
+    case "platform":
+      if (isPlatform && (isOperator || (actor.type === "user" && actor.platformRole === "admin"))) {
+        return;
+      }
       throw new ScopeNotAllowed(
         "The scope platform is only for keys of the platform organization, given by its admins or the command line.",
       );
-    }
-    if (actor.type !== "api_key") continue;
-    const permission = scope === "read" ? "organization:read" : "invoices:write";
-    if (!scopesMay(actor.scopes, permission)) {
+    case "billing":
+      if (isOperator || (actor.type === "user" && role === "owner")) return;
+      throw new ScopeNotAllowed(
+        "Only an owner of the organization can grant the scope billing, logged in as a user, or the operator with till key create.",
+      );
+    case "read":
+    case "write": {
+      const permission = scope === "read" ? "organization:read" : "organization:write";
+      if (actor.type !== "api_key" || scopesMay(actor.scopes, permission)) return;
       throw new ScopeNotAllowed("A key cannot make one that may more than itself.");
     }
   }

@@ -15,6 +15,7 @@ import { ChangePlanRequest, SelectPlanRequest, SubscriptionRecord } from "./reco
 import type { SubscriptionService } from "./subscriptions.ts";
 
 const operation = operationsOf<SubscriptionService>();
+/** A user's role owner, or a key with scope `billing`. */
 const write = organization("billing:write");
 
 export const subscriptionOperations = [

@@ -223,6 +223,140 @@ eachServed("API keys", (served) => {
   });
 });
 
+eachServed("keys with scope billing", (served) => {
+  let admin: Person;
+  let merchant: Person & { readonly key: string };
+  before(async () => {
+    admin = await platformAdmin(served.app);
+    merchant = await approvedMerchant(served.app);
+  });
+
+  const billing = (organizationId: string, credential: Credential, ...others: readonly string[]) =>
+    create(served.app, organizationId, credential, { scopes: [...others, "billing"] });
+  const select = (organizationId: string, credential: Credential, plan = "starter") =>
+    served.app.request("POST", `/v1/organizations/${organizationId}/billing/subscription/select`, {
+      ...credential,
+      body: { plan },
+    });
+
+  it("are granted by an owner, and select and change the plan", async () => {
+    const { app } = served;
+    const made = await billing(merchant.organizationId, { token: merchant.token }, "read");
+    expect(made.status, made.text).to.equal(201);
+    expect(made.body["scopes"]).to.deep.equal(["read", "billing"]);
+    const key = made.body["secret"] as string;
+    const path = `/v1/organizations/${merchant.organizationId}/billing/subscription`;
+    expect((await select(merchant.organizationId, { key })).status).to.equal(200);
+    const changed = await app.request("PATCH", path, { key, body: { plan: "starter" } });
+    expect(changed.status, changed.text).to.equal(200);
+    expect((await app.request("GET", path, { key })).body["plan"]).to.equal("starter");
+    // Nothing else: it writes no more than its two operations.
+    const customer = await app.request(
+      "POST",
+      `/v1/organizations/${merchant.organizationId}/customers`,
+      {
+        key,
+        body: { name: "Customer" },
+      },
+    );
+    expectProblem(customer, 403, "forbidden");
+  });
+
+  it("are refused to everybody but an owner, and none is made", async () => {
+    const { app } = served;
+    const { organizationId } = merchant;
+    const granted = await billing(organizationId, { token: merchant.token }, "write");
+    const all = { key: granted.body["secret"] as string };
+    const alone = await billing(organizationId, { token: merchant.token });
+    const before = await countRows(app.app.db, "api_keys");
+    const deputy = await colleague(app, merchant, "admin");
+    for (const [who, credential, code] of [
+      ["an admin", { token: deputy.token }, "scope_not_allowed"],
+      ["a write key", { key: merchant.key }, "scope_not_allowed"],
+      ["a key with write and billing", all, "scope_not_allowed"],
+      ["a key with billing alone", { key: alone.body["secret"] as string }, "forbidden"],
+      ["a member", await colleague(app, merchant, "member"), "forbidden"],
+    ] as const) {
+      for (const others of [[], ["read"], ["read", "write"]]) {
+        const refused = await billing(organizationId, credential, ...others);
+        expect(refused.body["code"], who).to.equal(code);
+        expectProblem(refused, 403, code);
+      }
+    }
+    expect((await billing(organizationId, { token: deputy.token })).body["detail"]).to.include(
+      "Only an owner",
+    );
+    expect(await countRows(app.app.db, "api_keys")).to.equal(before);
+  });
+
+  it("are not granted by the platform: neither its owner, nor its admin, nor its key for a merchant", async () => {
+    const { app } = served;
+    const deputy = await colleague(app, admin, "admin");
+    const platform = await create(app, admin.organizationId, admin, {
+      scopes: ["read", "write", "platform"],
+    });
+    const key = platform.body["secret"] as string;
+    for (const credential of [{ token: admin.token }, { token: deputy.token }, { key }]) {
+      expectProblem(await billing(merchant.organizationId, credential), 404, "not_found");
+    }
+    // In the platform's own organization the same rule holds: its owner and nobody else.
+    for (const credential of [{ token: deputy.token }, { key }]) {
+      expectProblem(await billing(admin.organizationId, credential), 403, "scope_not_allowed");
+    }
+    expect((await billing(admin.organizationId, { token: admin.token })).status).to.equal(201);
+  });
+
+  it("end with the owner's role for new ones, with a revocation for the old, and work at home alone", async () => {
+    const { app } = served;
+    const other = await approvedMerchant(app);
+    const partner = await colleague(app, other, "owner");
+    const made = await billing(other.organizationId, { token: partner.token });
+    expect(made.status, made.text).to.equal(201);
+    const key = made.body["secret"] as string;
+    expectProblem(await select(merchant.organizationId, { key }), 404, "not_found");
+    const memberships = await app.request(
+      "GET",
+      `/v1/organizations/${other.organizationId}/members`,
+      { token: other.token },
+    );
+    const own = (memberships.body["data"] as { id: string; userId: string }[]).find(
+      ({ userId }) => userId === partner.userId,
+    );
+    const demoted = await app.request(
+      "PATCH",
+      `/v1/organizations/${other.organizationId}/members/${own?.id ?? ""}`,
+      { token: other.token, body: { role: "admin" } },
+    );
+    expect(demoted.status, demoted.text).to.equal(200);
+    expectProblem(
+      await billing(other.organizationId, { token: partner.token }),
+      403,
+      "scope_not_allowed",
+    );
+    await app.request(
+      "POST",
+      `/v1/organizations/${other.organizationId}/api-keys/${made.body["id"] as string}/revoke`,
+      { token: other.token },
+    );
+    expectProblem(await select(other.organizationId, { key }), 401, "unauthenticated");
+  });
+
+  it("name the scope that a key lacks, and the role that a user lacks", async () => {
+    const { app } = served;
+    const byKey = await select(merchant.organizationId, { key: merchant.key });
+    expectProblem(byKey, 403, "forbidden");
+    expect(byKey.body["detail"]).to.include(
+      "an API key with the scope billing; this key has read, write.",
+    );
+    const deputy = await colleague(app, merchant, "admin");
+    const byUser = await select(merchant.organizationId, { token: deputy.token });
+    expectProblem(byUser, 403, "forbidden");
+    expect(byUser.body["detail"]).to.include(
+      "at least the role owner in the organization; yours is admin.",
+    );
+  });
+});
+
 async function login(app: TestApp, person: Person): Promise<{ token: string }> {
   const answer = await app.request("POST", "/v1/auth/login", {
     body: { email: person.email, password },
