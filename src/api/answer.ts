@@ -77,7 +77,8 @@ function rendered(
 
 function idempotencyKey(ctx: Exchange): string | undefined {
   const given = ctx.req.headersDistinct["idempotency-key"] ?? [];
-  if (given.length > 1) throw invalidField("Idempotency-Key", "repeated", "must be given once");
+  if (given.length > 1)
+    throw invalidField({ header: "Idempotency-Key" }, "repeated", "must be given once");
   return given[0];
 }
 

@@ -198,7 +198,7 @@ function checkKey(key: string): void {
   // Header values reach here as latin-1; printable ASCII is what a key is made of.
   if (key.length < 1 || key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
     throw invalidField(
-      "Idempotency-Key",
+      { header: "Idempotency-Key" },
       "invalid_key",
       `must have 1 to ${String(keyLengthMax)} printable characters`,
     );

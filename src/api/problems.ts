@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineProblem, InvalidRequest, NotFound, Problem } from "../kernel/errors.ts";
+import { parseUrl } from "../kernel/url.ts";
 import { responseRecord } from "./record.ts";
 
 export const Unauthenticated = defineProblem({
@@ -75,16 +76,40 @@ export const problemsOfAnyRequest = [
 ] as const;
 
 export const ProblemRecord = responseRecord("Problem", {
-  type: z.string(),
+  type: z.string().meta({
+    description:
+      "A reference without a host, relative to the instance, at which the problem is explained. Compare `code` instead.",
+  }),
   title: z.string(),
   status: z.int(),
   detail: z.string(),
   code: z.string(),
   requestId: z.string(),
-  errors: z.array(z.object({ pointer: z.string(), code: z.string(), message: z.string() })),
+  errors: z
+    .array(
+      z.object({
+        pointer: z.string().optional().meta({
+          description:
+            'JSON Pointer (RFC 6901) to the wrong value in the body; "" is the whole body.',
+        }),
+        parameter: z
+          .string()
+          .optional()
+          .meta({ description: "Name of the wrong query parameter." }),
+        header: z.string().optional().meta({ description: "Name of the wrong header." }),
+        code: z.string(),
+        message: z.string(),
+      }),
+    )
+    .meta({
+      description:
+        "Every wrong value of the request. Each has exactly one of `pointer`, `parameter` and `header`.",
+    }),
 });
 
-/** The body of an error answer (RFC 9457). What is not a Problem tells the caller nothing but the request's id. */
+/**
+ * Returns the body of an error answer (RFC 9457). An error that is not a Problem tells the caller only the request id.
+ */
 export function problemDocument(
   error: unknown,
   requestId: string,
@@ -97,7 +122,7 @@ export function problemDocument(
           `Try again; if it stays, give the operator this request id: ${requestId}. The log line with it says more.`,
         );
   return {
-    type: `${baseUrl}/docs/problems#${problem.code}`,
+    type: problemType(problem.code, baseUrl),
     title: problem.title,
     status: problem.status,
     detail: problem.message,
@@ -105,4 +130,15 @@ export function problemDocument(
     requestId,
     errors: [...problem.errors],
   };
+}
+
+/**
+ * Returns the `type` of a problem: a URI reference (RFC 9457, section 3.1.1) that a client resolves against the URL of
+ * its request. It has no host, so that a kind of problem has the same type at every address of an instance. It has the
+ * full path, the base URL's own included, as the RFC recommends for relative references: it leads to the instance's
+ * page of problems below a proxy's path prefix too.
+ */
+export function problemType(code: string, baseUrl: string): string {
+  const prefix = parseUrl(baseUrl)?.pathname.replace(/\/+$/, "") ?? "";
+  return `${prefix}/docs/problems#${code}`;
 }

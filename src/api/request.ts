@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
-import { invalidFields, type FieldError } from "../kernel/errors.ts";
+import { invalidFields, type FieldError, type FieldPlace } from "../kernel/errors.ts";
 import { fieldWords } from "./field-words.ts";
 
 /** How deep a body may be nested. */
@@ -10,11 +10,22 @@ const fieldErrorsMax = 100;
 /** How much of a name that the caller made up is sent back to it. */
 const shownNameMax = 60;
 
-/** JSON pointer (RFC 6901) of a path into a body. */
-function pointer(path: readonly PropertyKey[]): string {
-  return path
+/** The JSON Pointer (RFC 6901) of a path into a body. */
+function inBody(path: readonly PropertyKey[]): FieldPlace {
+  const pointer = path
     .map((part) => `/${shownName(String(part)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");
+  return { pointer };
+}
+
+/** The parameter that a path into a parsed query belongs to. */
+function inQuery(path: readonly PropertyKey[]): FieldPlace {
+  return { parameter: shownName(String(path[0] ?? "")) };
+}
+
+/** Compares places of one body or of one query. */
+function nameOf({ pointer, parameter }: FieldPlace): string {
+  return pointer ?? parameter ?? "";
 }
 
 function shownName(name: string): string {
@@ -35,14 +46,14 @@ function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolea
     if (errors.length >= fieldErrorsMax) break;
     if (typeof value === "string") {
       const fault = textFault(value);
-      if (fault !== null) errors.push({ pointer: pointer(path), ...fault });
+      if (fault !== null) errors.push({ ...inBody(path), ...fault });
     } else if (typeof value === "object" && value !== null) {
       if (path.length >= depthMax) return { errors: [tooDeep(path)], isParseable: false };
       for (const [name, child] of Object.entries(value)) {
         if (name === "__proto__" || textFault(name) !== null) {
           isParseable = false;
           errors.push({
-            pointer: pointer([...path, name]),
+            ...inBody([...path, name]),
             code: "invalid_name",
             message: "is a name that no field may have",
           });
@@ -57,7 +68,7 @@ function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolea
 
 function tooDeep(path: readonly PropertyKey[]): FieldError {
   return {
-    pointer: pointer(path.slice(0, 3)),
+    ...inBody(path.slice(0, 3)),
     code: "too_deep",
     message: `must be nested at most ${String(depthMax)} levels deep`,
   };
@@ -78,9 +89,9 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   if (!isParseable) throw invalidFields(errors);
   const parsed = schema.safeParse(body, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
-  const named = new Set(errors.map((error) => error.pointer));
-  const others = fieldErrors(parsed.error?.issues ?? [], body, pointer).filter(
-    (error) => !named.has(error.pointer),
+  const named = new Set(errors.map(nameOf));
+  const others = fieldErrors(parsed.error?.issues ?? [], body, inBody).filter(
+    (error) => !named.has(nameOf(error)),
   );
   throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
 }
@@ -130,13 +141,13 @@ export function parseQuery(
       const list =
         allowed.length === 0 ? "none are allowed here" : `allowed are ${allowed.join(", ")}`;
       errors.push({
-        pointer: `?${shownName(name)}`,
+        ...inQuery([name]),
         code: "unknown_parameter",
         message: `is not a parameter of this operation; ${list}`,
       });
     } else if (values.length > 1) {
       errors.push({
-        pointer: `?${name}`,
+        ...inQuery([name]),
         code: "repeated_parameter",
         message: "must be given once",
       });
@@ -144,31 +155,30 @@ export function parseQuery(
       const value = values[0] ?? "";
       const fault = malformed.has(name) ? malformedText : textFault(value);
       if (fault === null) given[name] = value;
-      else errors.push({ pointer: `?${name}`, ...fault });
+      else errors.push({ ...inQuery([name]), ...fault });
     }
   }
   const parsed = objectOf(shape).safeParse(given, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
-  throw invalidFields([
-    ...errors,
-    ...fieldErrors(parsed.error?.issues ?? [], given, (path) => `?${String(path[0] ?? "")}`),
-  ]);
+  throw invalidFields([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]);
 }
 
 /** Every fault that zod found. `input` is what it parsed: a field that is not there is told from one of a wrong type. */
 function fieldErrors(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
-  point: (path: readonly PropertyKey[]) => string,
+  placeOf: (path: readonly PropertyKey[]) => FieldPlace,
 ): FieldError[] {
   const errors = issues
     .flatMap((issue): FieldError[] => {
       const below = (nested: readonly z.core.$ZodIssue[]) =>
-        fieldErrors(nested, valueAt(input, issue.path), (path) => point([...issue.path, ...path]));
+        fieldErrors(nested, valueAt(input, issue.path), (path) =>
+          placeOf([...issue.path, ...path]),
+        );
       switch (issue.code) {
         case "unrecognized_keys":
           return issue.keys.map((key) => ({
-            pointer: point([...issue.path, key]),
+            ...placeOf([...issue.path, key]),
             code: "unknown_field",
             message: "is not a field of this request",
           }));
@@ -187,15 +197,13 @@ function fieldErrors(
         issue.path.length > 0 &&
         valueAt(input, issue.path) === undefined;
       return isMissing
-        ? [{ pointer: point(issue.path), code: "required", message: "is required" }]
-        : [{ pointer: point(issue.path), code: code(issue), message: plain(issue.message) }];
+        ? [{ ...placeOf(issue.path), code: "required", message: "is required" }]
+        : [{ ...placeOf(issue.path), code: code(issue), message: plain(issue.message) }];
     })
     .slice(0, fieldErrorsMax);
   // zod measures the length of what is not even text: its type is what is wrong with it.
-  const mistyped = new Set(
-    errors.filter((error) => error.code === "invalid_type").map((error) => error.pointer),
-  );
-  return errors.filter((error) => error.code === "invalid_type" || !mistyped.has(error.pointer));
+  const mistyped = new Set(errors.filter((error) => error.code === "invalid_type").map(nameOf));
+  return errors.filter((error) => error.code === "invalid_type" || !mistyped.has(nameOf(error)));
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
@@ -215,6 +223,8 @@ function code(issue: z.core.$ZodIssue): string {
     case "too_big":
     case "invalid_value":
       return issue.code;
+    case "custom":
+      return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid_format";
     default:
       return "invalid_format";
   }

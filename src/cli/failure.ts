@@ -1,4 +1,4 @@
-import { notFound, Problem } from "../kernel/errors.ts";
+import { notFound, Problem, type FieldPlace } from "../kernel/errors.ts";
 import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
 import { printable, type Terminal } from "./terminal.ts";
@@ -11,7 +11,14 @@ interface Failure {
   readonly title: string;
   /** Why, and what to do next. */
   readonly detail: string;
-  readonly errors: Problem["errors"];
+  readonly errors: Problem["errors"] | readonly SettingError[];
+}
+
+/** A wrong setting, by the name under which it was given. */
+interface SettingError {
+  readonly setting: string;
+  readonly code: "wrong_setting";
+  readonly message: string;
 }
 
 /** Tells what went wrong on standard error, and gives the exit code. */
@@ -100,25 +107,25 @@ function understandProblem(problem: Problem): Failure {
     };
   }
   if (code === "invalid_request" && errors.length > 0) {
-    const lines = errors.map(({ pointer, message }) => `  ${flagOf(pointer)} ${message}`);
+    const lines = errors.map((error) => `  ${flagOf(error)} ${error.message}`);
     const title = errors.length === 1 ? "A value is wrong" : "Some values are wrong";
     return { ...shared, title, detail: `Correct and try again:\n${lines.join("\n")}` };
   }
   return { ...shared, detail: problem.message };
 }
 
-/** The flag that a field of the API's request is given by: /expiresAt → --expires-at */
-function flagOf(pointer: string): string {
-  const name = pointer.replace(/^[/?]/, "").split("/")[0] ?? "";
+/** The flag of a body's field or of a query parameter: /expiresAt → --expires-at */
+function flagOf({ pointer, parameter }: FieldPlace): string {
+  const name = parameter ?? pointer?.split("/")[1] ?? "";
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** ConfigError by its name, so that telling of a failure does not load the settings. */
-function problemsOf(error: unknown): Problem["errors"] {
+function problemsOf(error: unknown): readonly SettingError[] {
   const { problems } = error as {
     readonly problems: readonly { readonly name: string; readonly message: string }[];
   };
-  return problems.map(({ name, message }) => ({ pointer: name, code: "wrong_setting", message }));
+  return problems.map(({ name, message }) => ({ setting: name, code: "wrong_setting", message }));
 }
 
 function describe(error: unknown): { name: string; message: string; code: string } {

@@ -1,9 +1,14 @@
-/** One field that is wrong, named by a JSON pointer into the body (`/amount`) or by `?name` for the query. */
-export interface FieldError {
-  readonly pointer: string;
-  readonly code: string;
-  readonly message: string;
-}
+/**
+ * The place of a wrong value in a request: a JSON Pointer into the body (RFC 6901; "" is the whole body), the name of
+ * a query parameter, or the name of a header.
+ */
+export type FieldPlace =
+  | { readonly pointer: string; readonly parameter?: never; readonly header?: never }
+  | { readonly parameter: string; readonly pointer?: never; readonly header?: never }
+  | { readonly header: string; readonly pointer?: never; readonly parameter?: never };
+
+/** One wrong value: its place, a stable code, and a message that continues the place's name ("must be …"). */
+export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
 export interface ProblemDetails {
   readonly errors?: readonly FieldError[];
@@ -61,19 +66,25 @@ export const InvalidRequest = defineProblem({
 
 export const NotFound = defineProblem({ code: "not_found", status: 404, title: "Not found" });
 
-/** A body or query that is malformed, with every field that is wrong. */
+/** A malformed request, with every wrong value of its body, query and headers. */
 export function invalidFields(errors: readonly FieldError[]): Problem {
-  const named = errors
-    .map(({ pointer, message }) => `${pointer === "" ? "the body" : pointer}: ${message}`)
-    .join("; ");
+  const named = errors.map((error) => `${placeInWords(error)}: ${error.message}`).join("; ");
   return new InvalidRequest(`Correct these fields and send the request again. ${named}`, {
     errors,
   });
 }
 
-/** The same for one field. */
-export function invalidField(pointer: string, code: string, message: string): Problem {
-  return invalidFields([{ pointer, code, message }]);
+/** A malformed request with one wrong value; a place given as text is a JSON Pointer into the body. */
+export function invalidField(place: string | FieldPlace, code: string, message: string): Problem {
+  return invalidFields([
+    { ...(typeof place === "string" ? { pointer: place } : place), code, message },
+  ]);
+}
+
+function placeInWords({ pointer, parameter, header }: FieldPlace): string {
+  if (parameter !== undefined) return `the query parameter ${parameter}`;
+  if (header !== undefined) return `the header ${header}`;
+  return pointer === "" ? "the body" : pointer;
 }
 
 /** A broken invariant of our own: never the caller's fault, never shown to them. */

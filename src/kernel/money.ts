@@ -1,6 +1,6 @@
 import type { Asset } from "./asset.ts";
 import { isSameAsset } from "./asset.ts";
-import { assert, Defect, invalidField } from "./errors.ts";
+import { assert, Defect, invalidField, type FieldPlace } from "./errors.ts";
 import type { Ratio, Rounding } from "./ratio.ts";
 import { divideRounded, formatUnits, magnitude, powerOfTen } from "./ratio.ts";
 
@@ -78,9 +78,9 @@ function tooManyDecimals(asset: Asset): string {
 /** Which amounts a field takes. */
 export type MoneyRange = "positive" | "not_negative" | "signed";
 
-/** Reads a request's field: what is no amount, or not in the range, is a 400 that names the pointer. */
+/** Reads a request's field: what is no amount, or not in the range, is a 400 that names its place. */
 export function parseMoneyField(
-  pointer: string,
+  place: string | FieldPlace,
   text: string,
   asset: Asset,
   range: MoneyRange = "positive",
@@ -88,11 +88,11 @@ export function parseMoneyField(
   try {
     const parsed = range === "signed" ? parseSignedMoney(text, asset) : parseMoney(text, asset);
     if (range === "positive" && parsed.units === 0n) {
-      throw invalidField(pointer, "not_positive", "must be more than zero");
+      throw invalidField(place, "not_positive", "must be more than zero");
     }
     return parsed;
   } catch (error) {
-    if (error instanceof MoneyTextError) throw invalidField(pointer, error.reason, error.message);
+    if (error instanceof MoneyTextError) throw invalidField(place, error.reason, error.message);
     throw error;
   }
 }

@@ -38,21 +38,21 @@ export const maxCursorLength = 512;
 
 /**
  * Reads what was asked of a list. A limit outside 1 to 100, and a cursor that this list with these filters did not
- * give, are a 400 that names `?limit` and `?cursor`.
+ * give, are a 400 that names the query parameter.
  */
 export function parsePage(query: PageQuery, list: string, filters: PageFilters = {}): PageRequest {
   const errors: FieldError[] = [];
   const limit = parseLimit(query.limit);
   if (limit === null) {
     const message = `must be a whole number from 1 to ${String(maxPageLimit)}`;
-    errors.push({ pointer: "?limit", code: "invalid_limit", message });
+    errors.push({ parameter: "limit", code: "invalid_limit", message });
   }
   const fingerprint = fingerprintOf(filters);
   const after = query.cursor === undefined ? null : parseCursor(query.cursor, list, fingerprint);
   if (after === undefined) {
     const message =
       "must be the nextCursor of this list with these filters; leave it out to start again";
-    errors.push({ pointer: "?cursor", code: "invalid_cursor", message });
+    errors.push({ parameter: "cursor", code: "invalid_cursor", message });
   }
   if (limit === null || after === undefined) throw invalidFields(errors);
   return { limit, fetch: limit + 1, after, list, fingerprint };

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { approvedMerchant, register, type Person, type RequestOptions } from "../support/app.ts";
 import { eachServed } from "../support/served.ts";
-import { expectProblem, pointersOf } from "./problem.ts";
+import { expectProblem, placeOf, pointersOf } from "./problem.ts";
 
 eachServed("the fields of a request", (served) => {
   let person: Person;
@@ -147,17 +147,19 @@ eachServed("the fields of a request", (served) => {
         },
       });
       const faults = expectProblem(answer, 400, "invalid_request");
-      expect(Object.fromEntries(faults.map(({ pointer, code }) => [pointer, code]))).to.deep.equal({
-        "/name": "invalid_type",
-        "/displayName": "invalid_type",
-        "/country": "invalid_format",
-        "/website": "invalid_format",
-        "/contactEmail": "invalid_format",
-        "/address": "invalid_type",
-        "/legalName": "invalid_type",
-        "/status": "unknown_field",
-        "/id": "unknown_field",
-      });
+      expect(Object.fromEntries(faults.map((fault) => [placeOf(fault), fault.code]))).to.deep.equal(
+        {
+          "/name": "invalid_type",
+          "/displayName": "invalid_type",
+          "/country": "invalid_format",
+          "/website": "invalid_format",
+          "/contactEmail": "invalid_format",
+          "/address": "invalid_type",
+          "/legalName": "invalid_type",
+          "/status": "unknown_field",
+          "/id": "unknown_field",
+        },
+      );
     });
 
     it("says of what is missing that it is required", async () => {
@@ -168,7 +170,7 @@ eachServed("the fields of a request", (served) => {
         "invalid_request",
       );
       const required = faults.filter(({ code }) => code === "required");
-      expect(required.map(({ pointer }) => pointer).sort()).to.deep.equal([
+      expect(required.map(placeOf).sort()).to.deep.equal([
         "/email",
         "/name",
         "/organizationName",

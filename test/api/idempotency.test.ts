@@ -199,7 +199,8 @@ eachServed("a request that is sent again", (served) => {
       const answer = await post(headers);
       expect(answer.status, JSON.stringify(headers)).to.equal(400);
       expect(JSON.parse(answer.body)).to.deep.include({ code: "invalid_request" });
-      expect(answer.body).to.include("Idempotency-Key");
+      const { errors } = JSON.parse(answer.body) as { errors: { header: string }[] };
+      expect(errors.map(({ header }) => header)).to.deep.equal([name]);
     }
     // Node refuses these before anybody reads them.
     for (const key of ["a\u0000b", "a\u007fb", "a\u0001"]) {

@@ -5,7 +5,7 @@ import { platformAdmin } from "../support/platform.ts";
 import { eachServed } from "../support/served.ts";
 import { testContext } from "../support/stores.ts";
 import { isWrite, parametersOf, pathOf } from "./operations.ts";
-import { expectProblem, withoutRequest } from "./problem.ts";
+import { expectProblem, placeOf, withoutRequest } from "./problem.ts";
 import { settingsForThings } from "./things.ts";
 
 type Kind = (typeof allOperations)[number]["access"]["kind"];
@@ -96,11 +96,11 @@ eachServed(
     it("refuses query parameters and fields that it does not know, by their names", async () => {
       for (const operation of allOperations) {
         const query = await call(operation, owner(operation), { query: "?nonsense=1&nonsense=2" });
-        const pointers = expectProblem(query, 400, "invalid_request").map(({ pointer }) => pointer);
+        const pointers = expectProblem(query, 400, "invalid_request").map(placeOf);
         expect(pointers, operation.id).to.include("?nonsense");
         if (operation.body === null) continue;
         const body = await call(operation, owner(operation), { body: { nonsense: 1, __x: null } });
-        const fields = expectProblem(body, 400, "invalid_request").map(({ pointer }) => pointer);
+        const fields = expectProblem(body, 400, "invalid_request").map(placeOf);
         expect(fields, operation.id).to.include.members(["/nonsense", "/__x"]);
       }
     });
@@ -124,16 +124,12 @@ eachServed(
           "1%00",
         ]) {
           const answer = await list(`?limit=${limit}`);
-          const pointers = expectProblem(answer, 400, "invalid_request").map(
-            ({ pointer }) => pointer,
-          );
+          const pointers = expectProblem(answer, 400, "invalid_request").map(placeOf);
           expect(pointers, `${operation.id} ${limit}`).to.deep.equal(["?limit"]);
         }
         for (const cursor of ["", "x", "null", "%00", "eyJhIjoxfQ", "a".repeat(3_000)]) {
           const answer = await list(`?cursor=${cursor}`);
-          const pointers = expectProblem(answer, 400, "invalid_request").map(
-            ({ pointer }) => pointer,
-          );
+          const pointers = expectProblem(answer, 400, "invalid_request").map(placeOf);
           expect(pointers, `${operation.id} ${cursor.slice(0, 9)}`).to.deep.equal(["?cursor"]);
         }
         expectProblem(await list("?limit=1&limit=2"), 400, "invalid_request");

@@ -9,7 +9,7 @@ import { colleague, keyOf } from "../support/colleagues.ts";
 import { platformAdmin } from "../support/platform.ts";
 import { eachServed } from "../support/served.ts";
 import { isWrite, pathOf } from "./operations.ts";
-import { expectProblem } from "./problem.ts";
+import { expectProblem, placeOf } from "./problem.ts";
 
 /** The weakest role that writes what stands at this place of a path below the organization. */
 const writers: Readonly<Record<string, Role>> = {
@@ -95,7 +95,7 @@ eachServed("every operation", (served) => {
       code,
     });
     if (!isAllowed) return;
-    const pointers = expectProblem(answer, 400, code).map(({ pointer }) => pointer);
+    const pointers = expectProblem(answer, 400, code).map(placeOf);
     expect(pointers, saying).to.include("?nonsense");
   }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createLogger } from "../../src/platform/logger/index.ts";
 import { approvedMerchant, register, startApp, type Person, type TestApp } from "../support/app.ts";
-import { expectProblem } from "./problem.ts";
+import { expectProblem, placeOf } from "./problem.ts";
 
 describe("the words of an answer", () => {
   const written: string[] = [];
@@ -25,7 +25,7 @@ describe("the words of an answer", () => {
       const { token } = person;
       const answer = await app.request("POST", `${path}${target}`, { token, body });
       const faults = expectProblem(answer, 400, "invalid_request");
-      return Object.fromEntries(faults.map(({ pointer, message }) => [pointer, message]));
+      return Object.fromEntries(faults.map((fault) => [placeOf(fault), fault.message]));
     };
     const invoice = {
       ...{ amount: 5, settlementCurrency: "", tokenSymbol: "USDT", network: "n".repeat(41) },

@@ -192,7 +192,11 @@ describe("money as text", () => {
 });
 
 describe("a money field", () => {
-  function problem(read: () => Money): { status: number; pointer: string; code: string } {
+  function problem(read: () => Money): {
+    status: number;
+    pointer: string | undefined;
+    code: string;
+  } {
     try {
       read();
     } catch (error) {

@@ -106,7 +106,7 @@ function placeOf(position: string): FailurePlace {
   const [, failedAt, id] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
   if (failedAt === undefined || id === undefined) {
     const message = "must be the nextCursor of this list; leave it out to start again";
-    throw invalidField("?cursor", "invalid_cursor", message);
+    throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);
   }
   return { failedAt: Number(failedAt), id };
 }

@@ -48,13 +48,13 @@ export function readQuestion(
   const currency = findSettlementCurrency(networks, query.currency ?? defaultCurrency);
   const errors: FieldError[] = [];
   if (from >= to) {
-    const pointer = query.from === undefined ? "?to" : "?from";
-    errors.push({ pointer, code: "empty_period", message: "from must be before to" });
+    const parameter = query.from === undefined ? "to" : "from";
+    errors.push({ parameter, code: "empty_period", message: "from must be before to" });
   }
   if (currency === null) {
     const message =
       "must be a currency of ISO 4217 such as USD, in capital letters, or the symbol of a token";
-    errors.push({ pointer: "?currency", code: "unknown_currency", message });
+    errors.push({ parameter: "currency", code: "unknown_currency", message });
   }
   if (currency === null || errors.length > 0) throw invalidFields(errors);
   return { period: { from, to }, currency };

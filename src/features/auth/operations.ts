@@ -34,9 +34,9 @@ export const authOperations = [
     group: "Auth",
     method: "POST",
     path: "/auth/register",
-    summary: "Register a user together with a first organization",
+    summary: "Register a user with a first organization, or into the one that invited them",
     description:
-      "With an invitation's token the user joins the organization that made it, and founds none.",
+      "With an `invitationToken` the user joins the organization that issued the invitation, and `organizationName` is not needed. Without one, the user becomes the owner of a new organization of that name.",
     access: publicAccess,
     request: { body: RegisterRequest },
     response: { status: 201, record: AuthSessionRecord },

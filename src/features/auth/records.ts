@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { roles } from "../../api/permissions.ts";
-import { datetime, email, line, requestRecord, responseRecord } from "../../api/record.ts";
+import { datetime, email, line, record, requestRecord, responseRecord } from "../../api/record.ts";
 import { MembershipRecord, UserRecord } from "../members/index.ts";
 
 const nameLengthMax = 120;
@@ -22,17 +22,36 @@ export const LoginRequest = requestRecord("LoginRequest", {
   password: password(),
 });
 
-export const RegisterRequest = requestRecord("RegisterRequest", {
-  email: email(),
-  password: password(),
-  name: line(nameLengthMax),
-  organizationName: line(nameLengthMax).meta({
-    description: "Of the new organization; not used with an invitation.",
-  }),
-  invitationToken: z.string().min(1).max(200).optional().meta({
-    description: "The user joins the organization that made it, instead of founding one.",
-  }),
-});
+export const RegisterRequest = record(
+  "RegisterRequest",
+  z
+    .strictObject({
+      email: email(),
+      password: password(),
+      name: line(nameLengthMax),
+      organizationName: line(nameLengthMax).optional().meta({
+        description:
+          "Name of the organization to create. Required without an `invitationToken`; ignored with one.",
+      }),
+      invitationToken: z.string().min(1).max(200).optional().meta({
+        description:
+          "Token of an invitation. The user joins the organization that issued it instead of creating one.",
+      }),
+    })
+    .refine(foundsOrJoins, {
+      path: ["organizationName"],
+      params: { code: "required" },
+      error: "is required unless an invitationToken is given",
+      // Checked beside wrong fields too, so that one answer names everything that is wrong.
+      when: () => true,
+    }),
+);
+
+function foundsOrJoins(request: unknown): boolean {
+  if (typeof request !== "object" || request === null) return true;
+  const { organizationName, invitationToken } = request as Readonly<Record<string, unknown>>;
+  return organizationName !== undefined || typeof invitationToken === "string";
+}
 
 export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
   refreshToken: refreshToken(),

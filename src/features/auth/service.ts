@@ -53,7 +53,8 @@ export interface AuthService {
       readonly email: string;
       readonly password: string;
       readonly name: string;
-      readonly organizationName: string;
+      /** Needed without an invitation, and not used with one. */
+      readonly organizationName?: string | undefined;
       readonly invitationToken?: string | undefined;
     },
   ): Promise<AuthSession>;
@@ -155,10 +156,12 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
           name: input.name,
           passwordHash,
         });
-        if (invitationToken === undefined) {
+        if (invitationToken !== undefined) {
+          await deps.invitations.redeem(tx, at, invitationToken, user);
+        } else if (input.organizationName !== undefined) {
           await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
         } else {
-          await deps.invitations.redeem(tx, at, invitationToken, user);
+          throw new Defect("a registration names neither an organization nor an invitation");
         }
         return open(tx, at, sessionId, identity);
       });

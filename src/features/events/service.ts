@@ -57,7 +57,7 @@ export function makeEventService(deps: {
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
       throw invalidField(
-        "?after",
+        { parameter: "after" },
         "invalid_cursor",
         "must be the nextCursor of this organization's events; leave it out to start at the oldest",
       );
@@ -119,7 +119,7 @@ function readTypes(given: string): readonly EventType[] {
   const types = [...new Set(given.split(","))];
   if (types.every((type) => known.includes(type))) return types as EventType[];
   throw invalidField(
-    "?types",
+    { parameter: "types" },
     "invalid_value",
     "must be types of events that Till knows, separated by commas; GET /v1/webhook-event-types lists them",
   );

@@ -82,7 +82,12 @@ export function makeCapacityService(deps: {
         const use =
           amount === undefined
             ? await fullestBand(db, place, token)
-            : await bandUse(db, place, token, parseMoneyField("?amount", amount, asset).units);
+            : await bandUse(
+                db,
+                place,
+                token,
+                parseMoneyField({ parameter: "amount" }, amount, asset).units,
+              );
         return { token, use };
       });
       return { wallet, tokens: await Promise.all(tokens) };

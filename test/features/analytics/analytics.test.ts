@@ -7,6 +7,7 @@ import { colleague, keyOf } from "../../support/colleagues.ts";
 import { approve, platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
+import { placeOf, type FieldFault } from "../../api/problem.ts";
 
 /** Of 2026. */
 const on = (month: number, date: number, hours = 0, minutes = 0) =>
@@ -314,7 +315,7 @@ eachStore("analytics", (store) => {
   it("names what is wrong with a question", async () => {
     const pointers = async (what: string, given: Record<string, string>) => {
       const answer = await expectStatus(get(what, given), 400);
-      return (answer.body["errors"] as { pointer: string }[]).map(({ pointer }) => pointer);
+      return (answer.body["errors"] as FieldFault[]).map(placeOf);
     };
     for (const what of ["summary", "charts", "top-customers", "top-wallets"]) {
       expect(await pointers(what, { from: "yesterday" })).to.deep.equal(["?from"]);

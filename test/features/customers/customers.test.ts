@@ -13,6 +13,7 @@ import {
 } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/colleagues.ts";
 import { eachStore } from "../../support/stores.ts";
+import { placeOf, type FieldFault } from "../../api/problem.ts";
 
 eachStore("customers", (store) => {
   let app: TestApp;
@@ -37,8 +38,7 @@ eachStore("customers", (store) => {
     app.request("PATCH", `${path}/${String(id)}`, { token: ada.token, body, headers });
   const list = (query = "") => app.request("GET", path + query, { token: ada.token });
   const idsOf = (answer: Answer) => (answer.body["data"] as { id: string }[]).map(({ id }) => id);
-  const fields = (answer: Answer) =>
-    (answer.body["errors"] as { pointer: string }[]).map(({ pointer }) => pointer).sort();
+  const fields = (answer: Answer) => (answer.body["errors"] as FieldFault[]).map(placeOf).sort();
 
   it("makes one, gives it back, and tells of it once", async () => {
     const made = await post({

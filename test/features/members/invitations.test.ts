@@ -14,6 +14,7 @@ import {
 } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/colleagues.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
+import { expectProblem, placeOf } from "../../api/problem.ts";
 
 let invited = 0;
 const newAddress = () => `invited${String((invited += 1))}@example.com`;
@@ -41,7 +42,7 @@ eachStore("invitations", (store) => {
     (await expectStatus(invite(email, role, who), 201)).body["token"] as string;
   const join = (email: string, invitationToken: string, on = app) =>
     on.request("POST", "/v1/auth/register", {
-      body: { email, password, name: "Guest", organizationName: "unused", invitationToken },
+      body: { email, password, name: "Guest", invitationToken },
     });
   const accept = (who: Who, invitationToken: string) =>
     app.request("POST", "/v1/auth/invitations/accept", {
@@ -96,6 +97,35 @@ eachStore("invitations", (store) => {
       "invitation.created",
       "invitation.accepted",
     ]);
+  });
+
+  it("ignores an organization name that is sent with an invitation token", async () => {
+    const email = newAddress();
+    const session = await app.request("POST", "/v1/auth/register", {
+      body: {
+        ...{ email, password, name: "Guest", organizationName: "Never founded" },
+        invitationToken: await tokenFor(email),
+      },
+    });
+    expect(session.status, session.text).to.equal(201);
+    const memberships = session.body["memberships"] as Record<string, unknown>[];
+    expect(memberships.map(({ organizationId }) => organizationId)).to.deep.equal([
+      ada.organizationId,
+    ]);
+  });
+
+  it("is what a registration without an organization name needs", async () => {
+    const email = newAddress();
+    const answer = await app.request("POST", "/v1/auth/register", {
+      body: { email, password, name: "" },
+    });
+    const faults = expectProblem(answer, 400, "invalid_request");
+    const required = faults.find((fault) => placeOf(fault) === "/organizationName");
+    expect(faults.map(placeOf).sort()).to.deep.equal(["/name", "/organizationName"]);
+    expect(required).to.include({
+      code: "required",
+      message: "is required unless an invitationToken is given",
+    });
   });
 
   it("joins a user who is logged in, once", async () => {
@@ -309,8 +339,9 @@ eachStore("registration by invitation", (store) => {
               email,
               password,
               name: "Guest",
-              organizationName: "unused",
-              ...(invitationToken === undefined ? {} : { invitationToken }),
+              ...(invitationToken === undefined
+                ? { organizationName: "Guest's shop" }
+                : { invitationToken }),
             },
           });
         const closed = await join();
