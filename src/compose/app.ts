@@ -17,6 +17,7 @@ import { endJobLeases } from "../platform/jobs/claims.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
 import { parseRange } from "../platform/outbound/address.ts";
+import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
@@ -26,12 +27,14 @@ import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
-/** What lies outside the program: tests put their own in place of these, and of nothing else. */
+/** What the surroundings give the program. Tests replace these and nothing else; no setting reaches them. */
 export interface Outside {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Hashing cost of new passwords. */
+  readonly passwordCost: PasswordCost;
   /** An answer that does not fit its record throws; else it is logged. */
   readonly strictAnswers: boolean;
 }
@@ -72,6 +75,7 @@ export async function createApp(
   const randomBytes = outside.randomBytes ?? systemRandom;
   const logger = outside.logger ?? createLogger({ level: config.logLevel, clock });
   const metrics = outside.metrics ?? noMetrics;
+  const cost = outside.passwordCost ?? passwordCost;
   const ids = createIds(randomBytes);
   const { db, secret } = await openStore(config, storeMode, { clock, logger, randomBytes });
 
@@ -81,7 +85,10 @@ export async function createApp(
   const nudges = { nudge: (_worker: string): void => undefined };
   const stop = new AbortController();
   const stopping = stop.signal;
-  const outer = { config, clock, randomBytes, logger, metrics, ...links, nudges, stopping };
+  const outer = {
+    ...{ config, clock, randomBytes, logger, metrics, passwordCost: cost },
+    ...{ ...links, nudges, stopping },
+  };
   const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
   const oversight = makePlatformOversight(parts, services, () => background.lastTickAt());

@@ -4,6 +4,7 @@ import type { Config } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
+import type { PasswordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 
 /** What every service is made of. */
@@ -17,6 +18,8 @@ export interface Parts {
   readonly logger: Logger;
   /** What this process counts of its work. */
   readonly metrics: Metrics;
+  /** Hashing cost of new passwords. */
+  readonly passwordCost: PasswordCost;
   readonly baseUrl: () => string;
   /** Where this process listens, whatever links say. */
   readonly listening: () => string;

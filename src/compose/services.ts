@@ -52,7 +52,10 @@ import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface Services
   extends
-    Omit<Parts, "config" | "secret" | "nudges" | "listening" | "stopping" | "metrics">,
+    Omit<
+      Parts,
+      "config" | "secret" | "nudges" | "listening" | "stopping" | "metrics" | "passwordCost"
+    >,
     Webhooks,
     Money,
     Billing {
@@ -94,7 +97,7 @@ export function makeServices(parts: Parts): Services {
       nudges.nudge(worker);
     },
   });
-  const passwords = createPasswords();
+  const passwords = createPasswords(undefined, parts.passwordCost);
   const common = { db, clock, ids, auditor, outbox };
 
   const members = makeMembers({ ids, auditor });

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpus } from "node:os";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { compiledProgram } from "../support/built.ts";
 import { startPostgres } from "../support/postgres.ts";
 import autocannon, { type Request, type Result } from "autocannon";
 
@@ -22,8 +22,8 @@ interface Target {
 
 /** Starts a server on the first core, where the machine can say so. */
 async function start(kind: string, databaseUrl?: string): Promise<Target> {
-  const file = fileURLToPath(new URL("target.ts", import.meta.url));
-  const node = [process.execPath, "--import", "tsx", file, kind].concat(databaseUrl ?? []);
+  const file = compiledProgram(new URL("target.ts", import.meta.url));
+  const node = [process.execPath, file, kind].concat(databaseUrl ?? []);
   const pinned = cpus().length > 1 ? ["taskset", "-c", "0", ...node] : node;
   const [command = "", ...args] = pinned;
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
@@ -16,14 +15,16 @@ import { cronRuns, jobs as jobTable } from "../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
+import { compiledProgram } from "../support/built.ts";
 import { describeOnPostgres } from "../support/describe-on-postgres.ts";
+import { endWithThisProcess } from "../support/guard.ts";
 import { eachStore, testContext, type TestStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;
 const jobCount = isWhole ? 10_000 : 1_000;
 const processCount = 4;
-const program = fileURLToPath(new URL("queue-process.ts", import.meta.url));
+const program = new URL("queue-process.ts", import.meta.url);
 const patienceMs = 120_000;
 
 /** Adds jobs, a few hundred to a transaction. */
@@ -59,10 +60,11 @@ describeOnPostgres("processes that share a queue", function () {
   after(() => rm(folder, { recursive: true, force: true }));
 
   async function start(place: StoreOptions, name: string, notes: string, leaseMs: number) {
-    const args = [program, JSON.stringify(place), notes, String(leaseMs), name];
-    const child = spawn(process.execPath, ["--import", "tsx", ...args], {
+    const args = [compiledProgram(program), JSON.stringify(place), notes, String(leaseMs), name];
+    const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    endWithThisProcess(child);
     children.push(child);
     await once(child.stdout, "data");
     return child;

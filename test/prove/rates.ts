@@ -5,10 +5,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { send, type AppOptions } from "../support/app.ts";
+import { compiledProgram } from "../support/built.ts";
 import { startPostgres } from "../support/postgres.ts";
 import type { Done, Order } from "./rates-server.ts";
 import type { Seen } from "./rates-sink.ts";
@@ -39,8 +39,8 @@ async function startHelper<Message extends Order | string, Answer>(
   args: readonly string[] = [],
   execArgv: readonly string[] = [],
 ): Promise<Helper<Message, Answer>> {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const child: ChildProcess = fork(path, args, { execArgv: ["--import", "tsx", ...execArgv] });
+  const path = compiledProgram(new URL(file, import.meta.url));
+  const child: ChildProcess = fork(path, args, { execArgv: [...execArgv] });
   const next = async () => ((await once(child, "message")) as [Answer])[0];
   return {
     ready: await next(),

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { whenThisProcessIsGone } from "./guard.ts";
 
 export interface AnvilProcess {
   readonly url: string;
@@ -61,7 +62,7 @@ export function anvilUnavailableReason(): string | null {
 
 /**
  * Runs the native program with these arguments, which let it listen on a port of 127.0.0.1, and waits until it does. It
- * is killed when this process ends by itself or by a signal that can be caught.
+ * is killed when this process is gone, however that ended.
  */
 export async function spawnAnvil(commandLine: readonly string[]): Promise<AnvilProcess> {
   const binary = findBinary();
@@ -77,7 +78,14 @@ export async function spawnAnvil(commandLine: readonly string[]): Promise<AnvilP
       resolve();
     });
   });
-  killWithThisProcess(child, folder);
+  const guard = whenThisProcessIsGone(
+    'kill -KILL "$1"; rm -rf "$2"',
+    String(child.pid ?? ""),
+    folder,
+  );
+  child.once("exit", () => {
+    guard.dismiss();
+  });
 
   async function stop(): Promise<void> {
     if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
@@ -108,37 +116,4 @@ async function listening(child: ChildProcess, output: string): Promise<string> {
     await delay(5);
   }
   throw new Error("anvil did not listen in time");
-}
-
-/** The nodes that run, and where each keeps its output. */
-const running = new Map<ChildProcess, string>();
-const fatalSignals = ["SIGTERM", "SIGHUP", "SIGINT"] as const;
-
-function killAll(): void {
-  for (const [child, folder] of running) {
-    child.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function killOnSignal(signal: NodeJS.Signals): void {
-  killAll();
-  // Without another listener the signal ends the process, as it would have without this one.
-  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-}
-
-function killWithThisProcess(child: ChildProcess, folder: string): void {
-  if (running.size === 0) {
-    process.on("exit", killAll);
-    for (const signal of fatalSignals) process.once(signal, killOnSignal);
-  }
-  running.set(child, folder);
-  const forget = () => {
-    running.delete(child);
-    if (running.size > 0) return;
-    process.off("exit", killAll);
-    for (const signal of fatalSignals) process.off(signal, killOnSignal);
-  };
-  child.once("error", forget);
-  child.once("exit", forget);
 }

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { whenThisProcessIsGone } from "./guard.ts";
 
 export interface PostgresOptions {
   /** Flushes to disk like a real server; off, since a throwaway one has nothing to lose. */
@@ -158,7 +159,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await ended;
   }
 
-  const guard = guardFolder(root, data);
+  const guard = whenThisProcessIsGone(
+    '[ -f "$2/postmaster.pid" ] && kill -QUIT "$(head -n 1 "$2/postmaster.pid")"; sleep 0.2; rm -rf "$1"',
+    ...[root, data],
+  );
   const server: PostgresServer = {
     folder: root,
     pid: () => child?.pid ?? 0,
@@ -167,7 +171,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     start,
     async stop() {
       await halt();
-      guard.stdin?.end();
+      guard.dismiss();
       rmSync(root, { recursive: true, force: true });
     },
   };
@@ -185,23 +189,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       port = await freePort();
     }
   }
-}
-
-/**
- * A shell that sleeps until this process is gone, even by kill -9, and then ends the server that the data folder names
- * and removes the folder.
- */
-function guardFolder(root: string, data: string): ChildProcess {
-  const script =
-    'cat >/dev/null; [ -f "$2/postmaster.pid" ] && kill -QUIT "$(head -n 1 "$2/postmaster.pid")"; sleep 0.2; rm -rf "$1"';
-  const guard = spawn("/bin/sh", ["-c", script, "till-postgres-guard", root, data], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
-  guard.unref();
-  // A pipe that is open would keep this process alive.
-  (guard.stdin as unknown as { unref(): void }).unref();
-  return guard;
 }
 
 async function freePort(): Promise<number> {

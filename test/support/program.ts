@@ -4,11 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const loader = import.meta.resolve("tsx/esm");
+import { builtProgram } from "./built.ts";
+import { endWithThisProcess } from "./guard.ts";
 
 export interface Finished {
   readonly status: number | null;
@@ -55,11 +53,12 @@ export async function makeInstallation(
   };
 
   function start(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, ["--import", loader, main, ...args], {
+    const child = spawn(process.execPath, [builtProgram(), ...args], {
       cwd: folder,
       env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
       stdio: ["pipe", "pipe", "pipe"],
     });
+    endWithThisProcess(child);
     children.add(child);
     child.once("exit", () => children.delete(child));
     return child;

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { builtProgram } from "./built.ts";
+import { endWithThisProcess } from "./guard.ts";
 import { until } from "./until.ts";
 
 /** How a run of the command line came out. */
@@ -99,8 +100,6 @@ export interface TillProcess {
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const tsx = import.meta.resolve("tsx");
 const patienceMs = 90_000;
 
 /** Starts `till` with nothing of this environment but where programs are; `own` are ended after the suite. */
@@ -114,10 +113,11 @@ export function useProcesses(): {
   return {
     start(words, env = {}) {
       const { PATH = "" } = process.env;
-      const child = spawn(process.execPath, ["--import", tsx, main, ...words], {
+      const child = spawn(process.execPath, [builtProgram(), ...words], {
         env: { PATH, ...env },
         stdio: ["ignore", "pipe", "pipe"],
       });
+      endWithThisProcess(child);
       own.push(child);
       return watch(child);
     },

@@ -27,10 +27,19 @@ export interface PasswordLimits {
   readonly waitingMax: number;
 }
 
+/** The cost parameters of argon2id. */
+export interface PasswordCost {
+  /** In KiB. */
+  readonly memoryCost: number;
+  /** Passes over the memory. */
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
+
 const lengthMin = 8;
 const lengthMax = 256;
-/** What OWASP names for argon2id, the library's default algorithm. */
-const cost = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
+/** The cost that OWASP's password storage page names for argon2id, the library's default algorithm. */
+export const passwordCost: PasswordCost = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
 const busySeconds = 1;
 
 /** A hash of random bytes that nobody kept, at the same cost: what an unknown user's password is compared with. */
@@ -40,6 +49,7 @@ const unknownUserHash =
 /** Hashing is slow on purpose: a few at once, and a line that ends, keep a flood of sign-ins from everything else. */
 export function createPasswords(
   { activeMax, waitingMax }: PasswordLimits = { activeMax: 2, waitingMax: 64 },
+  cost: PasswordCost = passwordCost,
 ): Passwords {
   let active = 0;
   const waiting: (() => void)[] = [];

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { secret } from "../../support/app.ts";
+import { compiledProgram } from "../../support/built.ts";
+import { endWithThisProcess } from "../../support/guard.ts";
 
-const program = fileURLToPath(new URL("killable-run.ts", import.meta.url));
-const loader = import.meta.resolve("tsx/esm");
+const program = new URL("killable-run.ts", import.meta.url);
 
 export interface Ended {
   /** What killed it; null where it ended by itself. */
@@ -23,7 +23,7 @@ export async function billInProcess(
 ): Promise<Ended> {
   const where: Record<string, string> =
     "url" in place ? { DATABASE_URL: place.url } : { TILL_DATA_DIR: dirname(place.sqliteFile) };
-  const child = spawn(process.execPath, ["--import", loader, program], {
+  const child = spawn(process.execPath, [compiledProgram(program)], {
     env: {
       ...{ PATH: process.env["PATH"] ?? "", TILL_SECRET: secret, TILL_NETWORKS: "sandbox" },
       ...{ TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...where },
@@ -32,6 +32,7 @@ export async function billInProcess(
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  endWithThisProcess(child);
   let stdout = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
   const [, signal] = (await once(child, "close")) as [number | null, string | null];

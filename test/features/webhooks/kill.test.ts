@@ -1,7 +1,6 @@
 // Kills processes that deliver, with SIGKILL, in the middle of their work: nothing that happened stays untold.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { endpointConcurrencyMax } from "../../../src/features/webhooks/health.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
@@ -9,11 +8,13 @@ import { minute, second } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { compiledProgram } from "../../support/built.ts";
+import { endWithThisProcess } from "../../support/guard.ts";
 import { eachStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { install, verified } from "./sending.ts";
 
-const program = fileURLToPath(new URL("deliver-until-killed.ts", import.meta.url));
+const program = new URL("deliver-until-killed.ts", import.meta.url);
 const rounds = 4;
 const endpointCount = 5;
 const eventsPerRound = 60;
@@ -46,9 +47,10 @@ eachStore("webhook deliveries under kill -9", (store) => {
   ): Promise<void> {
     const child = spawn(
       process.execPath,
-      ["--import", "tsx", program, JSON.stringify(place), String(ahead)],
+      [compiledProgram(program), JSON.stringify(place), String(ahead)],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
+    endWithThisProcess(child);
     try {
       await once(child.stdout, "data");
       await until("enough deliveries", isEnough, Boolean, 60_000);

@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
+import { compiledProgram } from "../../support/built.ts";
+import { endWithThisProcess } from "../../support/guard.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import {
   account,
@@ -15,12 +16,14 @@ import {
 } from "./accounts.ts";
 import type { WorkerTask } from "./worker.ts";
 
-const worker = fileURLToPath(new URL("worker.ts", import.meta.url));
+const worker = new URL("worker.ts", import.meta.url);
 
 function start(task: WorkerTask): ChildProcess {
-  return spawn(process.execPath, ["--import", "tsx/esm", worker, JSON.stringify(task)], {
+  const child = spawn(process.execPath, [compiledProgram(worker), JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  endWithThisProcess(child);
+  return child;
 }
 
 eachStore("processes on one store", function (store) {

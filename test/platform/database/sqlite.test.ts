@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
+import { compiledProgram } from "../../support/built.ts";
 import { testContext } from "../../support/stores.ts";
 import {
   account,
@@ -130,17 +130,11 @@ describe("a store on SQLite", () => {
     if (process.platform === "win32") this.skip();
     this.timeout(120_000);
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
-    const worker = fileURLToPath(new URL("limited-disk.ts", import.meta.url));
+    const worker = compiledProgram(new URL("limited-disk.ts", import.meta.url));
     // No file of the process may grow above 512 KiB: writing beyond that is an I/O error.
     const ran = spawnSync(
       "/bin/bash",
-      [
-        "-c",
-        'ulimit -f 512; exec "$0" --import tsx/esm "$1" "$2"',
-        process.execPath,
-        worker,
-        sqliteFile,
-      ],
+      ["-c", 'ulimit -f 512; exec "$0" "$1" "$2"', process.execPath, worker, sqliteFile],
       { encoding: "utf8", timeout: 50_000 },
     );
     expect(ran.status, ran.stderr).to.equal(0);

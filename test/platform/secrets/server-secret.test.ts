@@ -5,7 +5,6 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { fileURLToPath } from "node:url";
 import type { Problem } from "../../../src/kernel/errors.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import {
@@ -15,6 +14,7 @@ import {
   SecretUnusable,
   type SecretSource,
 } from "../../../src/platform/secrets/server-secret.ts";
+import { compiledProgram } from "../../support/built.ts";
 
 const given = "a secret that is long enough to be used by a server";
 
@@ -79,7 +79,7 @@ describe("the server's secret", () => {
   });
 
   it("is one and the same for processes that start at once", async () => {
-    const script = fileURLToPath(new URL("print-fingerprint.ts", import.meta.url));
+    const script = compiledProgram(new URL("print-fingerprint.ts", import.meta.url));
     const printed = await Promise.all(Array.from({ length: 3 }, () => run(script, folder)));
     expect(printed[0]).to.match(/^[0-9a-f]{32}$/);
     expect(new Set(printed).size).to.equal(1);
@@ -154,7 +154,7 @@ describe("the server's secret", () => {
 });
 
 async function run(script: string, folder: string): Promise<string> {
-  const child = spawn(process.execPath, ["--import", "tsx", script, folder], {
+  const child = spawn(process.execPath, [script, folder], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let printed = "";
