@@ -62,8 +62,15 @@ function pathItemParameters(operation: Operation): Json[] {
 
 function queryParameters(operation: Operation): Json[] {
   return Object.entries(operation.query).map(([name, schema]) => {
-    const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: "input" }) as Json;
-    return { name, in: "query", required: false, schema: described };
+    const { $schema, deprecated, description, ...described } = z.toJSONSchema(schema, {
+      io: "input",
+    }) as Json;
+    return {
+      ...{ name, in: "query", required: false },
+      ...(description === undefined ? {} : { description }),
+      ...(deprecated === undefined ? {} : { deprecated }),
+      schema: described,
+    };
   });
 }
 

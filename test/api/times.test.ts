@@ -1,5 +1,6 @@
 // Every time that a list or a figure is narrowed by, on every operation that takes one.
 import { expect } from "chai";
+import { openApiDocument } from "../../src/api/openapi.ts";
 import { allOperations } from "../../src/features/index.ts";
 import type { Person } from "../support/app.ts";
 import { platformAdmin } from "../support/platform.ts";
@@ -7,7 +8,10 @@ import { eachServed } from "../support/served.ts";
 import { pathOf } from "./operations.ts";
 import { pointersOf } from "./problem.ts";
 
-const names = ["from", "to", "createdFrom", "createdTo"];
+/** Lists filter by a named time, reports cover a period; the audit logs' lists keep their older names. */
+const listTimes = ["createdFrom", "createdTo", "paidFrom", "paidTo"];
+const reportTimes = ["from", "to"];
+const names = [...listTimes, ...reportTimes];
 const timed = allOperations.flatMap((operation) =>
   Object.keys(operation.query)
     .filter((name) => names.includes(name))
@@ -26,6 +30,18 @@ eachServed(
       const query = `?${name}=${encodeURIComponent(value)}`;
       return served.app.request("GET", path + query, { token: admin.token });
     };
+
+    it("is named by what happened then in lists, and is the period from and to in reports", () => {
+      const document = openApiDocument(allOperations, "0") as unknown as {
+        paths: Record<string, { get?: { parameters: { name: string; deprecated?: true }[] } }>;
+      };
+      for (const { operation, name } of timed.filter((each) => reportTimes.includes(each.name))) {
+        const parameters = document.paths[`/v1${operation.path}`]?.get?.parameters ?? [];
+        const isDeprecated = parameters.some((each) => each.name === name && each.deprecated);
+        const isList = operation.query["cursor"] !== undefined;
+        expect(isDeprecated, `${operation.id} ${name}`).to.equal(isList);
+      }
+    });
 
     it("is a day that there is, with a zone, or a 400 that names it", async () => {
       expect(timed.length).to.be.greaterThan(5);

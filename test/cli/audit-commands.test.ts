@@ -27,6 +27,8 @@ describe("till audit", () => {
     const made = await list("--action", "organization.created", "--organization", id);
     expect(made).to.have.length(1);
     const createdAt = made[0]?.createdAt ?? "";
+    expect(await list("--created-to", createdAt, "--organization", id)).to.deep.equal([]);
+    expect(await list("--created-from", createdAt, "--organization", id)).to.deep.equal(own);
     expect(await list("--to", createdAt, "--organization", id)).to.deep.equal([]);
     expect(await list("--from", createdAt, "--organization", id)).to.deep.equal(own);
     expect(await list("--actor-id", "usr_nobody")).to.deep.equal([]);

@@ -120,7 +120,7 @@ async function questionsOf(
   const [taking, dead] = endpointIds;
   const { issuing, canceling } = auditActors;
   const canceled = "action=invoice.canceled";
-  const auditTime = `from=${toIso(Math.floor(middle - day))}&to=${toIso(Math.floor(middle))}`;
+  const auditTime = time;
   const long = `from=${toIso(to - 395 * day)}&to=${toIso(to)}`;
   return [
     page("invoices, first page", list),

@@ -18,7 +18,7 @@ export const adminAuditLogOperations = [
     path: "/admin/audit-logs",
     summary: "List who did what on the whole platform",
     description:
-      "Entries about users alone, such as logins, have no organization. `from` is included, `to` is not.",
+      "Entries about users alone, such as logins, have no organization. `createdFrom` is included, `createdTo` is not.",
     access: platform("platform:read"),
     request: { query: adminAuditLogQuery },
     response: { status: 200, record: AuditLogListRecord },

@@ -11,8 +11,13 @@ export const auditCommands = [
       organizationFlag,
       { flags: "--action <name>", description: "one action only, such as invoice.created" },
       { flags: "--actor-id <id>", description: "what one user or API key did" },
-      { flags: "--from <time>", description: "from then on, such as 2031-01-31T00:00:00.000Z" },
-      { flags: "--to <time>", description: "before then" },
+      {
+        flags: "--created-from <time>",
+        description: "from then on, such as 2031-01-31T00:00:00.000Z",
+      },
+      { flags: "--created-to <time>", description: "before then" },
+      { flags: "--from <time>", description: "older name of --created-from" },
+      { flags: "--to <time>", description: "older name of --created-to" },
       ...pageFlags,
     ],
     examples: [
@@ -28,6 +33,8 @@ export const auditCommands = [
         organizationId: call.flag("organization"),
         action: call.flag("action"),
         actorId: call.flag("actor-id"),
+        createdFrom: call.flag("created-from"),
+        createdTo: call.flag("created-to"),
         from: call.flag("from"),
         to: call.flag("to"),
       });

@@ -13,7 +13,8 @@ export const auditLogOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/audit-logs",
     summary: "List who did what in an organization",
-    description: "`action` and `actorId` are compared as a whole; `from` is included, `to` is not.",
+    description:
+      "Newest first. `action` and `actorId` are compared as a whole; `createdFrom` is included, `createdTo` is not.",
     access: organization("organization:read"),
     request: { query: auditLogQuery },
     response: { status: 200, record: AuditLogListRecord },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
+import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { datetime, id, instant, listRecord, responseRecord } from "../../api/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
@@ -26,13 +27,17 @@ export const AuditLogRecord = responseRecord("AuditLog", {
 
 export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
 
-/** What narrows a list of entries. */
+const replacedBy = (name: string) => ({ deprecated: true, description: `Use \`${name}\`.` });
+
+/** The filters of a list of entries. */
 export const auditLogQuery = {
   ...pageParameters,
   action: z.string().max(100).optional(),
   actorId: z.string().max(100).optional(),
-  from: instant().optional(),
-  to: instant().optional(),
+  createdFrom: instant().optional(),
+  createdTo: instant().optional(),
+  from: instant().optional().meta(replacedBy("createdFrom")),
+  to: instant().optional().meta(replacedBy("createdTo")),
 };
 
 export const adminAuditLogQuery = {
@@ -41,10 +46,38 @@ export const adminAuditLogQuery = {
 };
 export const AdminAuditLogQuery = z.strictObject(adminAuditLogQuery);
 
-/** A query with its times as the service takes them. */
-export function withTimes<
-  Q extends { readonly from?: string | undefined; readonly to?: string | undefined },
->(query: Q) {
-  const read = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
-  return { ...query, from: read(query.from), to: read(query.to) };
+interface TimeQuery {
+  readonly createdFrom?: string | undefined;
+  readonly createdTo?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * The query with its times as the service takes them. `from` and `to` are the older names of `createdFrom` and
+ * `createdTo`; an older name that says another moment than the new one is a 400.
+ */
+export function withTimes<Q extends TimeQuery>({ createdFrom, createdTo, from, to, ...query }: Q) {
+  const errors: FieldError[] = [];
+  const read = (
+    name: string,
+    text: string | undefined,
+    old: string,
+    oldText: string | undefined,
+  ) => {
+    const times = [text, oldText].flatMap((given) =>
+      given === undefined ? [] : Date.parse(given),
+    );
+    if (new Set(times).size > 1) {
+      const message = `says another time than ${name}, which replaces it; leave it out`;
+      errors.push({ pointer: `?${old}`, code: "contradicting_parameters", message });
+    }
+    return times[0];
+  };
+  const times = {
+    createdFrom: read("createdFrom", createdFrom, "from", from),
+    createdTo: read("createdTo", createdTo, "to", to),
+  };
+  if (errors.length > 0) throw invalidFields(errors);
+  return { ...query, ...times };
 }

@@ -19,9 +19,9 @@ export interface AuditFilters {
   readonly action?: string | undefined;
   readonly actorId?: string | undefined;
   /** From this moment on. */
-  readonly from?: Instant | undefined;
+  readonly createdFrom?: Instant | undefined;
   /** Before this moment. */
-  readonly to?: Instant | undefined;
+  readonly createdTo?: Instant | undefined;
 }
 
 export interface AuditLogService {
@@ -68,16 +68,16 @@ export function makeAuditLogService(deps: { readonly db: Database }): AuditLogSe
 }
 
 async function find(reader: Reader, filters: AuditFilters, page: PageRequest): Promise<AuditRow[]> {
-  const { organizationId, action, actorId, from, to } = filters;
+  const { organizationId, action, actorId, createdFrom, createdTo } = filters;
   const { rest, values } = pageQuery(page, [
     ["organization_id =", organizationId],
     ["action =", action],
     ["actor_id =", actorId],
     // The times decide; the ids beside them let an index find the rows.
-    ["created_at >=", from],
-    ["id >=", from === undefined ? undefined : idFloor("auditLog", from)],
-    ["created_at <", to],
-    ["id <", to === undefined ? undefined : idFloor("auditLog", to + idAheadMax)],
+    ["created_at >=", createdFrom],
+    ["id >=", createdFrom === undefined ? undefined : idFloor("auditLog", createdFrom)],
+    ["created_at <", createdTo],
+    ["id <", createdTo === undefined ? undefined : idFloor("auditLog", createdTo + idAheadMax)],
   ]);
   return reader.find(auditLogs, rest, values);
 }

@@ -16,6 +16,7 @@ import {
 import { colleague, keyOf, walk } from "../../support/colleagues.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
+import { pointersOf } from "../../api/problem.ts";
 
 interface Entry {
   readonly id: string;
@@ -175,7 +176,7 @@ eachStore("audit logs", (store) => {
     }
   });
 
-  it("finds by time: from is included, to is not", async () => {
+  it("finds by time: createdFrom is included, createdTo is not, and the older names say the same", async () => {
     const times: string[] = [];
     for (const name of ["one", "two", "three"]) {
       app.clock.advance(10 * second);
@@ -187,10 +188,19 @@ eachStore("audit logs", (store) => {
       entries(await list({ action: "customer.created", ...query })).map(
         ({ createdAt }) => createdAt,
       );
-    expect(await found({ from: two })).to.deep.equal([three, two]);
-    expect(await found({ to: two })).to.deep.equal([one]);
-    expect(await found({ from: one, to: three })).to.deep.equal([two, one]);
-    expect(await found({ from: three, to: one })).to.deep.equal([]);
+    expect(await found({ createdFrom: two })).to.deep.equal([three, two]);
+    expect(await found({ createdTo: two })).to.deep.equal([one]);
+    expect(await found({ from: two, to: three })).to.deep.equal([two]);
+    const otherZone = two.replace("Z", "+00:00");
+    expect(await found({ from: two, createdFrom: otherZone })).to.deep.equal([three, two]);
+    for (const [old, name] of [
+      ["from", "createdFrom"],
+      ["to", "createdTo"],
+    ] as const) {
+      expect(pointersOf(await list({ [old]: one, [name]: two }))).to.deep.equal([`?${old}`]);
+    }
+    expect(await found({ createdFrom: one, createdTo: three })).to.deep.equal([two, one]);
+    expect(await found({ createdFrom: three, createdTo: one })).to.deep.equal([]);
     for (const from of ["yesterday", "2026-01-01", "1767225600000", "2026-02-30T00:00:00.000Z"]) {
       expect((await list({ from })).status, from).to.equal(400);
     }
@@ -208,7 +218,7 @@ eachStore("audit logs", (store) => {
     );
     const time = new Date(row?.at ?? 0).toISOString();
     const until = new Date((row?.at ?? 0) + 1).toISOString();
-    const found = entries(await list({ from: time, to: until }));
+    const found = entries(await list({ createdFrom: time, createdTo: until }));
     expect(found.map(({ id }) => id)).to.deep.equal([row?.id]);
     app.clock.advance(minute);
   });
@@ -252,10 +262,10 @@ eachStore("audit logs", (store) => {
       const [entry, ...rest] = entries(await admin(query));
       expect([entry?.targetId, rest]).to.deep.equal([made.body["id"], []]);
       const time = String(made.body["createdAt"]);
-      expect(entries(await admin({ ...query, from: time })).map(({ id }) => id)).to.deep.equal([
-        entry?.id,
-      ]);
-      expect(entries(await admin({ ...query, to: time }))).to.deep.equal([]);
+      expect(
+        entries(await admin({ ...query, createdFrom: time })).map(({ id }) => id),
+      ).to.deep.equal([entry?.id]);
+      expect(entries(await admin({ ...query, createdTo: time }))).to.deep.equal([]);
       expect((await admin({ organizationId: "org_1" })).status).to.equal(400);
     });
 
