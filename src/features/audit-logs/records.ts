@@ -70,7 +70,7 @@ export function withTimes<Q extends TimeQuery>({ createdFrom, createdTo, from, t
     );
     if (new Set(times).size > 1) {
       const message = `says another time than ${name}, which replaces it; leave it out`;
-      errors.push({ pointer: `?${old}`, code: "contradicting_parameters", message });
+      errors.push({ parameter: old, code: "contradicting_parameters", message });
     }
     return times[0];
   };
