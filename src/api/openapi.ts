@@ -62,7 +62,12 @@ function pathItemParameters(operation: Operation): Json[] {
 
 function queryParameters(operation: Operation): Json[] {
   return Object.entries(operation.query).map(([name, schema]) => {
-    const { $schema: _dialect, deprecated, description, ...described } = z.toJSONSchema(schema, {
+    const {
+      $schema: _dialect,
+      deprecated,
+      description,
+      ...described
+    } = z.toJSONSchema(schema, {
       io: "input",
     }) as Json;
     return {

@@ -37,7 +37,9 @@ eachServed(
       };
       for (const { operation, name } of timed.filter((each) => reportTimes.includes(each.name))) {
         const parameters = document.paths[`/v1${operation.path}`]?.get?.parameters ?? [];
-        const isDeprecated = parameters.some((each) => each.name === name && each.deprecated === true);
+        const isDeprecated = parameters.some(
+          (each) => each.name === name && each.deprecated === true,
+        );
         const isList = operation.query["cursor"] !== undefined;
         expect(isDeprecated, `${operation.id} ${name}`).to.equal(isList);
       }
