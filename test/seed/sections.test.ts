@@ -1,0 +1,17 @@
+// The seed document's sections 2 to 6 and 9, sentence by sentence, through HTTP: in one world for each database and
+// credential. Section 4.5's list and the leading sentence of section 5 are walked in catalogue.test.ts.
+import { authenticationTests } from "./authentication.ts";
+import { checkoutTests, tronTests } from "./checkout.ts";
+import { interfaceTests } from "./interface.ts";
+import { operationsStatusTests } from "./operations-status.ts";
+import { eachWorld } from "./world.ts";
+
+eachWorld("the seed", (world) => {
+  interfaceTests(world);
+  authenticationTests(world);
+  checkoutTests(world);
+  // Last: from here on the background work runs.
+  operationsStatusTests(world);
+});
+
+tronTests();
