@@ -12,6 +12,8 @@ import {
   makeTeller,
   makeTransitions,
   makeCancellations,
+  makeFirstInvoices,
+  makeSettleSurplus,
   makeVoiding,
   makeTwins,
   makeUsageWatch,
@@ -68,13 +70,15 @@ export function makeBilling(
     checkoutUrl,
   });
   const twins = makeTwins(common);
-  const voidInvoice = makeVoiding({ ledger, twins, teller });
+  const settleSurplus = makeSettleSurplus({ payments, ledger });
+  const voidInvoice = makeVoiding({ ledger, twins, teller, settleSurplus });
   const cancellations = makeCancellations({ teller, voidInvoice });
-  const tools = { ...common, ledger, teller, twins, voidInvoice, checkoutUrl, nudge };
+  const tools = { ...common, ledger, teller, twins, checkoutUrl, nudge };
   const issuer = makeIssuer(tools);
-  const transitions = makeTransitions({ ...tools, issuer, cancellations });
+  const firstInvoices = makeFirstInvoices({ ledger, issuer, voidInvoice });
+  const transitions = makeTransitions({ ...tools, issuer, cancellations, firstInvoices });
 
-  ports.managedSettled = makeSettle({ ...tools, transitions });
+  ports.managedSettled = makeSettle({ ...tools, settleSurplus, transitions });
   ports.planOf = (organizationId) => planInUse(db, organizationId);
   ports.requireSubscription = (reader, organizationId) =>
     config.billing === "on"
@@ -88,7 +92,7 @@ export function makeBilling(
     ledger,
     ledgerService: makeLedgerService({ ...common, ledger }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
-    subscriptions: makeSubscriptionService({ ...tools, issuer }),
+    subscriptions: makeSubscriptionService({ ...tools, issuer, firstInvoices }),
     usageWatch: makeUsageWatch({ clock, teller }),
   };
 }

@@ -1,7 +1,7 @@
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { SubscriptionNotChangeable } from "./errors.ts";
-import { saveSubscription, type Scene } from "./subscription-store.ts";
+import { noPlanChange, saveSubscription, type Scene } from "./subscription-store.ts";
 import type { SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 import type { VoidInvoice } from "./void.ts";
@@ -44,7 +44,8 @@ export function makeCancellations(deps: {
     for (const invoice of unbegun) await voidInvoice(tx, at, invoice, scene);
     const subscription = await saveSubscription(tx, at, scene.subscription, {
       ...{ status: "canceled", statusReason: "operator", canceledAt: at, cancelAt: null },
-      ...{ pendingPlan: null, planChangeEffectiveAt: null, nextActionAt: at },
+      ...noPlanChange,
+      nextActionAt: at,
     });
     await teller.subscription(tx, at, "subscription.canceled", subscription, changes);
     return {
@@ -73,7 +74,7 @@ export function makeCancellations(deps: {
       const saved = await saveSubscription(tx, at, subscription, {
         ...{ cancelAt, nextActionAt: at },
         // An end that is to come wins over a plan that was.
-        ...(cancelAt === null ? {} : { pendingPlan: null, planChangeEffectiveAt: null }),
+        ...(cancelAt === null ? {} : noPlanChange),
       });
       const told = (time: Instant | null) => (time === null ? null : toIso(time));
       teller.note(tx, at, "subscription.cancellation_changed", saved, {

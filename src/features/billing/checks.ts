@@ -283,6 +283,17 @@ export const billingChecks: readonly Check[] = [
     sql: `SELECT id AS "row" FROM adjustments
       WHERE (status = 'invoiced') <> (platform_invoice_id IS NOT NULL) ORDER BY id`,
   }),
+  queryCheck({
+    name: "subscriptions.plan_change",
+    describe:
+      "A scheduled plan change takes effect at the end of the current period; a canceled subscription has none.",
+    advice: restore,
+    sql: `SELECT id AS "row" FROM subscriptions WHERE
+        (pending_plan IS NULL AND (plan_change_effective_at IS NOT NULL OR pending_terms IS NOT NULL)) OR
+        (pending_plan IS NOT NULL AND (status = 'canceled' OR plan_change_effective_at IS NULL
+          OR plan_change_effective_at <> current_period_end))
+      ORDER BY id`,
+  }),
   walkCheck({
     name: "subscriptions.period",
     describe: "The period that a subscription is in is counted from its anchor.",

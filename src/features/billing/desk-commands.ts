@@ -44,6 +44,7 @@ export const billingDeskCommands = [
       { title: "ID", value: (one) => one.id },
       { title: "ORGANIZATION", value: (one) => one.organizationName },
       { title: "PLAN", value: (one) => one.plan },
+      { title: "NEXT PLAN", value: (one) => one.pendingPlan },
       { title: "STATUS", value: (one) => one.status },
       { title: "PERIOD ENDS", value: (one) => one.currentPeriodEnd },
       { title: "ENDS", value: (one) => one.cancelAt },

@@ -28,6 +28,7 @@ export function presentOperated(page: Page<OperatedSubscription>) {
     currentPeriodStart: toIso(subscription.currentPeriodStart),
     currentPeriodEnd: toIso(subscription.currentPeriodEnd),
     pendingPlan: subscription.pendingPlan,
+    planChangeEffectiveAt: toIsoOrNull(subscription.planChangeEffectiveAt),
     cancelAt: toIsoOrNull(subscription.cancelAt),
     owedInvoices,
     nextActionAt: toIsoOrNull(subscription.nextActionAt),

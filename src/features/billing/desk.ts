@@ -4,17 +4,18 @@ import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Violation } from "../../platform/database/checks.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { ManagedInvoices } from "../invoices/index.ts";
 import { namesOf } from "../organizations/index.ts";
 import type { Cancellation, Cancellations } from "./cancel.ts";
 import { billingChecks } from "./checks.ts";
-import type { Charges } from "./charges.ts";
+import { computeCharges, type ChargeInputs, type Charges } from "./charges.ts";
 import { NoSubscription } from "./errors.ts";
-import type { Issuer } from "./issue.ts";
-import { boundary, periodAt, type Period } from "./periods.ts";
-import { assetOf, findPlan, termsOf } from "./plans.ts";
+import { findFirstInvoice, settlementOf, type Settlement } from "./first-invoice.ts";
+import type { InvoiceOrder, Issuer } from "./issue.ts";
+import { periodAt, type Period } from "./periods.ts";
+import { pendingTermsOf } from "./plans.ts";
 import type { BillingRun, RunResult } from "./run.ts";
 import type { SubscriptionStatus } from "./status.ts";
 import { liveSubscription, unpaidOf, withScene } from "./subscription-store.ts";
@@ -32,7 +33,7 @@ export interface OperatedSubscription {
   readonly owedInvoices: number;
 }
 
-/** What the next invoice of a subscription would be, were its period over now. */
+/** What the next invoice of a subscription would be, were its period over now; `planId` names the plan that it bills. */
 export interface Rehearsal {
   readonly subscription: SubscriptionRow;
   readonly organizationName: string;
@@ -91,30 +92,40 @@ export function makeBillingDesk(deps: {
     return toPage(await db.find(subscriptions, rest, values), asked);
   }
 
-  /** The invoice that the next boundary brings, with the usage of the period so far. */
-  function orderOf(subscription: SubscriptionRow) {
-    const { terms: before, pendingPlan, planChangeEffectiveAt, periodIndex } = subscription;
-    const { anchorAt, currentPeriodStart: start, currentPeriodEnd: end } = subscription;
-    const isTrial = periodIndex < 0;
-    // The first paid period was invoiced when the trial began.
-    const beginsAt = isTrial ? boundary(anchorAt, before.interval, 1) : end;
-    const plan = pendingPlan === null ? null : findPlan(catalog, pendingPlan);
-    const isChanged =
-      plan?.currency === before.currency && (planChangeEffectiveAt ?? 0) <= beginsAt;
-    const terms = isChanged ? termsOf(plan) : before;
+  /** The next invoice, with the usage of the period so far. */
+  async function orderOf(
+    reader: Reader,
+    subscription: SubscriptionRow,
+  ): Promise<{ readonly order: InvoiceOrder; readonly settlement: Settlement | null }> {
+    const { terms: before, anchorAt, periodIndex } = subscription;
+    const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+    const terms = pendingTermsOf(catalog, subscription) ?? before;
+    const common = { subscription, terms, dueAt: null };
+    if (periodIndex < 0) {
+      // The first paid period is invoiced already: for another plan where it was paid before a change.
+      const first = await findFirstInvoice(reader, subscription);
+      const settlement = first === null ? null : settlementOf(first, terms);
+      const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
+      return { order: { ...common, period, elapsed: null }, settlement };
+    }
     const period =
       terms.interval === before.interval
-        ? periodAt(anchorAt, terms.interval, isTrial ? 1 : periodIndex + 1)
-        : periodAt(beginsAt, terms.interval, 0);
-    const elapsed = isTrial ? null : { terms: before, start, end };
-    return { subscription, period, terms, elapsed, dueAt: null };
+        ? periodAt(anchorAt, terms.interval, periodIndex + 1)
+        : periodAt(end, terms.interval, 0);
+    const elapsed = { terms: before, start, end };
+    return { order: { ...common, period, elapsed }, settlement: null };
   }
 
-  async function rehearseOne(tx: Tx, subscription: SubscriptionRow, organizationName: string) {
-    const order = orderOf(subscription);
-    const { charges, usageCount } = await issuer.draft(tx, clock.now(), order);
-    const { code: currency, decimals } = assetOf(order.terms);
+  async function rehearseOne(
+    tx: Tx,
+    subscription: SubscriptionRow,
+    organizationName: string,
+  ): Promise<Rehearsal> {
+    const { order, settlement } = await orderOf(tx, subscription);
+    const { inputs, usageCount } = await issuer.draft(tx, clock.now(), order);
+    const charges = computeCharges(settlement === null ? inputs : settled(inputs, settlement));
     const { period, terms } = order;
+    const { currency, decimals } = inputs;
     return {
       ...{ subscription, organizationName, period, planId: terms.id },
       ...{ currency, decimals, usageCount, charges },
@@ -179,4 +190,21 @@ export function makeBillingDesk(deps: {
       return { checks };
     },
   };
+}
+
+/** The inputs of an invoice after a settlement that is still to come. */
+function settled(
+  { credits, adjustments, ...inputs }: ChargeInputs,
+  { amount, description }: Settlement,
+): ChargeInputs {
+  const { currency } = inputs;
+  return amount > 0n
+    ? { ...inputs, credits, adjustments: [...adjustments, { id: "adj_", amount, description }] }
+    : {
+        ...{ ...inputs, adjustments },
+        credits: [
+          ...credits,
+          { id: "crd_", remaining: -amount, currency, expiresAt: null, reason: description },
+        ],
+      };
 }

@@ -1,6 +1,6 @@
 import { day, hour, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { BillingPolicy, Plan } from "../../platform/config/index.ts";
+import type { BillingPolicy } from "../../platform/config/index.ts";
 import { periodAt, periodIndexAt, type Interval, type Period } from "./periods.ts";
 import type { PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
@@ -16,7 +16,6 @@ export type LifecycleSubscription = Pick<
   | "suspendedAt"
   | "cancelAt"
   | "pendingPlan"
-  | "planChangeEffectiveAt"
   | "createdAt"
 > & { readonly terms: { readonly interval: Interval } };
 
@@ -33,12 +32,14 @@ export interface LifecycleState {
   /** Since when all that an invoice asks for has been seen and waits for its confirmations. */
   readonly inFlight: ReadonlyMap<Id<"platformInvoice">, Instant>;
   readonly policy: BillingPolicy;
-  /** The plan that `pendingPlan` names; null where the catalog has it no more. */
-  readonly pendingPlan: Plan | null;
+  /** The terms that the scheduled plan change brings, as `pendingTermsOf` says. */
+  readonly pendingTerms: { readonly interval: Interval } | null;
+  /** Whether the first invoice of a trial has to be replaced, as `staleFirstInvoice` says. */
+  readonly isFirstInvoiceStale: boolean;
   readonly now: Instant;
 }
 
-/** What becomes of a change of plan at a boundary. */
+/** What becomes of a scheduled plan change at the end of a period: `dropped` where its plan has no terms any more. */
 export type PlanChangeOutcome = "none" | "applied" | "dropped";
 
 /** Where a period stands. `anchorAt` and `interval` are those that it and what follows are counted from. */
@@ -51,12 +52,19 @@ export interface BegunPeriod extends Period {
 /** What is due next, and since when. */
 export type Transition = { readonly at: Instant } & (
   | { readonly kind: "trial_ending" }
+  /** The first invoice of a trial asks for another plan than the one that the trial leads to, and can be replaced. */
+  | { readonly kind: "first_invoice_replaced" }
   /** The trial is over and nothing is owed: its first paid period runs. */
-  | { readonly kind: "activated"; readonly period: BegunPeriod }
+  | {
+      readonly kind: "activated";
+      readonly period: BegunPeriod;
+      readonly change: PlanChangeOutcome;
+    }
   /** The trial is over and its invoice is not paid. */
   | {
       readonly kind: "trial_unpaid";
       readonly period: BegunPeriod;
+      readonly change: PlanChangeOutcome;
       readonly invoiceIds: readonly Id<"platformInvoice">[];
     }
   /** A boundary: the next period begins, and its invoice is issued. */
@@ -109,7 +117,12 @@ function earliest(transitions: readonly Transition[]): Transition | null {
 function upcoming(state: LifecycleState): Transition[] {
   switch (state.subscription.status) {
     case "trialing":
-      return [...trialEnd(state), ...trialReminders(state), ...trialEnding(state)];
+      return [
+        ...firstInvoice(state),
+        ...trialEnd(state),
+        ...trialReminders(state),
+        ...trialEnding(state),
+      ];
     case "active":
       return [...overdue(state), ...renewal(state), ...reminders(state)];
     case "past_due":
@@ -150,16 +163,23 @@ function trialEnding({ subscription }: LifecycleState): Transition[] {
   return at > createdAt ? [{ kind: "trial_ending", at }] : [];
 }
 
+function firstInvoice({ subscription, isFirstInvoiceStale }: LifecycleState): Transition[] {
+  // Before anything else of the trial is done, its end too.
+  const at = subscription.createdAt;
+  return isFirstInvoiceStale ? [{ kind: "first_invoice_replaced", at }] : [];
+}
+
 function trialEnd(state: LifecycleState): Transition[] {
   const { subscription } = state;
   const endsAt = subscription.trialEndsAt ?? subscription.currentPeriodEnd;
   if (endsBy(subscription, endsAt)) return [{ kind: "ended", at: endsAt }];
-  const period = begin(subscription.anchorAt, subscription.terms.interval, 0);
+  const { change, interval } = changeOf(state);
+  const period = begin(subscription.anchorAt, interval, 0);
   const unpaid = state.invoices.filter(({ status }) => status === "open" || status === "past_due");
-  if (unpaid.length === 0) return [{ kind: "activated", at: endsAt, period }];
+  if (unpaid.length === 0) return [{ kind: "activated", at: endsAt, period, change }];
   // Its due day may have been moved behind the trial's end, because nobody could pay while the program was down.
   const at = Math.max(...unpaid.map((invoice) => held(state, invoice, invoice.dueAt)), endsAt);
-  return [{ kind: "trial_unpaid", at, period, invoiceIds: unpaid.map(({ id }) => id) }];
+  return [{ kind: "trial_unpaid", at, period, change, invoiceIds: unpaid.map(({ id }) => id) }];
 }
 
 function overdue(state: LifecycleState): Transition[] {
@@ -197,18 +217,15 @@ function cancellation(state: LifecycleState): Transition[] {
   return [{ kind: "canceled", at: Math.min(...ends) }];
 }
 
-/** What becomes at a boundary of the plan that was to come, and the interval that holds from then on. */
-function changeAt(
-  { subscription, pendingPlan }: LifecycleState,
-  at: Instant,
-): { readonly change: PlanChangeOutcome; readonly interval: Interval } {
-  const { terms, planChangeEffectiveAt } = subscription;
-  const isChange =
-    subscription.pendingPlan !== null &&
-    (planChangeEffectiveAt === null || planChangeEffectiveAt <= at);
-  if (!isChange) return { change: "none", interval: terms.interval };
-  if (pendingPlan === null) return { change: "dropped", interval: terms.interval };
-  return { change: "applied", interval: pendingPlan.interval };
+/** What becomes of a scheduled plan change at the end of the period, and the interval that holds from then on. */
+function changeOf({ subscription, pendingTerms }: LifecycleState): {
+  readonly change: PlanChangeOutcome;
+  readonly interval: Interval;
+} {
+  const { interval } = subscription.terms;
+  if (subscription.pendingPlan === null) return { change: "none", interval };
+  if (pendingTerms === null) return { change: "dropped", interval };
+  return { change: "applied", interval: pendingTerms.interval };
 }
 
 function endsBy({ cancelAt }: LifecycleSubscription, at: Instant): boolean {
@@ -218,7 +235,7 @@ function endsBy({ cancelAt }: LifecycleSubscription, at: Instant): boolean {
 function renewal(state: LifecycleState): Transition[] {
   const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = state.subscription;
   if (endsBy(state.subscription, at)) return [{ kind: "ended", at }];
-  const { change, interval } = changeAt(state, at);
+  const { change, interval } = changeOf(state);
   const period =
     interval === terms.interval
       ? begin(anchorAt, interval, periodIndex + 1)
@@ -234,7 +251,7 @@ function resumption(state: LifecycleState): Transition {
     return { kind: "resumed", at, period: null, skipped: 0, change: "none" };
   }
   const index = periodIndexAt(anchorAt, terms.interval, at);
-  const { change, interval } = changeAt(state, at);
+  const { change, interval } = changeOf(state);
   // Another interval is counted from the month that runs: of what passed unserved, nothing is charged.
   const month = periodAt(anchorAt, "month", periodIndexAt(anchorAt, "month", at));
   const period =

@@ -1,38 +1,23 @@
-import type { Instant } from "../../kernel/clock.ts";
-import type { SubscriptionRow, PlatformInvoiceRow } from "./table.ts";
-
-/** What another plan does to a subscription. */
-export type PlanChange =
-  /** It is asked for what it has, or what is coming already. */
-  | { readonly kind: "unchanged" }
-  /** Back to the plan that it has: what was coming is not any more. */
-  | { readonly kind: "cleared" }
-  | { readonly kind: "scheduled"; readonly effectiveAt: Instant }
-  /** In a trial whose first invoice nobody began to pay: that one is voided, and its successor is for the new plan. */
-  | { readonly kind: "reissued" }
-  /** A trial without an invoice: the new plan is tried from now on. */
-  | { readonly kind: "replaced" }
-  /** A suspended or canceled subscription is not changed. */
-  | { readonly kind: "refused" };
+import type { SubscriptionRow } from "./table.ts";
 
 /**
- * Decides a change of plan. `firstInvoice` is the invoice of the period that the trial leads to, and `hasPayments` tells
- * whether any payment for it was ever seen, whatever became of it.
+ * What a request for a plan does to a subscription. It never changes the plan or the status:
+ *
+ * - `scheduled`: the plan becomes the pending one, and takes effect at the end of the current period
+ * - `cleared`: the plan is the current one, so that the scheduled change is dropped
+ * - `unchanged`: the plan is the current one or the pending one already
+ * - `refused`: the subscription is canceled, so that no further period comes
  */
+export type PlanChange = "scheduled" | "cleared" | "unchanged" | "refused";
+
 export function decidePlanChange(
-  subscription: Pick<SubscriptionRow, "status" | "pendingPlan" | "currentPeriodEnd"> & {
+  subscription: Pick<SubscriptionRow, "status" | "pendingPlan"> & {
     readonly terms: { readonly id: string };
   },
   planId: string,
-  firstInvoice: Pick<PlatformInvoiceRow, "status" | "periodEnd"> | null,
-  hasPayments: boolean,
 ): PlanChange {
-  const { status, pendingPlan, terms, currentPeriodEnd } = subscription;
-  if (status === "suspended" || status === "canceled") return { kind: "refused" };
-  if (planId === terms.id) return { kind: pendingPlan === null ? "unchanged" : "cleared" };
-  if (planId === pendingPlan) return { kind: "unchanged" };
-  if (status !== "trialing") return { kind: "scheduled", effectiveAt: currentPeriodEnd };
-  if (firstInvoice === null) return { kind: "replaced" };
-  if (firstInvoice.status === "open" && !hasPayments) return { kind: "reissued" };
-  return { kind: "scheduled", effectiveAt: firstInvoice.periodEnd };
+  const { status, pendingPlan, terms } = subscription;
+  if (status === "canceled") return "refused";
+  if (planId === terms.id) return pendingPlan === null ? "unchanged" : "cleared";
+  return planId === pendingPlan ? "unchanged" : "scheduled";
 }

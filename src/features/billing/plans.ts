@@ -17,6 +17,25 @@ export function termsOf(plan: Plan): Terms {
   return terms;
 }
 
+/**
+ * The terms that a scheduled plan change brings: those that were kept when it was requested. A change that an older
+ * version of Till scheduled kept none and takes the catalog's; null where the catalog has that plan no more, or bills it
+ * in another currency, and where no change is scheduled.
+ */
+export function pendingTermsOf(
+  catalog: PlanCatalog,
+  subscription: {
+    readonly terms: Terms;
+    readonly pendingPlan: string | null;
+    readonly pendingTerms: Terms | null;
+  },
+): Terms | null {
+  const { terms, pendingPlan, pendingTerms } = subscription;
+  if (pendingPlan === null || pendingTerms !== null) return pendingTerms;
+  const plan = findPlan(catalog, pendingPlan);
+  return plan?.currency === terms.currency ? termsOf(plan) : null;
+}
+
 /** How a plan's money is collected; of a plan that is not in the catalog any more, as that of all. */
 export function policyOf(catalog: PlanCatalog, planId: string): BillingPolicy {
   return findPlan(catalog, planId)?.policy ?? catalog.policy;

@@ -8,7 +8,7 @@ import type { Issuer } from "./issue.ts";
 import { boundary, periodAt } from "./periods.ts";
 import { termsOf } from "./plans.ts";
 import { requireReceiveWallet } from "./receive-wallet.ts";
-import { debtsOf, liveSubscription } from "./subscription-store.ts";
+import { debtsOf, liveSubscription, noPlanChange } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 
@@ -90,8 +90,7 @@ function newSubscription(
     status: isTrial ? "trialing" : "active",
     statusReason: null,
     terms: termsOf(plan),
-    pendingPlan: null,
-    planChangeEffectiveAt: null,
+    ...noPlanChange,
     periodIndex: isTrial ? -1 : 0,
     currentPeriodStart: at,
     currentPeriodEnd: trialEndsAt ?? boundary(anchorAt, plan.interval, 1),

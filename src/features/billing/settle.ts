@@ -3,9 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { InvoiceRow } from "../invoices/index.ts";
-import { presentPayment, type PaymentService } from "../payments/index.ts";
 import { linesOf } from "./invoice-service.ts";
-import type { Ledger } from "./ledger.ts";
 import {
   lockPlatformInvoices,
   readTwins,
@@ -13,6 +11,7 @@ import {
   savePlatformInvoice,
   scenesAfterPayment,
 } from "./subscription-store.ts";
+import type { SettleSurplus } from "./surplus.ts";
 import {
   platformInvoiceTwins,
   type PlatformInvoiceLineRow,
@@ -31,14 +30,13 @@ export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) 
  * that came for a platform invoice, at whichever twin, so that it does not matter how often and in which order it is told.
  */
 export function makeSettle(deps: {
-  readonly payments: Pick<PaymentService, "ofInvoice">;
-  readonly ledger: Ledger;
+  readonly settleSurplus: SettleSurplus;
   readonly teller: Teller;
   readonly transitions: Transitions;
   /** Wakes the run. */
   readonly nudge: () => void;
 }): ManagedSettled {
-  const { payments, ledger, teller, transitions, nudge } = deps;
+  const { settleSurplus, teller, transitions, nudge } = deps;
 
   return async (tx, rows, at) => {
     const owners = await ownersOf(tx, rows);
@@ -85,37 +83,6 @@ export function makeSettle(deps: {
     await teller.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
     return row;
   }
-
-  /** What came above the total is a credit, as long as it is there. */
-  async function settleSurplus(
-    tx: Tx,
-    at: Instant,
-    invoice: PlatformInvoiceRow,
-    paid: readonly InvoiceRow[],
-    confirmed: bigint,
-  ): Promise<void> {
-    const { total, status, paidSurplus, number } = invoice;
-    const above = confirmed - (status === "void" ? 0n : total);
-    const surplus = above > 0n ? above : 0n;
-    if (surplus === paidSurplus) return;
-    await savePlatformInvoice(tx, at, invoice, { paidSurplus: surplus });
-    if (surplus < paidSurplus) {
-      await ledger.takeBack(tx, at, invoice, paidSurplus - surplus);
-      return;
-    }
-    const { organizationId, currency, decimals, id } = invoice;
-    const hash = await newestTransaction(tx, payments, paid, id);
-    const by = hash === null ? "" : ` by transaction ${hash}`;
-    await ledger.grantCredit(tx, at, {
-      ...{ organizationId, currency, decimals },
-      amount: surplus - paidSurplus,
-      reason:
-        status === "void" ? `Paid${by} for ${number}, which was void` : `Paid above ${number}${by}`,
-      expiresAt: null,
-      createdBy: "system",
-      sourceInvoiceId: id,
-    });
-  }
 }
 
 /** The platform invoices that invoices are or were the twins of. */
@@ -126,18 +93,4 @@ async function ownersOf(tx: Tx, rows: readonly InvoiceRow[]): Promise<Id<"platfo
     [JSON.stringify(rows.map(({ id }) => id))],
   );
   return [...new Set(pairs.map(({ platformInvoiceId }) => platformInvoiceId))];
-}
-
-/** The transaction that the newest money for a platform invoice came by. */
-async function newestTransaction(
-  tx: Tx,
-  payments: Pick<PaymentService, "ofInvoice">,
-  paid: readonly InvoiceRow[],
-  platformInvoiceId: string,
-): Promise<string | null> {
-  const twin = paid.find(({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId);
-  if (twin === undefined) return null;
-  const counted = (await payments.ofInvoice(tx, twin.id)).map(presentPayment);
-  const confirmed = counted.filter(({ status }) => status === "confirmed");
-  return confirmed.at(-1)?.transactionHash ?? null;
 }

@@ -38,9 +38,9 @@ export const subscriptionOperations = [
     group: "Billing",
     method: "PATCH",
     path: "/organizations/{organizationId}/billing/subscription",
-    summary: "Change the plan",
+    summary: "Schedule a plan change at period end",
     description:
-      "The other plan begins with the next period that is not invoiced yet; the plan that it has takes a coming change back. In a trial whose first invoice nobody began to pay, the other plan holds at once, and that invoice is voided and issued anew.",
+      "Schedules the plan for the end of the current period, upgrades too; `plan` and `status` do not change by the request. `pendingPlan` names the plan and `planChangeEffectiveAt` equals `currentPeriodEnd`, which during a trial is the trial's end. The change keeps the plan's terms as they are now. A further change replaces it; the current plan clears both fields. While past due or suspended the change is scheduled too; after a suspension that outlasted the period, it takes effect when the debt is paid. During a trial, the unpaid first invoice is voided and replaced in the same step by one for the plan that the period it bills will have, unless a payment of it is being confirmed: what was paid of it is credited. If that invoice is paid, the difference is settled when the trial ends: a credit, or a line of the next invoice. A canceled subscription, or one that the platform ends, answers 409 `subscription_not_changeable`.",
     access: write,
     request: { body: ChangePlanRequest },
     response: { status: 200, record: SubscriptionRecord },
@@ -61,9 +61,9 @@ export const subscriptionOperations = [
     group: "Billing",
     method: "POST",
     path: "/organizations/{organizationId}/billing/subscription/select",
-    summary: "Select a plan",
+    summary: "Select a plan and start a trial",
     description:
-      "Needs no approval. A plan with a trial begins with it, once for each organization; the invoice of the first paid period is issued at once and due when the trial ends. A plan that costs nothing is never invoiced.",
+      "Needs no approval. A plan with a trial starts it, once for each organization: the answer is `trialing`, and `openInvoice` is the invoice of the first paid period, issued at once and due when the trial ends. Without a trial the answer is `active`, and the invoice is due some days after its issue. A plan of price 0 is never invoiced: its `openInvoice` is null, and without a trial it is `active` at once. Selecting the plan on trial again gives the same answer.",
     access: write,
     request: { body: SelectPlanRequest },
     response: { status: 200, record: SubscriptionRecord },

@@ -18,6 +18,13 @@ import {
   type SubscriptionRow,
 } from "./table.ts";
 
+/** The columns of a scheduled plan change where none is scheduled. */
+export const noPlanChange = {
+  pendingPlan: null,
+  pendingTerms: null,
+  planChangeEffectiveAt: null,
+} as const;
+
 const unpaid = "status IN ('open', 'past_due')";
 
 /** The subscription that an organization has, or the last that it had; null: none ever. */

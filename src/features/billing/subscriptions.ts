@@ -11,19 +11,16 @@ import {
 } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { ManagedInvoices } from "../invoices/index.ts";
-import type { PaymentService } from "../payments/index.ts";
 import { makePlanChanges } from "./change.ts";
 import { NoReceiveWallet, NoSubscription, UnknownPlan } from "./errors.ts";
 import type { Issuer } from "./issue.ts";
-import type { Ledger } from "./ledger.ts";
-import { findPlan, termsOf } from "./plans.ts";
+import type { FirstInvoices } from "./first-invoice.ts";
+import { findPlan, termsOf, type Terms } from "./plans.ts";
 import type { SubscriptionView } from "./present.ts";
 import { makeSelection } from "./select.ts";
 import { latestSubscription, unpaidOf, withScene } from "./subscription-store.ts";
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
-import type { Twins } from "./twin.ts";
-import type { VoidInvoice } from "./void.ts";
 
 /** What organizations do with their subscription. */
 export interface SubscriptionService {
@@ -39,8 +36,11 @@ export interface SubscriptionService {
     planId: string,
   ): Promise<SubscriptionView>;
   /**
-   * Has another plan begin with the next period that is not invoiced yet; while nobody began to pay the first invoice
-   * of a trial, that one is voided and issued anew. The plan that it has takes a coming change back.
+   * Schedules another plan for the end of the current period, a trial included; neither the plan nor the status changes
+   * by the request. The current plan drops a scheduled change; the pending one changes nothing. During a trial the
+   * unpaid first invoice is replaced by one for the plan that the period it bills will have. `expect` may refuse the
+   * subscription as it is by then. Errors: `no_subscription`, `unknown_plan`, `plan_currency_differs`,
+   * `subscription_not_changeable` where it is canceled or about to end, `no_receive_wallet`.
    */
   change(
     context: WriteContext,
@@ -65,12 +65,9 @@ export function makeSubscriptionService(deps: {
   readonly catalog: PlanCatalog;
   readonly networks: ReadonlyMap<string, Network>;
   readonly managed: ManagedInvoices;
-  readonly payments: Pick<PaymentService, "ofInvoice">;
-  readonly ledger: Ledger;
   readonly issuer: Issuer;
-  readonly twins: Twins;
+  readonly firstInvoices: FirstInvoices;
   readonly teller: Teller;
-  readonly voidInvoice: VoidInvoice;
   readonly checkoutUrl: (checkoutId: string) => string;
   /** Wakes the run. */
   readonly nudge: () => void;
@@ -116,11 +113,9 @@ export function makeSubscriptionService(deps: {
     async change(context, organizationId, planId, expect) {
       try {
         return await withScene(db, managed, context, organizationId, async (tx, scene) => {
-          if (scene?.subscription.terms.id !== planId) planOf(planId);
+          const kept = scene === null ? null : keptTerms(scene.subscription, planId);
+          const terms = kept ?? termsOf(planOf(planId));
           if (scene === null) throw noSubscription();
-          const { terms: kept } = scene.subscription;
-          // What it has can be kept, even where the catalog has it no more.
-          const terms = kept.id === planId ? kept : termsOf(planOf(planId));
           expect?.(await viewOf(tx, scene.subscription));
           const view = await viewOf(tx, await changePlan(tx, clock.now(), scene, terms));
           tx.afterCommit(nudge);
@@ -152,6 +147,12 @@ export function makeSubscriptionService(deps: {
       );
     },
   };
+}
+
+/** The terms of the current or the pending plan, which hold even where the catalog has the plan no more. */
+function keptTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Terms | null {
+  if (terms.id === planId) return terms;
+  return pendingTerms?.id === planId ? pendingTerms : null;
 }
 
 function noSubscription(): Problem {

@@ -24,7 +24,11 @@ export const subscriptions = table(
     statusReason: text().nullable(),
     /** The plan as it was when it began: the catalog may change, a running plan does not. */
     terms: json<Terms>(),
+    /** The id of the plan that a scheduled change brings; null: none is scheduled. */
     pendingPlan: text().nullable(),
+    /** Its terms when the change was requested; null for a change that an older version of Till scheduled. */
+    pendingTerms: json<Terms>().nullable(),
+    /** The end of the current period; null without a scheduled change. */
     planChangeEffectiveAt: time().nullable(),
     /** What every boundary of periods is counted from. */
     anchorAt: time(),

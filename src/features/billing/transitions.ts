@@ -2,6 +2,7 @@ import { minute, type Instant } from "../../kernel/clock.ts";
 import type { PlanCatalog } from "../../platform/config/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { Cancellations } from "./cancel.ts";
+import { staleFirstInvoice, type FirstInvoices } from "./first-invoice.ts";
 import type { Issuer } from "./issue.ts";
 import {
   nextActionAt,
@@ -11,8 +12,9 @@ import {
   type PlanChangeOutcome,
   type Transition,
 } from "./lifecycle.ts";
-import { findPlan, policyOf, termsOf } from "./plans.ts";
+import { pendingTermsOf, policyOf } from "./plans.ts";
 import {
+  noPlanChange,
   paymentsInFlight,
   receivedAt,
   savePlatformInvoice,
@@ -45,18 +47,19 @@ export function makeTransitions(deps: {
   readonly twins: Twins;
   readonly teller: Teller;
   readonly cancellations: Pick<Cancellations, "end">;
+  readonly firstInvoices: FirstInvoices;
 }): Transitions {
-  const { catalog, issuer, twins, teller, cancellations } = deps;
+  const { catalog, issuer, twins, teller, cancellations, firstInvoices } = deps;
 
-  function stateOf({ subscription, invoices, twins: all }: Scene, now: Instant): LifecycleState {
-    const { terms, pendingPlan } = subscription;
-    const plan = pendingPlan === null ? null : findPlan(catalog, pendingPlan);
+  function stateOf(scene: Scene, now: Instant): LifecycleState {
+    const { subscription, invoices } = scene;
+    const { terms } = subscription;
+    const pendingTerms = pendingTermsOf(catalog, subscription);
     return {
-      ...{ subscription, invoices, now },
-      inFlight: paymentsInFlight({ invoices, twins: all }),
+      ...{ subscription, invoices, now, pendingTerms },
+      inFlight: paymentsInFlight(scene),
       policy: policyOf(catalog, terms.id),
-      // What is billed in another currency meanwhile is another plan.
-      pendingPlan: plan?.currency === terms.currency ? plan : null,
+      isFirstInvoiceStale: staleFirstInvoice(scene, pendingTerms ?? terms) !== null,
     };
   }
 
@@ -107,19 +110,22 @@ export function makeTransitions(deps: {
         await teller.subscription(tx, at, "subscription.trial_ending", saved);
         return { ...scene, subscription: saved };
       }
+      case "first_invoice_replaced": {
+        const terms = pendingTermsOf(catalog, subscription) ?? subscription.terms;
+        const aligned = await firstInvoices.align(tx, at, scene, terms);
+        return { ...aligned, subscription: await save({}) };
+      }
       case "activated": {
-        const saved = await save({ ...periodColumns(next.period), status: "active" });
-        await teller.subscription(tx, at, "subscription.activated", saved);
-        return { ...scene, subscription: saved };
+        const after = await endTrial(tx, at, scene, next, { status: "active" });
+        await teller.subscription(tx, at, "subscription.activated", after.subscription);
+        return after;
       }
       case "trial_unpaid": {
         const invoices = await markPastDue(tx, at, scene, next.invoiceIds);
-        const saved = await save({
-          ...periodColumns(next.period),
-          ...{ status: "past_due", statusReason: "unpaid" },
-        });
-        await teller.subscription(tx, at, "subscription.past_due", saved);
-        return { ...scene, subscription: saved, invoices };
+        const set = { status: "past_due", statusReason: "unpaid" } as const;
+        const after = await endTrial(tx, at, { ...scene, invoices }, next, set);
+        await teller.subscription(tx, at, "subscription.past_due", after.subscription);
+        return after;
       }
       case "past_due": {
         const invoices = await markPastDue(tx, at, scene, next.invoiceIds);
@@ -138,7 +144,7 @@ export function makeTransitions(deps: {
       case "canceled": {
         const saved = await save({
           ...{ status: "canceled", statusReason: "unpaid", canceledAt: at },
-          ...{ pendingPlan: null, planChangeEffectiveAt: null },
+          ...noPlanChange,
         });
         await teller.subscription(tx, at, "subscription.canceled", saved);
         return { ...scene, subscription: saved };
@@ -169,6 +175,36 @@ export function makeTransitions(deps: {
         return { ...scene, subscription: await save({}), invoices };
       }
     }
+  }
+
+  /**
+   * Begins the period that the first invoice billed, under the plan that comes with it, and settles the difference where
+   * that invoice is for another plan.
+   */
+  async function endTrial(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    { period, change }: { readonly period: BegunPeriod; readonly change: PlanChangeOutcome },
+    set: Partial<SubscriptionRow>,
+  ): Promise<Scene> {
+    const subscription = await saveSubscription(tx, at, scene.subscription, {
+      ...{ ...set, ...periodColumns(period), ...planColumns(scene.subscription, change) },
+    });
+    const invoice = await firstInvoices.settle(tx, at, subscription);
+    await tellChange(tx, at, scene.subscription, subscription, change);
+    return withInvoice({ ...scene, subscription }, invoice);
+  }
+
+  function planColumns(
+    subscription: SubscriptionRow,
+    change: PlanChangeOutcome,
+  ): Partial<SubscriptionRow> {
+    const terms = change === "applied" ? pendingTermsOf(catalog, subscription) : null;
+    return {
+      ...(change === "none" ? {} : noPlanChange),
+      ...(terms === null ? {} : { terms }),
+    };
   }
 
   async function resume(
@@ -216,13 +252,10 @@ export function makeTransitions(deps: {
     { period, change }: { readonly period: BegunPeriod; readonly change: PlanChangeOutcome },
     set: Partial<SubscriptionRow>,
   ): Promise<{ subscription: SubscriptionRow; invoice: PlatformInvoiceRow | null }> {
-    const { pendingPlan } = stateOf(scene, at);
-    const isApplied = change === "applied" && pendingPlan !== null;
-    const terms = isApplied ? termsOf(pendingPlan) : scene.subscription.terms;
-    const settled = change === "none" ? {} : { pendingPlan: null, planChangeEffectiveAt: null };
     const subscription = await saveSubscription(tx, at, scene.subscription, {
-      ...{ ...set, ...periodColumns(period), ...settled, terms },
+      ...{ ...set, ...periodColumns(period), ...planColumns(scene.subscription, change) },
     });
+    const { terms } = subscription;
     const elapsed = elapsedOf(scene.subscription);
     const order = { subscription, period, terms, elapsed, dueAt: null };
     const invoice = await issuer.issue(tx, at, order);

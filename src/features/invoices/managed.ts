@@ -99,8 +99,10 @@ export function makeManagedInvoices(
     async withdraw(tx, at, row) {
       if (row.canceledAt !== null || row.status === "paid") return false;
       const state = await networkState(tx, row.network);
-      const withdrawn = { ...row, canceledAt: at };
-      const standing = standingOf(statusTerms(withdrawn), storedTotals(row), state?.tipTime ?? at);
+      // Everything that came for a canceled invoice is late, a part that came before too.
+      const withdrawn = { ...row, canceledAt: at, isLate: row.isLate || row.seenAmount > 0n };
+      const terms = statusTerms(withdrawn);
+      const standing = standingOf(terms, storedTotals(withdrawn), state?.tipTime ?? at);
       const after: InvoiceRow = {
         ...withdrawn,
         ...standing,
@@ -108,10 +110,10 @@ export function makeManagedInvoices(
         version: row.version + 1,
         updatedAt: at,
       };
-      const { canceledAt, status, exception, remainingAmount, version, updatedAt } = after;
+      const { canceledAt, isLate, status, exception, remainingAmount, version, updatedAt } = after;
       await tx.update(
         invoices,
-        { canceledAt, status, exception, remainingAmount, version, updatedAt },
+        { canceledAt, isLate, status, exception, remainingAmount, version, updatedAt },
         "WHERE id = $1",
         [row.id],
       );

@@ -1,6 +1,7 @@
 // Subscriptions that an operator ends: now or with their period, and what becomes of debts, plans and money on its way.
 import { expect } from "chai";
 import type { CancelTime } from "../../../src/features/billing/cancel.ts";
+import { billingChecks } from "../../../src/features/billing/checks.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eachStore } from "../../support/stores.ts";
@@ -71,6 +72,19 @@ eachStore("a subscription that an operator cancels", (store) => {
       [merchant.organizationId],
     );
     expect([twin === undefined, BigInt(credit?.amount ?? "0")]).to.deep.equal([false, 4_900n]);
+  });
+
+  it("credits at once the confirmed part of an invoice that is void", async () => {
+    await estate.pay(String((await first())["id"]), 20_000_000n);
+    await cancel("now");
+    const [credit] = await estate.db.all<{ amount: string }>(
+      "SELECT amount FROM credits WHERE organization_id = $1",
+      [merchant.organizationId],
+    );
+    expect(BigInt(credit?.amount ?? "0")).to.equal(2_000n);
+    for (const check of billingChecks) {
+      expect(await check.run(estate.db), check.name).to.deep.equal([]);
+    }
   });
 
   it("ends with its trial, and is not reminded of what will be void", async () => {

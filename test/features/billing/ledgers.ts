@@ -35,6 +35,7 @@ export function subscription(
       features: [],
     },
     pendingPlan: null,
+    pendingTerms: null,
     planChangeEffectiveAt: null,
     anchorAt: at,
     periodIndex: 0,

@@ -10,7 +10,6 @@ import {
 } from "../../../src/features/billing/lifecycle.ts";
 import { periodAt } from "../../../src/features/billing/periods.ts";
 import { day, hour, minute } from "../../../src/kernel/clock.ts";
-import type { Plan } from "../../../src/platform/config/index.ts";
 
 const start = Date.parse("2026-01-31T10:00:00Z");
 const policy = {
@@ -22,8 +21,8 @@ const policy = {
   minCollectable: "1.00",
 };
 const monthly = periodAt(start, "month", 0);
-const yearlyPlan = { id: "yearly", interval: "year" } as Plan;
-const monthlyPlan = { id: "scale", interval: "month" } as Plan;
+const yearly = { interval: "year" } as const;
+const monthlyTerms = { interval: "month" } as const;
 
 const active: LifecycleSubscription = {
   status: "active",
@@ -36,7 +35,6 @@ const active: LifecycleSubscription = {
   suspendedAt: null,
   cancelAt: null,
   pendingPlan: null,
-  planChangeEffectiveAt: null,
   createdAt: start,
 };
 const trialEnd = start + 14 * day;
@@ -81,7 +79,8 @@ const state = (
   invoices,
   inFlight: new Map(),
   policy,
-  pendingPlan: null,
+  pendingTerms: null,
+  isFirstInvoiceStale: false,
   now,
   ...more,
 });
@@ -110,8 +109,36 @@ describe("a subscription's next transition", () => {
   it("4, 6: at its end a trial whose invoice is paid becomes the first period, never before", () => {
     happens((now) => state(trialing, now), trialEnd, {
       kind: "activated",
+      change: "none",
       period: period(0, trialEnd),
     });
+  });
+
+  it("begins the scheduled plan with the period that follows the trial, paid or not", () => {
+    const pending = { ...trialing, pendingPlan: "scale" };
+    const ends = (
+      invoices: readonly UnpaidInvoice[],
+      terms: { interval: "month" | "year" } | null,
+    ) => nextTransition(state(pending, trialEnd, invoices, { pendingTerms: terms }));
+    for (const [invoices, kind] of [
+      [[], "activated"],
+      [[trialInvoice], "trial_unpaid"],
+    ] as const) {
+      expect(ends(invoices, monthlyTerms)).to.deep.include({
+        ...{ kind, change: "applied", period: period(0, trialEnd) },
+      });
+      expect(ends(invoices, yearly)).to.deep.include({
+        ...{ kind, change: "applied", period: period(0, trialEnd, "year") },
+      });
+      expect(ends(invoices, null)).to.deep.include({ kind, change: "dropped" });
+    }
+  });
+
+  it("replaces a stale first invoice before anything else, also when the trial is over", () => {
+    for (const now of [start + hour, trialEnd + day]) {
+      const stale = state(trialing, now, [trialInvoice], { isFirstInvoiceStale: true });
+      expect(nextTransition(stale)?.kind).to.equal("first_invoice_replaced");
+    }
   });
 
   it("5: at its end a trial whose invoice is not paid is past due, and its first period runs", () => {
@@ -250,17 +277,17 @@ describe("a subscription's next transition", () => {
 
   it("11: begins it under the plan that was to come meanwhile", () => {
     const now = Date.parse("2026-04-15T00:00:00Z");
-    const pending = { ...suspended, pendingPlan: "x", planChangeEffectiveAt: monthly.end };
-    const resumed = (pendingPlan: Plan | null, at = now) =>
-      nextTransition(state(pending, at, [], { pendingPlan }));
-    expect(resumed(monthlyPlan)).to.deep.include({ change: "applied", period: period(2) });
+    const pending = { ...suspended, pendingPlan: "x" };
+    const resumed = (pendingTerms: LifecycleState["pendingTerms"], at = now) =>
+      nextTransition(state(pending, at, [], { pendingTerms }));
+    expect(resumed(monthlyTerms)).to.deep.include({ change: "applied", period: period(2) });
     expect(resumed(null)).to.deep.include({ change: "dropped", period: period(2) });
     const { start: anchorAt } = period(2);
-    expect(resumed(yearlyPlan)).to.deep.include({
+    expect(resumed(yearly)).to.deep.include({
       change: "applied",
       period: { anchorAt, interval: "year", index: 0, ...periodAt(anchorAt, "year", 0) },
     });
-    const early = resumed(monthlyPlan, suspendedAt + day);
+    const early = resumed(monthlyTerms, suspendedAt + day);
     expect(early).to.deep.include({ change: "none", period: null });
   });
 
@@ -283,8 +310,8 @@ describe("a subscription's next transition", () => {
 
   it("13: ends at the boundary that an operator named, whatever plan was to come", () => {
     const cancelAt = monthly.end;
-    const ending = { ...active, cancelAt, pendingPlan: "scale", planChangeEffectiveAt: cancelAt };
-    happens((now) => state(ending, now, [], { pendingPlan: monthlyPlan }), cancelAt, {
+    const ending = { ...active, cancelAt, pendingPlan: "scale" };
+    happens((now) => state(ending, now, [], { pendingTerms: monthlyTerms }), cancelAt, {
       kind: "ended",
     });
     const later = nextTransition(state({ ...active, cancelAt: cancelAt + day }, monthly.end, []));
@@ -292,22 +319,16 @@ describe("a subscription's next transition", () => {
   });
 
   it("14: changes the plan at the boundary, with the anchor where the interval stays", () => {
-    const pending = { ...active, pendingPlan: "scale", planChangeEffectiveAt: monthly.end };
-    happens((now) => state(pending, now, [], { pendingPlan: monthlyPlan }), monthly.end, {
+    const pending = { ...active, pendingPlan: "scale" };
+    happens((now) => state(pending, now, [], { pendingTerms: monthlyTerms }), monthly.end, {
       kind: "renewed",
       change: "applied",
       period: period(1),
     });
   });
 
-  it("14c: and not at a boundary before the one that it was scheduled for", () => {
-    const pending = { ...active, pendingPlan: "scale", planChangeEffectiveAt: period(1).end };
-    const next = nextTransition(state(pending, monthly.end, [], { pendingPlan: monthlyPlan }));
-    expect(next).to.deep.include({ kind: "renewed", change: "none", period: period(1) });
-  });
-
   it("15: drops a change to a plan that is gone, and goes on", () => {
-    const pending = { ...active, pendingPlan: "gone", planChangeEffectiveAt: monthly.end };
+    const pending = { ...active, pendingPlan: "gone" };
     const next = nextTransition(state(pending, monthly.end));
     expect(next).to.deep.include({ kind: "renewed", change: "dropped", period: period(1) });
   });
@@ -324,8 +345,8 @@ describe("a subscription's next transition", () => {
   });
 
   it("18: counts from the boundary where the interval changes", () => {
-    const pending = { ...active, pendingPlan: "yearly", planChangeEffectiveAt: monthly.end };
-    const next = nextTransition(state(pending, monthly.end, [], { pendingPlan: yearlyPlan }));
+    const pending = { ...active, pendingPlan: "yearly" };
+    const next = nextTransition(state(pending, monthly.end, [], { pendingTerms: yearly }));
     expect(next).to.deep.include({
       kind: "renewed",
       change: "applied",

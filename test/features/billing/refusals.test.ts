@@ -43,10 +43,10 @@ const subscriptionRefusals: readonly Refusal[] = [
   select("active", { plan: "growth" }, 409, "subscription_exists", "the plan that it has"),
   select("active", { plan: "starter" }, 409, "subscription_exists", "a second select when active"),
   select("suspended", { plan: "growth" }, 409, "subscription_exists", "a select while suspended"),
-  change("suspended", { plan: "scale" }, 409, "subscription_not_changeable", "a change then"),
-  change("suspended", { plan: "growth" }, 409, "subscription_not_changeable", "no change then"),
+  change("suspended", { plan: "gold" }, 422, "unknown_plan", "a change to no plan then"),
   select("canceled", { plan: "growth" }, 409, "platform_invoice_unpaid", "a select in debt"),
   change("canceled", { plan: "scale" }, 409, "subscription_not_changeable", "a change when over"),
+  change("canceled", { plan: "growth" }, 409, "subscription_not_changeable", "the same plan then"),
 ];
 
 const credit = { amount: "5.00", currency: "USD", reason: "Sorry" };

@@ -82,15 +82,27 @@ eachStore("what is due of subscriptions", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("active");
   });
 
-  it("goes on with the plan that there is when the one that was to come is gone", async () => {
-    await begin();
-    const changed = await expectStatus(estate.change(shop, "scale"), 200);
-    expect(changed.body).to.include({ plan: "growth", pendingPlan: "scale" });
-    await estate.db.write(testContext, (tx) =>
-      tx.update(subscriptions, { pendingPlan: "gone" }, "WHERE organization_id = $1", [
+  /** A change as versions of Till scheduled it that kept no terms. */
+  const scheduleWithoutTerms = (pendingPlan: string) =>
+    estate.db.write(testContext, (tx) =>
+      tx.update(subscriptions, { pendingPlan, pendingTerms: null }, "WHERE organization_id = $1", [
         shop.organizationId,
       ]),
     );
+
+  it("takes the terms of a change that an older version scheduled from the catalog", async () => {
+    await begin();
+    await expectStatus(estate.change(shop, "starter"), 200);
+    await scheduleWithoutTerms("scale");
+    await estate.live(await untilBoundary());
+    expect(await estate.subscription(shop)).to.include({ plan: "scale", pendingPlan: null });
+  });
+
+  it("drops a change that an older version scheduled where its plan is gone", async () => {
+    await begin();
+    const changed = await expectStatus(estate.change(shop, "scale"), 200);
+    expect(changed.body).to.include({ plan: "growth", pendingPlan: "scale" });
+    await scheduleWithoutTerms("gone");
     await estate.live(await untilBoundary());
     expect(await estate.subscription(shop)).to.include({ plan: "growth", pendingPlan: null });
     expect(await estate.invoices(shop)).to.have.length(2);

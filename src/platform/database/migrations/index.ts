@@ -8,6 +8,7 @@ import { migration as webhooks } from "./0006-webhooks.ts";
 import { migration as customers } from "./0007-customers.ts";
 import { migration as figures } from "./0008-figures.ts";
 import { migration as billing } from "./0009-billing.ts";
+import { migration as planChanges } from "./0010-plan-changes.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   customers,
   figures,
   billing,
+  planChanges,
 ];

@@ -1,0 +1,153 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
+import { computeCharges, thawInputs } from "./charges.ts";
+import type { Issuer } from "./issue.ts";
+import type { Ledger } from "./ledger.ts";
+import { periodAt, type Period } from "./periods.ts";
+import { priceOf, type Terms } from "./plans.ts";
+import { receivedAt, type Scene } from "./subscription-store.ts";
+import { platformInvoices, type PlatformInvoiceRow, type SubscriptionRow } from "./table.ts";
+import type { VoidInvoice } from "./void.ts";
+
+/**
+ * The first invoice of a subscription with a trial: issued when the trial begins, for the period that follows it, so that
+ * a plan change during the trial comes after the invoice (decision 16).
+ */
+export interface FirstInvoices {
+  /**
+   * Replaces the unpaid first invoice of a trial by one for the plan that the period it bills will have, due at the same
+   * time; issues it where there is none yet. What was confirmed of the old one becomes a credit that the new one takes.
+   * An invoice that is paid, or has a payment in flight, stays. Gives the scene after it. Throws what issuing throws.
+   */
+  align(tx: Tx, at: Instant, scene: Scene, terms: Terms): Promise<Scene>;
+  /**
+   * Settles a first invoice that asked for another plan than that of the period it bills, as `settlementOf` says: to be
+   * called once, when the trial has ended, with the subscription in its first paid period. Gives the invoice that it
+   * issued for the rest of a longer period; null: none.
+   */
+  settle(tx: Tx, at: Instant, subscription: SubscriptionRow): Promise<PlatformInvoiceRow | null>;
+}
+
+/** What a first invoice asked for one plan, and the period that it billed has another. */
+export interface Settlement {
+  /** In the invoice's smallest unit. Above zero the next invoice adds it in a line; below zero it is a credit. */
+  readonly amount: bigint;
+  /** What the line, or the credit, says. */
+  readonly description: string;
+  /** The rest of the period, where the plan's is longer than what was invoiced: to be invoiced at once. */
+  readonly rest: Period | null;
+}
+
+/** The invoice of the period that a trial leads to, unless it is void; null: there is none. */
+export function findFirstInvoice(
+  reader: Reader,
+  { id, anchorAt }: Pick<SubscriptionRow, "id" | "anchorAt">,
+): Promise<PlatformInvoiceRow | null> {
+  return reader.findOne(
+    platformInvoices,
+    "WHERE subscription_id = $1 AND period_start = $2 AND status <> 'void'",
+    [id, anchorAt],
+  );
+}
+
+/** The first invoice of a trial that has to be replaced before it is paid; null: none has to be, or can be now. */
+export function staleFirstInvoice(
+  { subscription, invoices, twins }: Scene,
+  terms: Terms,
+): PlatformInvoiceRow | null {
+  const { status, cancelAt, anchorAt } = subscription;
+  // A subscription that ends with its trial has no period to invoice: this one will be void.
+  if (status !== "trialing" || cancelAt !== null) return null;
+  const first = invoices.find((one) => one.status === "open" && one.periodStart === anchorAt);
+  if (first === undefined || isFor(first, terms)) return null;
+  const { seen, confirmed } = receivedAt(twins.get(first.id) ?? []);
+  return seen > confirmed ? null : first;
+}
+
+/**
+ * Compares what a first invoice asked for its plan with what it would have asked for another: both computed from the
+ * inputs that it kept, with its discounts, before credits, which only pay. Null where it is for that plan.
+ */
+export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlement | null {
+  if (isFor(first, terms)) return null;
+  const inputs = thawInputs(first.inputs);
+  const asked = (price: bigint): bigint => {
+    const { subtotal, discountTotal } = computeCharges({ ...inputs, plan: { name: "", price } });
+    return subtotal - discountTotal;
+  };
+  const { name } = inputs.plan;
+  const { end } = periodAt(first.periodStart, terms.interval, 0);
+  if (end > first.periodEnd) {
+    return {
+      amount: asked(0n) - asked(inputs.plan.price),
+      description: `${name} plan in ${first.number}`,
+      rest: { start: first.periodEnd, end },
+    };
+  }
+  return {
+    amount: asked(priceOf(terms)) - asked(inputs.plan.price),
+    description: `${terms.name} plan instead of ${name} plan in ${first.number}`,
+    rest: null,
+  };
+}
+
+/** Whether an invoice asks for what a plan's first period costs. */
+function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Terms): boolean {
+  const { name, price } = thawInputs(inputs).plan;
+  return (
+    name === terms.name &&
+    price === priceOf(terms) &&
+    periodEnd === periodAt(periodStart, terms.interval, 0).end
+  );
+}
+
+export function makeFirstInvoices(deps: {
+  readonly ledger: Pick<Ledger, "grantCredit" | "addAdjustment">;
+  readonly issuer: Issuer;
+  readonly voidInvoice: VoidInvoice;
+}): FirstInvoices {
+  const { ledger, issuer, voidInvoice } = deps;
+  return {
+    async align(tx, at, scene, terms) {
+      const { subscription } = scene;
+      const { status, anchorAt } = subscription;
+      if (status !== "trialing") return scene;
+      const stale = staleFirstInvoice(scene, terms);
+      if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return scene;
+      if (stale !== null) await voidInvoice(tx, at, stale, scene);
+      const issued = await issuer.issue(tx, at, {
+        ...{ subscription, terms, elapsed: null },
+        period: periodAt(anchorAt, terms.interval, 0),
+        // A reorganisation may have given time to pay again.
+        dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
+      });
+      const others = scene.invoices.filter(({ id }) => id !== stale?.id);
+      return { ...scene, invoices: issued?.status === "open" ? [...others, issued] : others };
+    },
+
+    async settle(tx, at, subscription) {
+      const first = await findFirstInvoice(tx, subscription);
+      const settlement = first === null ? null : settlementOf(first, subscription.terms);
+      if (first === null || settlement === null) return null;
+      const { organizationId, currency, decimals } = first;
+      const { amount, description, rest } = settlement;
+      const given = { organizationId, currency, decimals, createdBy: "system" };
+      if (amount > 0n) await ledger.addAdjustment(tx, at, { ...given, amount, description });
+      if (amount < 0n) {
+        await ledger.grantCredit(tx, at, {
+          ...given,
+          ...{ amount: -amount, reason: description, expiresAt: null, sourceInvoiceId: null },
+        });
+      }
+      if (rest === null) return null;
+      const { terms } = subscription;
+      return issuer.issue(tx, at, {
+        subscription,
+        terms,
+        period: rest,
+        elapsed: null,
+        dueAt: null,
+      });
+    },
+  };
+}
