@@ -48,7 +48,8 @@ export const eventCatalogue = {
   billing: {
     "subscription.created": "A plan was selected.",
     "subscription.activated": "The subscription is active.",
-    "subscription.plan_change_scheduled": "Another plan is scheduled for the end of the current period.",
+    "subscription.plan_change_scheduled":
+      "Another plan is scheduled for the end of the current period.",
     "subscription.plan_changed": "Another plan has begun.",
     "subscription.plan_change_dropped": "A change of plan that was scheduled will not happen.",
     "subscription.trial_ending": "The trial ends within three days.",
