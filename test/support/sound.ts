@@ -1,11 +1,7 @@
+import { existsSync } from "node:fs";
 import { verifyStore, type CheckResult } from "../../src/compose/checks.ts";
-import {
-  currentVersion,
-  openDatabase,
-  pendingMigrations,
-  type Reader,
-  type StoreOptions,
-} from "../../src/platform/database/index.ts";
+import { openForReading } from "../../src/platform/database/glance.ts";
+import type { Reader, StoreOptions } from "../../src/platform/database/index.ts";
 
 /** What tests leave in a store that Till alone would never write. */
 export interface Unsound {
@@ -34,13 +30,12 @@ export async function expectSoundPlace(
   unsound: readonly Unsound[] = [],
 ): Promise<void> {
   if (leavesNothingSound(unsound)) return;
-  const db = await openDatabase(place);
+  if ("sqliteFile" in place && !existsSync(place.sqliteFile)) return;
+  const store = await openForReading(place);
   try {
-    if ((await currentVersion(db)) > 0 && (await pendingMigrations(db)).length === 0) {
-      await expectSound(db, unsound);
-    }
+    if (store.pending.length === 0) await expectSound(store, unsound);
   } finally {
-    await db.close();
+    await store.close();
   }
 }
 

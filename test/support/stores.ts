@@ -9,18 +9,23 @@ import {
   openDatabase,
   type Database,
   type Dialect,
+  type Reader,
   type StoreLimits,
   type StoreOptions,
   type WriteContext,
 } from "../../src/platform/database/index.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
-import { expectSoundPlace, type Unsound } from "./sound.ts";
+import { takeDatabase } from "./reused.ts";
+import { expectSound, expectSoundPlace, type Unsound } from "./sound.ts";
 
-/** One of the two databases, as a suite uses it. What it opened and made is gone after the suite. */
+/**
+ * One of the two databases, as a suite uses it. What a test opened and made, or a `beforeEach` for it, is gone after the
+ * test; what a `before` did, after the suite.
+ */
 export interface TestStore {
   readonly dialect: Dialect;
-  /** A fresh place: without a table, or migrated. */
+  /** A fresh place: without a table, or migrated. To have one for the whole suite is much quicker than one a test. */
   place(kind: "empty" | "migrated"): Promise<StoreOptions>;
   /** Opens a place, a fresh and migrated one when none is given. */
   open(place?: StoreOptions, limits?: Partial<StoreLimits>): Promise<Database>;
@@ -29,12 +34,10 @@ export interface TestStore {
 }
 
 const patienceMs = 60_000;
-/** To verify one of many stores, on a machine that others use. */
-const patienceForPlaceMs = 2_000;
 
 /**
  * Runs a suite on SQLite and on PostgreSQL. What this machine lacks is skipped under a name that says why. Every store
- * that the suite leaves behind is verified as by `till db verify`, and the suite fails with the rows that are broken.
+ * that a test or the suite leaves behind is verified as by `till db verify`, which fails with the rows that are broken.
  */
 export function eachStore(title: string, body: (store: TestStore) => void): void {
   describe(`${title} on sqlite`, () => {
@@ -46,17 +49,16 @@ export function eachStore(title: string, body: (store: TestStore) => void): void
 }
 
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
-  const opened: Database[] = [];
-  const places: StoreOptions[] = [];
+  const ofSuite: Used[] = [];
+  const ofTest: Used[] = [];
+  const elsewhere: Database[] = [];
   const unsound: Unsound[] = [];
+  let isTest = false;
 
   async function place(kind: "empty" | "migrated"): Promise<StoreOptions> {
-    const fresh = await makePlace(
-      dialect,
-      kind === "migrated" ? await migratedPlace(dialect) : null,
-    );
-    places.push(fresh);
-    return fresh;
+    const taken = await takePlace(dialect, kind);
+    (isTest ? ofTest : ofSuite).push({ ...taken, opened: [] });
+    return taken.place;
   }
 
   before(async function () {
@@ -64,13 +66,18 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
     this.timeout(patienceMs);
     await migratedPlace(dialect);
   });
+  beforeEach(() => {
+    isTest = true;
+  });
 
   body({
     dialect,
     place,
     async open(given, limits = {}) {
-      const db = await openDatabase({ ...(given ?? (await place("migrated"))), limits });
-      opened.push(db);
+      const at = given ?? (await place("migrated"));
+      const db = await openDatabase({ ...at, limits });
+      const used = [...ofTest, ...ofSuite].find((each) => isSame(each.place, at));
+      (used?.opened ?? elsewhere).push(db);
       return db;
     },
     leavesUnsound(given) {
@@ -79,15 +86,49 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   });
 
   // Hooks run in the order they are declared: what the suite opened on a place is closed by then.
-  after(async function () {
-    this.timeout(patienceMs + places.length * patienceForPlaceMs);
-    await Promise.all(opened.map((db) => db.close()));
-    try {
-      for (const each of places) await expectSoundPlace(each, unsound);
-    } finally {
-      await Promise.all(places.map(removePlace));
-    }
+  afterEach(async function () {
+    this.timeout(patienceMs);
+    isTest = false;
+    await giveBack(ofTest.splice(0), unsound);
   });
+  after(async function () {
+    this.timeout(patienceMs);
+    await Promise.all(elsewhere.map((db) => db.close()));
+    await giveBack(ofSuite, unsound);
+  });
+}
+
+interface Taken {
+  readonly place: StoreOptions;
+  /** A connection to it that is open anyway, to verify it; null where there is none. */
+  readonly reader: Reader | null;
+  giveBack(): Promise<void>;
+}
+
+interface Used extends Taken {
+  readonly opened: Database[];
+}
+
+/** Verifies places that nothing uses any more, and lets them go. */
+async function giveBack(places: readonly Used[], unsound: readonly Unsound[]): Promise<void> {
+  await Promise.all(places.flatMap(({ opened }) => opened).map((db) => db.close()));
+  try {
+    for (const { place, reader } of places) {
+      await (reader === null ? expectSoundPlace(place, unsound) : expectSound(reader, unsound));
+    }
+  } finally {
+    await Promise.all(places.map((each) => each.giveBack()));
+  }
+}
+
+async function takePlace(dialect: Dialect, kind: "empty" | "migrated"): Promise<Taken> {
+  const template = kind === "migrated" ? await migratedPlace(dialect) : null;
+  if (template !== null && "url" in template) {
+    const taken = await takeDatabase(template.url);
+    return { ...taken, place: { url: taken.url } };
+  }
+  const place = await makePlace(dialect, template);
+  return { place, reader: null, giveBack: () => removePlace(place) };
 }
 
 const templates = new Map<Dialect, Promise<StoreOptions>>();
@@ -111,10 +152,7 @@ function migratedPlace(dialect: Dialect): Promise<StoreOptions> {
 }
 
 async function makePlace(dialect: Dialect, template: StoreOptions | null): Promise<StoreOptions> {
-  if (dialect === "postgres") {
-    const from = template !== null && "url" in template ? template.url : undefined;
-    return { url: await freshDatabase(from) };
-  }
+  if (dialect === "postgres") return { url: await freshDatabase() };
   const sqliteFile = join(await mkdtemp(join(tmpdir(), "till-store-")), "till.db");
   if (template !== null && "sqliteFile" in template)
     await copyFile(template.sqliteFile, sqliteFile);
@@ -124,6 +162,12 @@ async function makePlace(dialect: Dialect, template: StoreOptions | null): Promi
 async function removePlace(place: StoreOptions): Promise<void> {
   if ("url" in place) await dropDatabase(place.url);
   else await rm(join(place.sqliteFile, ".."), { recursive: true, force: true });
+}
+
+function isSame(one: StoreOptions, other: StoreOptions): boolean {
+  return "url" in one
+    ? "url" in other && one.url === other.url
+    : "sqliteFile" in other && one.sqliteFile === other.sqliteFile;
 }
 
 /** What tests write under when it does not matter who does. */
