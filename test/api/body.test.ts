@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { createGzip, gzipSync } from "node:zlib";
 import { register, type Person, type RequestOptions } from "../support/app.ts";
 import { rawExchange } from "../support/raw-http.ts";
-import { eachServed } from "../support/served.ts";
+import { anyServed } from "../support/served.ts";
 import { expectProblem, pointersOf } from "./problem.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -17,7 +17,7 @@ interface Described {
   readonly requestBody?: { readonly required?: boolean };
 }
 
-eachServed("the body of a request", (served) => {
+anyServed("the body of a request", (served) => {
   let person: Person;
   let path: string;
 

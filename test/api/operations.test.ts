@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
 import { platformAdmin } from "../support/platform.ts";
-import { eachServed } from "../support/served.ts";
+import { anyServed } from "../support/served.ts";
 import { testContext } from "../support/stores.ts";
 import { isWrite, parametersOf, pathOf } from "./operations.ts";
 import { expectProblem, placeOf, withoutRequest } from "./problem.ts";
@@ -38,7 +38,7 @@ describe("the operations", () => {
   });
 });
 
-eachServed(
+anyServed(
   "every operation",
   (served) => {
     let admin: Person;

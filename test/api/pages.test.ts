@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { eachServed } from "../support/served.ts";
+import { anyServed } from "../support/served.ts";
 import { expectProblem } from "./problem.ts";
 
 const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-eachServed("the form of a page", (served) => {
+anyServed("the form of a page", (served) => {
   const post = (raw: string | undefined, headers: Record<string, string> = form) =>
     served.app.request("POST", path, { ...(raw === undefined ? {} : { raw }), headers });
 

@@ -3,13 +3,13 @@ import { createIds } from "../../src/kernel/id.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant, register, type Person } from "../support/app.ts";
 import { rawExchange } from "../support/raw-http.ts";
-import { eachServed } from "../support/served.ts";
+import { anyServed } from "../support/served.ts";
 import { expectProblem, withoutRequest } from "./problem.ts";
 
 const requestIdPattern = /^req_[0-9a-z]{26}$/;
 const ids = createIds(systemRandom);
 
-eachServed("the way of a request", (served) => {
+anyServed("the way of a request", (served) => {
   let merchant: Person & { readonly key: string };
   let other: Person;
   let path: string;

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { addressGroup, clientAddress } from "../../src/api/client-address.ts";
 import { parseRange } from "../../src/platform/outbound/address.ts";
 import { approvedMerchant, password, register, startApp, type TestApp } from "../support/app.ts";
-import { eachStore } from "../support/stores.ts";
+import { anyStore } from "../support/stores.ts";
 import { expectProblem } from "./problem.ts";
 
-eachStore("rate limits", (store) => {
+anyStore("rate limits", (store) => {
   let app: TestApp | undefined;
   const start = async (settings: Record<string, string>) => {
     app = await startApp({

@@ -6,7 +6,7 @@ import { allOperations } from "../../src/features/index.ts";
 import { expectStatus, password, type Answer, type Person } from "../support/app.ts";
 import { keyOf } from "../support/colleagues.ts";
 import { dumpStore } from "../support/dump.ts";
-import { eachStore } from "../support/stores.ts";
+import { anyStore } from "../support/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, examplePath, exampleOf } from "./examples.ts";
 import { isWrite, parametersOf, pathOf } from "./operations.ts";
@@ -33,7 +33,7 @@ const walked = allOperations.filter(({ access }) =>
   ["organization", "platform"].includes(access.kind),
 );
 
-eachStore("a stranger", (store) => {
+anyStore("a stranger", (store) => {
   let estate: Estate;
   let merchants: readonly Stranger[];
   let platform: readonly Stranger[];

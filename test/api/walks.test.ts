@@ -22,11 +22,11 @@ import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks
 import type { Id, IdKind } from "../../src/kernel/id.ts";
 import { auditLogs } from "../../src/platform/audit/table.ts";
 import type { RowOf, Table, Tx } from "../../src/platform/database/index.ts";
-import { eachStore, testContext } from "../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../support/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, exampleOf } from "./examples.ts";
 
-const rowsBefore = 250;
+const rowsBefore = testsAll ? 250 : 60;
 const perPage = 7;
 const patienceMs = 120_000;
 const spanMs = 3_600_000;

@@ -5,7 +5,8 @@ import { xpubs } from "../support/merchants.ts";
 import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
 import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eachStore } from "../support/stores.ts";
+import type { StoreOptions } from "../../src/platform/database/index.ts";
+import { eachStore, testContext } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { webhooksOf } from "./way.ts";
 
@@ -18,6 +19,7 @@ const settings = {
 };
 
 eachStore("a server that is killed", function (store) {
+  let place: StoreOptions;
   let till: Installation;
   let server: RunningServer;
   let receiver: Receiver;
@@ -37,7 +39,8 @@ eachStore("a server that is killed", function (store) {
   before(async function () {
     this.timeout(120_000);
     receiver = await startReceiver();
-    till = await makeInstallation(settings, await store.place("empty"));
+    place = await store.place("empty");
+    till = await makeInstallation(settings, place);
     const made = await till.run(
       [
         ...["init", "--admin-email", "admin@example.com", "--admin-name", "Admin"],
@@ -88,9 +91,20 @@ eachStore("a server that is killed", function (store) {
       `an invoice that is ${status}`,
       () => request("GET", `${path}/invoices/${String(invoice["id"])}`),
       ({ body }) => body["status"] === status,
-      // On PostgreSQL another process may live: the dead one's lease has to end first.
-      75_000,
     );
+  }
+
+  /**
+   * On PostgreSQL another process may live, so that what a dead one held is free when its leases end. How long that takes
+   * is two-servers.test.ts's subject; a SQLite store's next server ends them itself.
+   */
+  async function endLeases(): Promise<void> {
+    if (store.dialect === "sqlite") return;
+    const db = await store.open(place);
+    await db.write(testContext, async (tx) => {
+      await tx.run("UPDATE leases SET until = 0");
+      await tx.run("UPDATE webhook_deliveries SET due_at = 0 WHERE lease_token IS NOT NULL");
+    });
   }
 
   async function paymentsOf(invoice: Record<string, unknown>): Promise<unknown[]> {
@@ -103,6 +117,7 @@ eachStore("a server that is killed", function (store) {
     const invoice = await issue();
     await command("sandbox", "pay", String(invoice["id"]));
     await server.kill();
+    await endLeases();
     await command("sandbox", "mine", "3");
     server = await till.serve();
     await invoiceIs(invoice, "paid");
@@ -119,6 +134,7 @@ eachStore("a server that is killed", function (store) {
     await command("sandbox", "mine", "3");
     await invoiceIs(invoice, "paid");
     await server.kill();
+    await endLeases();
     const before = receiver.received.length;
     receiver.answer(200);
     server = await till.serve();
@@ -130,8 +146,6 @@ eachStore("a server that is killed", function (store) {
           const event = JSON.parse(body) as { type: string; data: { id: string } };
           return event.type === "invoice.paid" && event.data.id === invoice["id"];
         }),
-      // On PostgreSQL a delivery that was under way is claimed again when its lease ends.
-      90_000,
     );
     expect(await paymentsOf(invoice)).to.have.length(1);
   });

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { startEthereumLab, startTronLab, type ChainLab } from "../support/chain-lab.ts";
 import { describeOnAnvil } from "../support/describe-on-anvil.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eachStore } from "../support/stores.ts";
+import { eachStore, shareOf } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import {
   checkout,
@@ -23,7 +23,7 @@ const receivingAddress = "1234567890abcdef1234567890abcdef12345678";
 const required = { tron: 19, ethereum: 12 } as const;
 
 eachStore("an invoice paid on a real chain", (store) => {
-  for (const network of ["tron", "ethereum"] as const) {
+  for (const network of shareOf(store, ["tron", "ethereum"] as const)) {
     describeOnAnvil(network, function () {
       this.timeout(120_000);
       let lab: ChainLab;

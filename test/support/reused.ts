@@ -8,7 +8,7 @@ import { makeReader } from "../../src/platform/database/reader.ts";
 import type { Reader } from "../../src/platform/database/index.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
 
-/** A database that holds what the migrations leave, and nothing else, when it is taken. */
+/** A database that holds what its template does, and nothing else, when it is taken. */
 export interface ReusedDatabase {
   readonly url: string;
   /** Reads it over a connection that stays open for the next who takes it. */
@@ -23,22 +23,22 @@ export interface ReusedDatabase {
 interface Kept extends ReusedDatabase {
   readonly client: pg.Client;
   /** What was there before anybody used it: its schema, and the rows that the migrations wrote. */
-  readonly schema: string;
+  readonly schema: string | null;
   readonly rows: readonly { readonly table: string; readonly json: string }[];
 }
 
 const looksMax = 40;
 const lookMs = 5;
 
-/** Nobody uses them now. */
-const free: Kept[] = [];
+/** Those that nobody uses now, by their template. */
+const free = new Map<string | undefined, Kept[]>();
 
-/** A database as `template` is, which nobody may be connected to. */
-export async function takeDatabase(template: string): Promise<ReusedDatabase> {
-  return free.pop() ?? (await makeDatabase(template));
+/** A database as `template` is, which nobody may be connected to; an empty one without a template. */
+export async function takeDatabase(template?: string): Promise<ReusedDatabase> {
+  return free.get(template)?.pop() ?? (await makeDatabase(template));
 }
 
-async function makeDatabase(template: string): Promise<Kept> {
+async function makeDatabase(template?: string): Promise<Kept> {
   const url = await freshDatabase(template);
   const client = new pg.Client({ connectionString: url, application_name: "till tests" });
   // A server that a test ends, or the end of the tests, is nobody's failure here.
@@ -55,7 +55,7 @@ async function makeDatabase(template: string): Promise<Kept> {
     rows: await rowsOf(client),
     async giveBack() {
       if (await empty(kept)) {
-        free.push(kept);
+        free.set(template, [...(free.get(template) ?? []), kept]);
         return;
       }
       await client.end();
@@ -67,8 +67,13 @@ async function makeDatabase(template: string): Promise<Kept> {
 
 /** Makes it as new; false where that cannot be done. */
 async function empty({ client, schema, rows }: Kept): Promise<boolean> {
-  if (process.env["TEST_DATABASE_URL"] !== undefined) return false;
-  if (!(await isAlone(client)) || (await schemaOf(client)) !== schema) return false;
+  if (process.env["TEST_DATABASE_URL"] !== undefined || !(await isAlone(client))) return false;
+  if (schema === null) {
+    await client.query("DROP SCHEMA public CASCADE");
+    await client.query("CREATE SCHEMA public");
+    return true;
+  }
+  if ((await schemaOf(client)) !== schema) return false;
   await client.query("BEGIN");
   await client.query(emptying);
   for (const { table, json } of rows) {
@@ -108,15 +113,15 @@ const emptying = `DO $$
       WHERE starelid = pg_class.oid AND relnamespace = 'public'::regnamespace;
   END $$`;
 
-/** Tables, columns, indexes and triggers. */
-async function schemaOf(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ schema: string }>(
+/** Tables, columns, indexes and triggers; null where there is none. */
+async function schemaOf(client: pg.Client): Promise<string | null> {
+  const { rows } = await client.query<{ schema: string | null }>(
     `SELECT md5(string_agg(concat_ws(' ', attrelid, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum))
        || ' ' || (SELECT COUNT(*) FROM pg_trigger) || ' ' || (SELECT COUNT(*) FROM pg_constraint) AS "schema"
      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
      WHERE relnamespace = 'public'::regnamespace`,
   );
-  return rows[0]?.schema ?? "";
+  return rows[0]?.schema ?? null;
 }
 
 async function rowsOf(client: pg.Client): Promise<Kept["rows"]> {

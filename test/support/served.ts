@@ -1,5 +1,5 @@
 import { startApp, type AppOptions, type TestApp } from "./app.ts";
-import { eachStore, type TestStore } from "./stores.ts";
+import { anyStore, eachStore, type TestStore } from "./stores.ts";
 
 /** A program that runs for a suite; it is there from the suite's first test on. */
 export interface Served {
@@ -9,30 +9,39 @@ export interface Served {
 
 const patienceMs = 60_000;
 
+type Body = (served: Served) => void;
+
 /** Runs a suite against the whole program, on SQLite and on PostgreSQL, each with a store of its own. */
-export function eachServed(
-  title: string,
-  body: (served: Served) => void,
-  options: AppOptions = {},
-): void {
+export function eachServed(title: string, body: Body, options: AppOptions = {}): void {
   eachStore(title, (store) => {
-    describe("served", () => {
-      let running: TestApp | undefined;
-      before(async function () {
-        this.timeout(patienceMs);
-        running = await startApp({ place: await store.place("migrated"), ...options });
-      });
-      after(async function () {
-        this.timeout(patienceMs);
-        await running?.stop();
-      });
-      body({
-        store,
-        get app() {
-          if (running === undefined) throw new Error("the program does not run yet");
-          return running;
-        },
-      });
+    serve(store, body, options);
+  });
+}
+
+/** The same for what no database has a part in, as `anyStore` says it. */
+export function anyServed(title: string, body: Body, options: AppOptions = {}): void {
+  anyStore(title, (store) => {
+    serve(store, body, options);
+  });
+}
+
+function serve(store: TestStore, body: Body, options: AppOptions): void {
+  describe("served", () => {
+    let running: TestApp | undefined;
+    before(async function () {
+      this.timeout(patienceMs);
+      running = await startApp({ place: await store.place("migrated"), ...options });
+    });
+    after(async function () {
+      this.timeout(patienceMs);
+      await running?.stop();
+    });
+    body({
+      store,
+      get app() {
+        if (running === undefined) throw new Error("the program does not run yet");
+        return running;
+      },
     });
   });
 }

@@ -15,7 +15,7 @@ import {
   type WriteContext,
 } from "../../src/platform/database/index.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
-import { dropDatabase, freshDatabase } from "./postgres.ts";
+import { dropDatabase, freshDatabase, postgresUnavailableReason } from "./postgres.ts";
 import { takeDatabase } from "./reused.ts";
 import { expectSound, expectSoundPlace, type Unsound } from "./sound.ts";
 
@@ -33,6 +33,9 @@ export interface TestStore {
   leavesUnsound(unsound: Unsound): void;
 }
 
+/** Everything on both databases, and in the size that finds most: `npm run test:all`. */
+export const testsAll = process.env["TILL_TEST_ALL"] === "1";
+
 const patienceMs = 60_000;
 
 /**
@@ -46,6 +49,29 @@ export function eachStore(title: string, body: (store: TestStore) => void): void
   describeOnPostgres(`${title} on postgres`, () => {
     suite("postgres", body);
   });
+}
+
+/**
+ * `eachStore` for what no database has a part in: rules, the forms of requests and answers, the words of the terminal,
+ * providers of a network. It runs on SQLite, and with `TILL_TEST_ALL=1` on both. A suite whose statements or races no
+ * other suite brings to PostgreSQL takes `eachStore`, whatever its subject is.
+ */
+export function anyStore(title: string, body: (store: TestStore) => void): void {
+  if (testsAll) eachStore(title, body);
+  else {
+    describe(`${title} on sqlite`, () => {
+      suite("sqlite", body);
+    });
+  }
+}
+
+/**
+ * What a suite does with each of several, such as networks, half of it on SQLite and half on PostgreSQL; all of it on both
+ * with `TILL_TEST_ALL=1`, and on SQLite where there is no PostgreSQL.
+ */
+export function shareOf<T>({ dialect }: TestStore, all: readonly T[]): readonly T[] {
+  if (testsAll || postgresUnavailableReason() !== null) return all;
+  return all.filter((_, place) => (place % 2 === 0) === (dialect === "sqlite"));
 }
 
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
@@ -123,9 +149,12 @@ async function giveBack(places: readonly Used[], unsound: readonly Unsound[]): P
 
 async function takePlace(dialect: Dialect, kind: "empty" | "migrated"): Promise<Taken> {
   const template = kind === "migrated" ? await migratedPlace(dialect) : null;
-  if (template !== null && "url" in template) {
-    const taken = await takeDatabase(template.url);
-    return { ...taken, place: { url: taken.url } };
+  if (dialect === "postgres") {
+    const taken = await takeDatabase(
+      template !== null && "url" in template ? template.url : undefined,
+    );
+    const reader = template === null ? null : taken.reader;
+    return { place: { url: taken.url }, reader, giveBack: () => taken.giveBack() };
   }
   const place = await makePlace(dialect, template);
   return { place, reader: null, giveBack: () => removePlace(place) };

@@ -11,7 +11,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { countRows } from "../../support/dump.ts";
-import { eachServed } from "../../support/served.ts";
+import { anyServed } from "../../support/served.ts";
 import { eachStore } from "../../support/stores.ts";
 import { expectProblem, withoutRequest } from "../../api/problem.ts";
 
@@ -35,7 +35,7 @@ function tryRegister(app: TestApp, changes: object): Promise<Answer> {
 /** Times are compared, so passwords are hashed at the real cost. */
 const realCost = { outside: { passwordCost } };
 
-eachServed(
+anyServed(
   "login",
   (served) => {
     let person: Person;
@@ -132,7 +132,7 @@ eachServed(
   realCost,
 );
 
-eachServed("passwords at registration", (served) => {
+anyServed("passwords at registration", (served) => {
   it("have 8 to 256 characters and are none of the commonest", async () => {
     const { app } = served;
     const before = await countRows(app.app.db, "users");

@@ -4,7 +4,7 @@ import { SignJWT } from "jose";
 import { minute } from "../../../src/kernel/clock.ts";
 import { deriveKey } from "../../../src/platform/secrets/server-secret.ts";
 import { password, register, type Person } from "../../support/app.ts";
-import { eachServed } from "../../support/served.ts";
+import { anyServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../../api/problem.ts";
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -20,7 +20,7 @@ function decode(token: string): {
   return { header: parse(header), claims: parse(claims) };
 }
 
-eachServed("access tokens", (served) => {
+anyServed("access tokens", (served) => {
   let person: Person;
   let path: string;
 

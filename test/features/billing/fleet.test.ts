@@ -14,18 +14,18 @@ import { createIds } from "../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../../support/stores.ts";
 import { lastOfJanuary, openEstate, type Estate } from "./estate.ts";
 import { subscription } from "./ledgers.ts";
 import { billInProcess } from "./processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
-const rounds = isWhole ? 40 : 4;
+const rounds = isWhole ? 40 : 2;
 /** How many of the rounds are billed by processes of their own, each with its own memory, pool and locks. */
 const roundsApart = isWhole ? 10 : 1;
-const members = 200;
+const members = isWhole || testsAll ? 200 : 60;
 /** With an address of its own for each; how fast is told. */
-const manyMembers = isWhole ? 10_000 : 50;
+const manyMembers = isWhole ? 10_000 : 20;
 const ids = createIds(systemRandom);
 
 eachStore("several processes that bill the same subscriptions", (store) => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { watchWorkerName } from "../../../src/features/payments/index.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
@@ -100,11 +101,17 @@ eachStore("A submitted transaction", (store) => {
     return (await app.app.db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
   }
 
+  /** Wakes the watcher, which looks every second by itself. */
+  const lookNow = () => {
+    app.app.background.nudge(watchWorkerName("sandbox"));
+  };
+
   const mine = (blocks = 1) => sandbox().desk.mine(tester, blocks);
 
   /** Mines, and waits until the watcher has read it. */
   async function mineAndRead(blocks = 1): Promise<void> {
     const { height } = await mine(blocks);
+    lookNow();
     await until(
       "a look at the chain",
       () => networkState(app.app.db, "sandbox"),
@@ -126,7 +133,10 @@ eachStore("A submitted transaction", (store) => {
   const comesTo = (invoice: Issued, hash: string, state: string) =>
     until(
       `${state} of a claim`,
-      () => claimOf(invoice, hash),
+      () => {
+        lookNow();
+        return claimOf(invoice, hash);
+      },
       (claim) => claim?.state === state,
     );
 

@@ -3,12 +3,12 @@
 import fc from "fast-check";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { expectSound } from "../../support/sound.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore, testsAll } from "../../support/stores.ts";
 import { history, openWorld, type World } from "./model.ts";
 
 const isProof = process.env["TILL_PROVE"] === "1";
-/** In CI, and by `npm run prove:payments`. */
-const runs = Number(process.env["TILL_RUNS"] ?? (isProof ? "5000" : "200"));
+/** By `npm run prove:payments`, by `npm run test:all`, and in CI. */
+const runs = Number(process.env["TILL_RUNS"] ?? (isProof ? "5000" : testsAll ? "200" : "80"));
 const seed = process.env["TILL_SEED"];
 /** Histories that are played at once, each on a store of its own: most of the time they wait for it. */
 const lanes = seed === undefined ? 4 : 1;

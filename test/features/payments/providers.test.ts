@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { addressOf } from "./scripted-chain.ts";
-import { eachStore } from "../../support/stores.ts";
+import { anyStore } from "../../support/stores.ts";
 import type { ProviderFault } from "../../support/rpc-front.ts";
 import type { FakeNode } from "../../support/fake-node.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
@@ -13,7 +13,7 @@ const shop = addressOf("shop");
 /** Where a provider keeps silent: what one that answers needs on a machine that stands still now and then. */
 const silenceMs = 1_500;
 
-eachStore("A network with several providers", (store) => {
+anyStore("A network with several providers", (store) => {
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

@@ -15,7 +15,7 @@ import {
 import { describeOnAnvil } from "../../support/describe-on-anvil.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/shop.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore, shareOf } from "../../support/stores.ts";
 import { openMarket, type Market } from "./market.ts";
 
 const blockSeconds = 3;
@@ -81,7 +81,7 @@ describeOnAnvil("Payments on real nodes", function () {
   this.timeout(120_000);
 
   eachStore("with the store", (store) => {
-    for (const { network, start } of labs) {
+    for (const { network, start } of shareOf(store, labs)) {
       describe(network, () => {
         let lab: ChainLab;
         let scene: Scene;
@@ -191,7 +191,7 @@ describeOnAnvil("Payments on real nodes", function () {
       });
       after(() => lab.stop());
 
-      for (const blocks of [1, 5, 64, 300]) {
+      for (const blocks of shareOf(store, [1, 5, 300, 64])) {
         it(`${String(blocks)} blocks deep, lose what is gone and keep what comes back, once`, async () => {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();

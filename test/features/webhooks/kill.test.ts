@@ -10,14 +10,14 @@ import { events } from "../../../src/platform/events/table.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { compiledProgram } from "../../support/built.ts";
 import { endWithThisProcess } from "../../support/guard.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore, testsAll } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { install, verified } from "./sending.ts";
 
 const program = new URL("deliver-until-killed.ts", import.meta.url);
-const rounds = 4;
+const rounds = testsAll ? 4 : 2;
 const endpointCount = 5;
-const eventsPerRound = 60;
+const eventsPerRound = testsAll ? 60 : 30;
 /** Past the end of every lease of the process before. */
 const leaseOver = minute + second;
 

@@ -2,13 +2,13 @@
 import { expect } from "chai";
 import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eachStore } from "../../support/stores.ts";
+import { anyStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 const patienceMs = 60_000;
 const endpointsMax = 10;
 
-eachStore("webhook requests that are refused", (store) => {
+anyStore("webhook requests that are refused", (store) => {
   let app: TestApp;
   let receiver: Receiver;
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;

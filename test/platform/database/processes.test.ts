@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
 import { compiledProgram } from "../../support/built.ts";
 import { endWithThisProcess } from "../../support/guard.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../../support/stores.ts";
 import {
   account,
   accounts,
@@ -16,6 +16,8 @@ import {
 } from "./accounts.ts";
 import type { WorkerTask } from "./worker.ts";
 
+/** By each of two processes. */
+const changes = testsAll ? 1_000 : 250;
 const worker = new URL("worker.ts", import.meta.url);
 
 function start(task: WorkerTask): ChildProcess {
@@ -37,17 +39,20 @@ eachStore("processes on one store", function (store) {
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
   });
 
-  it("lose none of 2,000 changes of one row, and refuse none", async function () {
+  it(`lose none of ${String(2 * changes)} changes of one row, and refuse none`, async function () {
     this.timeout(120_000);
     const names = ["left", "right"];
     const exits = names.map(async (name) => {
-      const [code] = (await once(start({ place, name, deposits: 1_000 }), "exit")) as [number];
+      const [code] = (await once(start({ place, name, deposits: changes }), "exit")) as [number];
       return code;
     });
     expect(await Promise.all(exits)).to.deep.equal([0, 0]);
     const { balance, version } = await onlyAccount(db);
-    expect({ balance, version }).to.deep.equal({ balance: 2_000n, version: 2_000 });
-    expect(await countEntries(db)).to.equal(2_000);
+    expect({ balance, version }).to.deep.equal({
+      balance: BigInt(2 * changes),
+      version: 2 * changes,
+    });
+    expect(await countEntries(db)).to.equal(2 * changes);
   });
 
   it("lose no change that was answered when they are killed", async function () {
