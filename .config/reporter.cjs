@@ -1,6 +1,7 @@
-// mocha's spec reporter, which also leaves its counts and its failures where .config/test.mjs finds them. A suite that
-// was skipped counts as failed where none may be.
+// mocha's spec reporter, which also leaves its counts, its failures and how long each file took where .config/test.mjs
+// finds them. A suite that was skipped counts as failed where none may be.
 const { appendFileSync } = require("node:fs");
+const { relative } = require("node:path");
 const { reporters } = require("mocha");
 
 module.exports = class Reporter extends reporters.Spec {
@@ -13,6 +14,18 @@ module.exports = class Reporter extends reporters.Spec {
           told,
           `${test.titlePath().join(" > ")}\n${error.stack ?? error.message}\n\n`,
         );
+      });
+    }
+    const times = process.env.TILL_TEST_TIMES;
+    if (times !== undefined) {
+      let startedAt = 0;
+      runner.on("suite", (suite) => {
+        if (suite.parent?.root === true) startedAt = performance.now();
+      });
+      runner.on("suite end", (suite) => {
+        if (suite.parent?.root !== true) return;
+        const milliseconds = Math.round(performance.now() - startedAt);
+        appendFileSync(times, `${milliseconds}\t${relative(process.cwd(), suite.file)}\n`);
       });
     }
     runner.once("end", () => {

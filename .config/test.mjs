@@ -1,10 +1,12 @@
-// npm test: the whole suite, a process for each part, so that what one leaves in memory does not slow the next; two at
-// once where there are two cores, since each waits a good part of its time. What a part says is printed when it has
-// ended. Closes with one plain line. Arguments go to mocha.
+// npm test: builds the program and runs the whole suite, in parts of equal length that have a process each, so that what
+// one leaves in memory does not slow the next. A part's output is printed when it has ended. Closes with one plain line.
+// Arguments are test files or folders, else options of mocha. With --times, a whole run that passed keeps its times.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
+  chmodSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -14,114 +16,142 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { tsImport } from "tsx/esm/api";
+import { divide, readTimes, writeTimes } from "./test-parts.mjs";
+
+/** One more than there are cores, since each waits a third of its time. */
+const lanes = Math.min(availableParallelism() + 1, 4);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const foldersOf = (path) =>
-  readdirSync(join(root, path), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => `${path}/${entry.name}`)
-    .sort();
-/** Features that share a process. */
-const together = 4;
-const features = foldersOf("test/features");
-const parts = [
-  ...foldersOf("test")
-    .filter((folder) => folder !== "test/features")
-    .map((folder) => [folder]),
-  ...features.flatMap((_folder, place) =>
-    place % together === 0 ? [features.slice(place, place + together)] : [],
-  ),
-]
-  .map((folders) => folders.filter(hasTests).map((folder) => `${folder}/**/*.test.ts`))
-  .filter((patterns) => patterns.length > 0);
-
-function hasTests(folder) {
-  return readdirSync(join(root, folder), { recursive: true }).some((file) =>
-    file.endsWith(".test.ts"),
-  );
-}
-
 const require = createRequire(import.meta.url);
 const mocha = require.resolve("mocha/bin/mocha.js");
 const tsx = pathToFileURL(require.resolve("tsx/esm")).href;
 const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "till-tests-"));
-const counts = join(folder, "counts");
-writeFileSync(counts, "");
-const problems = join(folder, "problems");
-writeFileSync(problems, "");
-const failures = join(folder, "failures");
-writeFileSync(failures, "");
+const { whenThisProcessIsGone } = await tsImport("../test/support/guard.ts", import.meta.url);
+const { postgresUnavailableReason, startPostgres } = await tsImport(
+  "../test/support/postgres.ts",
+  import.meta.url,
+);
 
-const lanesMax = 2;
-let ended = 0;
-/** Whole programs in processes of their own: longer than they are long. */
-const slow = ["test/scenarios", "test/prove"];
-/** The longest first, so that none begins when the others have ended; how long is guessed by how much there is to read. */
-const bytesOf = (part) =>
-  part
-    .map((pattern) => pattern.slice(0, pattern.indexOf("/**")))
-    .flatMap((path) =>
-      readdirSync(join(root, path), { recursive: true }).map((file) => join(root, path, file)),
-    )
-    .reduce((sum, file) => sum + (file.endsWith(".test.ts") ? statSync(file).size : 0), 0);
-const isSlow = (part) => slow.some((folder) => part.includes(`${folder}/**/*.test.ts`));
-const waiting = parts
-  .toSorted((a, b) => Number(isSlow(b)) - Number(isSlow(a)) || bytesOf(b) - bytesOf(a))
-  .map((part, place) => ({ part, said: join(folder, `part-${place}`) }));
+const keepsTimes = process.argv.includes("--times");
+const words = process.argv.slice(2).filter((word) => word !== "--times");
+const paths = words.filter((word) => !word.startsWith("-") && existsSync(join(root, word)));
+const options = words.filter((word) => !paths.includes(word));
+/** Part of the suite provokes part of the problems, and takes part of the time. */
+const isWhole = words.length === 0;
 
-async function runNext() {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const { part, said } = next;
-    const output = openSync(said, "w");
-    const child = spawn(
-      process.execPath,
-      [mocha, ...part, "--reporter", reporter, ...process.argv.slice(2)],
-      {
-        cwd: root,
-        stdio: ["ignore", output, output],
-        env: {
-          ...process.env,
-          TILL_TEST_COUNTS: counts,
-          TILL_TEST_FAILURES: failures,
-          TILL_TEST_PROBLEMS: problems,
-        },
-      },
-    );
-    const [status, signal] = await once(child, "close");
-    process.stdout.write(readFileSync(said));
-    if (status !== 0) {
-      ended = 1;
-      appendFileSync(failures, `${part.join(" ")}: ended with ${signal ?? status}\n\n`);
-    }
-  }
+const build = fileURLToPath(new URL("build.mjs", import.meta.url));
+const built = spawnSync(process.execPath, [build, "--if-stale"], { stdio: "inherit" });
+if (built.status !== 0) {
+  console.log("0 passed, 1 failed");
+  process.exit(1);
 }
 
-const lanes = Math.min(lanesMax, availableParallelism());
-await Promise.all(Array.from({ length: lanes }, runNext));
+// All that tests leave behind is in this folder. PostgreSQL, which does not run as root, has its data in it.
+const folder = mkdtempSync(join(tmpdir(), "till-tests-"));
+chmodSync(folder, 0o711);
+const notes = Object.fromEntries(
+  ["counts", "failures", "problems", "times"].map((name) => [name, join(folder, name)]),
+);
+for (const file of Object.values(notes)) writeFileSync(file, "");
+const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 
-// A part of the suite provokes a part of the problems.
-const isWhole = process.argv.length === 2;
+const running = new Set();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, () => {
+    // What the parts have started ends with them.
+    for (const part of running) process.kill(-part.pid, "SIGKILL");
+    console.error(`The tests were ended by ${signal}.`);
+    process.exit(128 + constants.signals[signal]);
+  });
+}
+
+const parts = divide((paths.length === 0 ? ["test"] : paths).flatMap(testsOf), readTimes(), lanes);
+const ownsPostgres =
+  parts.length > 1 &&
+  process.env.TEST_DATABASE_URL === undefined &&
+  postgresUnavailableReason() === null;
+const postgres = ownsPostgres ? await startPostgres() : null;
+const environment = {
+  ...process.env,
+  TMPDIR: folder,
+  TILL_TEST_COUNTS: notes.counts,
+  TILL_TEST_FAILURES: notes.failures,
+  TILL_TEST_PROBLEMS: notes.problems,
+  TILL_TEST_TIMES: notes.times,
+  ...(postgres === null ? {} : { TILL_TEST_POSTGRES: postgres.url("postgres") }),
+};
+
+let ended = 0;
+const waiting = [...parts.entries()];
+await Promise.all(Array.from({ length: lanes }, runNext));
+await postgres?.stop();
+
 if (isWhole) {
   const script = join(root, "test/api/provoked.ts");
-  const { status } = spawnSync(process.execPath, ["--import", tsx, script, problems], {
+  const { status } = spawnSync(process.execPath, ["--import", tsx, script, notes.problems], {
     cwd: root,
     stdio: "inherit",
   });
-  appendFileSync(counts, status === 0 ? "1 0\n" : "0 1\n");
+  appendFileSync(notes.counts, status === 0 ? "1 0\n" : "0 1\n");
 }
 
-const sums = readFileSync(counts, "utf8").trim().split("\n");
+const sums = readFileSync(notes.counts, "utf8").trim().split("\n");
 // Once more at the end, where whoever reads the last lines of a long log finds them.
-process.stdout.write(readFileSync(failures));
-rmSync(folder, { recursive: true });
+process.stdout.write(readFileSync(notes.failures));
 // A part that died before it could count is a failure.
 const lost = parts.length + (isWhole ? 1 : 0) - sums.length;
 const [passed, failed] = sums
   .map((line) => line.split(" ").map(Number))
   .reduce(([p, f], [passes, failures]) => [p + passes, f + failures], [0, lost]);
+if (keepsTimes && isWhole && failed === 0 && ended === 0) writeTimes(measuredTimes());
+rmSync(folder, { recursive: true, force: true });
+folderGuard.dismiss();
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : ended;
+
+/** The test files at a path from the root. */
+function testsOf(path) {
+  if (!statSync(join(root, path)).isDirectory()) return [path];
+  return readdirSync(join(root, path), { recursive: true })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => join(path, file));
+}
+
+async function runNext() {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [place, { files }] = next;
+    const said = join(folder, `part-${place}`);
+    const output = openSync(said, "w");
+    const child = spawn(process.execPath, [mocha, ...files, "--reporter", reporter, ...options], {
+      cwd: root,
+      stdio: ["ignore", output, output],
+      env: environment,
+      // A group of its own, which is ended as a whole.
+      detached: true,
+    });
+    running.add(child);
+    const guard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
+    const [status, signal] = await once(child, "close");
+    guard.dismiss();
+    running.delete(child);
+    process.stdout.write(readFileSync(said));
+    if (status !== 0) {
+      ended = 1;
+      appendFileSync(notes.failures, `${files.join(" ")}: ended with ${signal ?? status}\n\n`);
+    }
+  }
+}
+
+/** Seconds of each file, from the lines that the reporters left. */
+function measuredTimes() {
+  const seconds = {};
+  for (const line of readFileSync(notes.times, "utf8").trim().split("\n")) {
+    const [milliseconds, file] = line.split("\t");
+    seconds[file] = (seconds[file] ?? 0) + Number(milliseconds) / 1_000;
+  }
+  return seconds;
+}

@@ -222,9 +222,12 @@ async function untilReady(child: ChildProcess, url: string, log: string): Promis
 let shared: Promise<PostgresServer> | undefined;
 let databases = 0;
 
-/** The address of an administrator's database on the one server of this process, which the first call starts. */
+/**
+ * The address of an administrator's database: on the server that the environment names, on that of the whole run, or on
+ * the one server of this process, which the first call starts.
+ */
 async function adminUrl(): Promise<string> {
-  const given = process.env["TEST_DATABASE_URL"];
+  const given = process.env["TEST_DATABASE_URL"] ?? process.env["TILL_TEST_POSTGRES"];
   if (given !== undefined) return given;
   shared ??= startPostgres();
   return (await shared).url("postgres");
