@@ -167,7 +167,10 @@ function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGrou
 
 function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
   return {
-    metrics: [gauge("till_rates_age_seconds", "The age of the accepted quote of sources.", "pair")],
+    metrics: [
+      gauge("till_rates_age_seconds", "The age of the accepted quote of sources.", "pair"),
+      gauge("till_rates_sources", "How many sources agreed on the accepted quote.", "pair"),
+    ],
     async read() {
       const now = clock.now();
       const quoted = (await rates.list()).filter(({ status }) => status !== "fixed");
@@ -175,6 +178,10 @@ function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
         till_rates_age_seconds: quoted.flatMap(({ pair, accepted }) =>
           accepted === null ? [] : { labels: { pair: pair.name }, value: ageOf(accepted.at, now) },
         ),
+        till_rates_sources: quoted.map(({ pair, accepted }) => ({
+          labels: { pair: pair.name },
+          value: accepted?.sources.length ?? 0,
+        })),
       };
     },
   };

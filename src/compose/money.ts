@@ -101,7 +101,7 @@ export function makeMoney(
   const issuing = {
     ...withMoney,
     recentState: createRecentStates(clock, second),
-    findQuote: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+    quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
   };
   const managed = makeManagedInvoices(issuing);
   const invoices = makeInvoiceService({

@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createLogger } from "../../src/platform/logger/index.ts";
 import { approvedMerchant, register, startApp, type Person, type TestApp } from "../support/app.ts";
 import { expectProblem, placeOf } from "./problem.ts";
@@ -8,17 +11,27 @@ describe("the words of an answer", () => {
   let app: TestApp;
   let person: Person;
   let path: string;
+  let folder: string;
 
   before(async () => {
     const logger = createLogger({
       level: "warn",
       destination: { write: (line) => written.push(line) },
     });
-    app = await startApp({ outside: { logger } });
+    folder = await mkdtemp(join(tmpdir(), "till words "));
+    const ratesFile = join(folder, "rates.yaml");
+    // Nothing listens on this port.
+    const source = '{ name: gone, url: "http://127.0.0.1:9", value: /rate }';
+    await writeFile(ratesFile, `pairs: { JPY/USD: { sources: [${source}] } }`);
+    const settings = { TILL_RATES: "on", TILL_RATES_FILE: ratesFile };
+    app = await startApp({ settings, outside: { logger } });
     person = await register(app);
     path = `/v1/organizations/${person.organizationId}`;
   });
-  after(() => app.stop());
+  after(async () => {
+    await app.stop();
+    await rm(folder, { recursive: true });
+  });
 
   it("say what a field takes, in the terms of who sends JSON", async () => {
     const words = async (target: string, body: unknown) => {

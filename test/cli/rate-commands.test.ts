@@ -9,10 +9,14 @@ import { makeDesk } from "./desk.ts";
 describe("till rates", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
   let server: Server;
+  let requests = 0;
   let price = '{"price":"1.0834"}';
 
   before(async () => {
-    server = createServer((_request, response) => response.end(price));
+    server = createServer((_request, response) => {
+      requests += 1;
+      response.end(price);
+    });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
   after(() => {
@@ -28,6 +32,7 @@ describe("till rates", () => {
     return {
       store,
       till: (...words: string[]) => store.till(words, { env }),
+      silently: (...words: string[]) => store.till(words, { env: { ...env, TILL_RATES: "off" } }),
       json: (...words: string[]) =>
         store.json(words, { env }) as Promise<{ data: Record<string, unknown>[] }>,
     };
@@ -38,13 +43,22 @@ describe("till rates", () => {
   };
 
   it("lists what is quoted, asks now, and ends badly where a source does", async () => {
-    const { till, json } = await storeWithRates(`${asked()}  AED/USD: { fixed: "0.272294" }\n`);
+    const { till, silently, json } = await storeWithRates(
+      `${asked()}  AED/USD: { fixed: "0.272294" }\n`,
+    );
     const [unknown, fixed] = (await json("rates", "list")).data;
     expect(unknown).to.deep.include({ pair: "EUR/USD", status: "missing", quote: null });
     expect(fixed).to.deep.include({ pair: "AED/USD", status: "fixed", problem: null });
     const [had] = (await json("rates", "refresh")).data;
     expect(had).to.deep.include({ pair: "EUR/USD", status: "fresh", problem: null });
-    expect(had?.["quote"]).to.include({ rate: "1.0834", source: "mint" });
+    expect(had?.["quote"]).to.include({ rate: "1.0834", source: "mint", sources: 1 });
+    expect(had).to.include({ sources: 1 });
+    expect(Date.parse(String(had?.["nextAt"]))).to.be.greaterThan(
+      Date.parse(String(had?.["checkedAt"])),
+    );
+    expect((await till("rates", "list")).stdout).to.match(
+      /EUR\/USD +1\.0834 +fresh +mint +1 of 1 /,
+    );
     expect((await till("rates", "list", "-q")).stdout).to.equal("EUR/USD\nAED/USD\n");
 
     price = "<html>";
@@ -52,6 +66,14 @@ describe("till rates", () => {
     expect(failed.code).to.equal(75);
     expect(failed.stderr).to.include("EUR/USD: mint: its answer is HTML");
     expect(failed.stdout).to.match(/EUR\/USD +1\.0834 +fresh/);
+
+    // Nobody is asked where the sources are off; fixed rates stay.
+    const before = requests;
+    for (const verb of ["list", "refresh"]) {
+      const silent = await silently("rates", verb, "-q");
+      expect(silent, silent.stderr).to.include({ code: 0, stdout: "AED/USD\n" });
+    }
+    expect(requests).to.equal(before);
   });
 
   it("accepts a rate that waits, and says so where none does", async () => {

@@ -86,6 +86,7 @@ eachStore("the metrics", (store) => {
     expect(valueOf(page, 'till_unmatched_transfers{network="sandbox"}')).to.equal(0);
     expect(valueOf(page, 'till_hold_use_ratio{network="sandbox"}')).to.equal(0);
     expect(page).to.include("# TYPE till_rates_age_seconds gauge");
+    expect(page).to.include("# TYPE till_rates_sources gauge");
     expect(valueOf(page, 'till_webhook_deliveries{status="dead_letter"}')).to.equal(0);
     for (const queue of ["webhooks", "chain", "billing", "maintenance"]) {
       for (const state of ["waiting", "active", "delayed", "failed"]) {

@@ -102,6 +102,8 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       TILL_REGISTRATION: "open",
       TILL_NETWORKS: "sandbox",
       TILL_RATE_LIMIT_SCALE: "0",
+      // No test asks a public source of rates.
+      TILL_RATES: "off",
       TILL_PORT: "0",
       ...store,
       ...options.settings,

@@ -48,6 +48,8 @@ export async function makeInstallation(
   const env = {
     TILL_DATA_DIR: join(folder, "data of till"),
     TILL_PORT: "0",
+    // No test asks a public source of rates.
+    TILL_RATES: "off",
     ...store,
     ...settings,
   };

@@ -33,12 +33,12 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
     Promise.resolve();
 
-  const findQuote = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
+  const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
   const wallets = makeWalletService(common);
   const invoices = makeInvoiceService({
     ...common,
     baseUrl,
-    findQuote,
+    quotes,
     recentState: networkState,
     issuingGate: (reader, organizationId) => gate(reader, organizationId),
     hasCustomer: (_reader, _organizationId, customerId) =>
@@ -55,7 +55,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   });
   const managed = makeManagedInvoices({
     ...common,
-    ...{ baseUrl, findQuote, recentState: networkState },
+    ...{ baseUrl, quotes, recentState: networkState },
   });
   const organizationId = await addOrganization(db, ids, now);
 

@@ -56,7 +56,12 @@ export interface SubscriptionService {
 }
 
 /** Why a twin could not be issued, where the platform has to do something about it. */
-const collectionFaults = new Set(["no_wallet", "wallet_capacity_exhausted", "amount_too_small"]);
+const collectionFaults = new Set([
+  "no_wallet",
+  "wallet_capacity_exhausted",
+  "amount_too_small",
+  "unsupported_currency",
+]);
 
 export function makeSubscriptionService(deps: {
   readonly db: Database;

@@ -5,23 +5,19 @@ import { convert, formatRate } from "../../kernel/rate.ts";
 import type { RecentStates } from "../../platform/chain/state.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import type { FindQuote } from "../rates/index.ts";
 import { findWallet, receivingWallets, takeAddress, type WalletRow } from "../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet, WalletCapacityExhausted } from "./errors.ts";
 import { holdAddress, holdAmount, lateWindowMs, type HoldRequest } from "./holds.ts";
 import { dueAmount } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
-import { quote, tokenNotEnabled, type InvoiceTerms, type Networks } from "./terms.ts";
+import { quote, tokenNotEnabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
 
 const notReadyRetrySeconds = 10;
 
-export interface IssueDependencies {
+export interface IssueDependencies extends TermsDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
-  readonly networks: Networks;
   readonly recentState: RecentStates;
-  /** What is quoted where token and settlement currency are not pegged. */
-  readonly findQuote: FindQuote;
   /**
    * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Filled by compose,
    * since billing stands behind invoices.

@@ -69,14 +69,14 @@ export function makeManagedInvoices(
   deps: Omit<IssueDependencies, "issuingGate"> &
     AnnouncerDependencies & { readonly baseUrl: () => string },
 ): ManagedInvoices {
-  const { ids, networks, baseUrl } = deps;
+  const { ids, baseUrl } = deps;
   const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve() };
 
   return {
     async prepare(tx, at, organizationId, { expiresAt, ...asked }) {
       const expiresInSeconds = Math.ceil((expiresAt - at) / second);
       const input = { ...asked, expiresInSeconds };
-      const terms = readTerms(networks, input);
+      const terms = readTerms(deps, input);
       const plan = await planIssue(tx, ungated, organizationId, terms, asked.walletId, at);
       return async (description) => {
         const draft = draftRow(ids, at, organizationId, { ...input, description }, terms, null);

@@ -95,7 +95,7 @@ export interface InvoiceDependencies extends IssueDependencies, AnnouncerDepende
 }
 
 export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
-  const { db, clock, ids, networks, baseUrl } = deps;
+  const { db, clock, ids, baseUrl } = deps;
 
   async function shown(reader: Reader, row: InvoiceRow): Promise<InvoiceView> {
     const state = row.latestBlock === null ? null : await networkState(reader, row.network);
@@ -178,7 +178,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
 
   return {
     async create(context, organizationId, input) {
-      const terms = readTerms(networks, input);
+      const terms = readTerms(deps, input);
       const externalId = input.externalId ?? null;
       const fingerprint = externalId === null ? null : fingerprintOf(input);
       if (externalId !== null && fingerprint !== null) {
@@ -243,7 +243,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
             );
           }
           const input = editedInput(current, changes);
-          const terms = readTerms(networks, input);
+          const terms = readTerms(deps, input);
           await requireReferences(tx, organizationId, input);
           const { requestFingerprint } = current;
           const { id, publicId, createdAt, version } = current;

@@ -11,10 +11,17 @@ const columns: readonly Column<ShownRate>[] = [
   { title: "RATE", value: (one) => one.quote?.rate ?? null },
   { title: "STATUS", value: (one) => one.status },
   { title: "FROM", value: (one) => one.quote?.source ?? null },
+  { title: "SOURCES", value: agreeing },
   { title: "AT", value: (one) => one.quote?.at ?? null },
   { title: "WAITING", value: (one) => one.pending?.rate ?? null },
   { title: "PROBLEM", value: (one) => one.problem },
 ];
+
+/** `2 of 3`: how many sources agreed on the quote, and how many are asked. */
+function agreeing({ quote, sources }: ShownRate): string | null {
+  if (sources === 0) return null;
+  return `${String(quote?.sources ?? 0)} of ${String(sources)}`;
+}
 
 async function presentAll(views: readonly RateView[]) {
   return (await import("./present.ts")).presentRates(views);

@@ -1,3 +1,3 @@
 export { makeRatesWorkers } from "./jobs.ts";
-export { createQuotes, type FindQuote } from "./quotes.ts";
+export { createQuotes, type Quotes } from "./quotes.ts";
 export { makeRatesService, type RatesService } from "./service.ts";

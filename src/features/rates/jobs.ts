@@ -3,16 +3,17 @@ import { systemContext } from "../../platform/database/system-context.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
 import type { RatesPlan } from "../../platform/rates/plan.ts";
+import { lookEveryMs } from "./rules.ts";
 import type { RatesService } from "./service.ts";
 
 const workerName = "rates";
 /** How long after a process died another one asks for rates. */
 const leaseMs = 2 * minute;
 
-/** Asks for rates under a lease, in one process of all; nothing runs where there is nobody to ask. */
+/** Asks the sources that are due, in the one process that holds the lease; no worker where no source is configured. */
 export function makeRatesWorkers(deps: {
   readonly leases: Leases;
-  readonly rates: Pick<RatesService, "refresh">;
+  readonly rates: Pick<RatesService, "refreshDue">;
   readonly plan: RatesPlan;
 }): Worker[] {
   const { leases, rates, plan } = deps;
@@ -20,11 +21,11 @@ export function makeRatesWorkers(deps: {
   return [
     {
       name: workerName,
-      everyMs: plan.refreshMs,
+      everyMs: Math.min(plan.refreshMs, lookEveryMs),
       async run() {
         const lease = await leases.acquire(workerName, leaseMs);
         if (lease === null) return false;
-        await rates.refresh(systemContext(workerName), (tx) => leases.guard(tx, lease));
+        await rates.refreshDue(systemContext(workerName), (tx) => leases.guard(tx, lease));
         return false;
       },
     },

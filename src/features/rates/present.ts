@@ -1,19 +1,31 @@
-import { toIso } from "../../kernel/clock.ts";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatRate } from "../../kernel/rate.ts";
-import type { Reading } from "./rules.ts";
+import { sourceSeparator, type Reading } from "./rules.ts";
 import type { RateView } from "./service.ts";
 
 const reading = (one: Reading | null) =>
-  one === null ? null : { rate: formatRate(one.rate), source: one.source, at: toIso(one.at) };
+  one === null
+    ? null
+    : {
+        rate: formatRate(one.rate),
+        source: one.sources.length === 0 ? "fixed" : one.sources.join(sourceSeparator),
+        /** How many sources agreed on it. */
+        sources: one.sources.length,
+        at: toIso(one.at),
+      };
 
 /** A pair's rate as operators are shown it. */
-export function presentRate({ pair, status, accepted, pending, checkedAt, problem }: RateView) {
+export function presentRate(view: RateView) {
+  const { pair, status, accepted, pending, checkedAt, nextAt, problem } = view;
   return {
     pair: pair.name,
     status,
     quote: reading(accepted),
     pending: reading(pending),
-    checkedAt: checkedAt === null ? null : toIso(checkedAt),
+    /** How many sources are asked; `quote.sources` of them agreed. */
+    sources: pair.sources.length,
+    checkedAt: toIsoOrNull(checkedAt),
+    nextAt: toIsoOrNull(nextAt),
     problem,
   };
 }

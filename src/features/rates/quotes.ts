@@ -2,31 +2,32 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invertRate, type Rate } from "../../kernel/rate.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
-import { isFresh } from "./rules.ts";
+import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";
 import { readBook, type Book } from "./store.ts";
 
-/** `missing`: no pair leads from the one to the other. `stale`: one does, and nobody gave its rate lately. */
+/** `missing`: no pair leads from the one to the other. `stale`: one does, and its sources gave no rate lately. */
 export type Quote =
   | { readonly ok: true; readonly rate: Rate }
-  | { readonly ok: false; readonly reason: "missing" | "stale"; readonly retryAfterMs: number };
+  | { readonly ok: false; readonly reason: "missing" }
+  | { readonly ok: false; readonly reason: "stale"; readonly retryAfterMs: number };
 
-/**
- * The rate between any of `from` and any of `to`, each in order of preference, by one pair in either direction. It
- * leads from what was found to what was found: equals of what was asked for by configuration.
- */
-export type FindQuote = (
-  reader: Reader,
-  from: readonly string[],
-  to: readonly string[],
-  at: Instant,
-) => Promise<Quote>;
+export interface Quotes {
+  /**
+   * Finds the rate between any of `from` and any of `to`, each in order of preference, by one pair in either
+   * direction. It leads from the code that was found to the code that was found: the caller's configuration made them
+   * equals of what it asked for.
+   */
+  find(reader: Reader, from: readonly string[], to: readonly string[], at: Instant): Promise<Quote>;
+  /** The codes from which a configured pair leads to one of `to`, in either direction, quoted at the moment or not. */
+  leadingTo(to: readonly string[]): readonly string[];
+}
 
 /** Remembers the book for `ageMaxMs`: a request that issues reads it at most so often, and asks nobody else. */
 export function createQuotes(deps: {
   readonly plan: RatesPlan;
   readonly clock: Clock;
   readonly ageMaxMs: number;
-}): FindQuote {
+}): Quotes {
   const { plan, clock, ageMaxMs } = deps;
   let recent: { readonly book: Book; readonly readAt: Instant } | null = null;
 
@@ -37,22 +38,36 @@ export function createQuotes(deps: {
     return recent.book;
   }
 
-  async function rateOf(reader: Reader, pair: RatePair, at: Instant): Promise<Rate | null> {
+  async function quoteOf(reader: Reader, pair: RatePair, at: Instant): Promise<Quote> {
     const { from, to, fixed } = pair;
-    if (fixed !== null) return { ...fixed, from, to, source: "fixed", at };
-    const accepted = (await recentBook(reader)).get(pair.name)?.accepted ?? null;
-    if (accepted === null || !isFresh(accepted, plan.maxAgeMs, at)) return null;
-    return { ...accepted.rate, from, to, source: accepted.source, at: accepted.at };
+    if (fixed !== null) return { ok: true, rate: { ...fixed, from, to, source: "fixed", at } };
+    const state = (await recentBook(reader)).get(pair.name) ?? unknownPair;
+    const { accepted } = state;
+    if (accepted === null || !isFresh(accepted, plan.maxAgeMs, at)) {
+      return { ok: false, reason: "stale", retryAfterMs: retryAfter(state, at) };
+    }
+    const source = accepted.sources.join(sourceSeparator);
+    return { ok: true, rate: { ...accepted.rate, from, to, source, at: accepted.at } };
   }
 
-  return async (reader, from, to, at) => {
-    const found = findPair(plan, from, to);
-    const retryAfterMs = plan.refreshMs;
-    if (found === null) return { ok: false, reason: "missing", retryAfterMs };
-    const rate = await rateOf(reader, found.pair, at);
-    if (rate === null) return { ok: false, reason: "stale", retryAfterMs };
-    return { ok: true, rate: found.isInverted ? invertRate(rate) : rate };
+  return {
+    async find(reader, from, to, at) {
+      const found = findPair(plan, from, to);
+      if (found === null) return { ok: false, reason: "missing" };
+      const quote = await quoteOf(reader, found.pair, at);
+      return quote.ok && found.isInverted ? { ok: true, rate: invertRate(quote.rate) } : quote;
+    },
+    leadingTo: (to) =>
+      plan.pairs.flatMap((pair) => [
+        ...(to.includes(pair.to) ? [pair.from] : []),
+        ...(to.includes(pair.from) ? [pair.to] : []),
+      ]),
   };
+}
+
+/** Until the pair's sources are asked next, and their answers had a moment to arrive. */
+function retryAfter({ nextAt }: PairState, at: Instant): number {
+  return Math.max(nextAt === null ? 0 : nextAt - at, 0) + lookEveryMs;
 }
 
 function findPair(

@@ -1,13 +1,14 @@
 import { minute, second, type Instant } from "../../kernel/clock.ts";
 import { compareRatios, magnitude, ratio, type Ratio } from "../../kernel/ratio.ts";
 import { formatRate } from "../../kernel/rate.ts";
-import type { RatesPlan } from "../../platform/rates/plan.ts";
+import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
+import type { SourceAnswer } from "../../platform/rates/source.ts";
 
-/** A rate that was found out, by whom and when. */
+/** A rate that sources agreed on at a moment. */
 export interface Reading {
   readonly rate: Ratio;
-  /** The names of those who gave it. */
-  readonly source: string;
+  /** The names of the sources that agreed; none where the operator wrote the rate down. */
+  readonly sources: readonly string[];
   readonly at: Instant;
 }
 
@@ -18,6 +19,8 @@ export interface PairState {
   /** A reading too far from the accepted one, which waits to be confirmed. */
   readonly pending: Reading | null;
   readonly checkedAt: Instant | null;
+  /** When its sources are asked next; null: not known. */
+  readonly nextAt: Instant | null;
   /** Why the last check brought no quote, or only a part of its sources; null: all is well. */
   readonly problem: string | null;
 }
@@ -26,16 +29,14 @@ export const unknownPair: PairState = {
   accepted: null,
   pending: null,
   checkedAt: null,
+  nextAt: null,
   problem: null,
 };
 
-/** What one source said. */
-export type SourceAnswer =
-  | { readonly source: string; readonly rate: Ratio }
-  | { readonly source: string; readonly fault: string };
-
 /** A second reading sooner than this is likely the same answer from a cache, and confirms nothing. */
 export const confirmAfterMs = 10 * second;
+/** How often the worker looks whether a source is due, in milliseconds. */
+export const lookEveryMs = 10 * second;
 /** Clocks of processes may differ by so much: a quote from further ahead is none. */
 const aheadMax = minute;
 
@@ -63,7 +64,7 @@ export function median(rates: readonly Ratio[]): Ratio {
  */
 export function combine(
   answers: readonly SourceAnswer[],
-  plan: Pick<RatesPlan, "maxSpread">,
+  pair: Pick<RatePair, "maxSpread">,
   at: Instant,
 ): { readonly reading: Reading | null; readonly problem: string | null } {
   const given = answers.flatMap((answer) => ("rate" in answer ? [answer] : []));
@@ -74,7 +75,7 @@ export function combine(
     return { reading: null, problem: [...faults, "too few sources answered"].join("; ") };
   }
   const middle = median(given.map(({ rate }) => rate));
-  const far = given.filter(({ rate }) => differs(rate, middle, plan.maxSpread));
+  const far = given.filter(({ rate }) => differs(rate, middle, pair.maxSpread));
   const notes = far.map(
     ({ source, rate }) => `${source}: ${formatRate(rate)} is far from the others`,
   );
@@ -85,7 +86,7 @@ export function combine(
   const near = given.filter((one) => !far.includes(one));
   const reading = {
     rate: median(near.map(({ rate }) => rate)),
-    source: near.map(({ source }) => source).join(", "),
+    sources: near.map(({ source }) => source),
     at,
   };
   return { reading, problem: problem === "" ? null : problem };
@@ -100,8 +101,9 @@ export function afterCheck(
   { reading, problem }: ReturnType<typeof combine>,
   plan: Pick<RatesPlan, "maxJump" | "jumpWindowMs">,
   at: Instant,
+  nextAt: Instant | null = null,
 ): PairState {
-  const checked = { ...before, checkedAt: at, problem };
+  const checked = { ...before, checkedAt: at, nextAt, problem };
   if (reading === null) return checked;
   const { accepted, pending } = before;
   const isComparable = accepted !== null && at - accepted.at <= plan.jumpWindowMs;
@@ -124,18 +126,24 @@ export function isFresh(quote: Reading, maxAgeMs: number, at: Instant): boolean 
   return at - quote.at <= maxAgeMs && quote.at - at <= aheadMax;
 }
 
+/** No name of a source holds it. */
+export const sourceSeparator = ", ";
+
 /** How readings are kept in the store: exactly. */
 export interface StoredReading {
   readonly numerator: string;
   readonly denominator: string;
+  /** The names of the sources that agreed. */
   readonly source: string;
   readonly at: Instant;
 }
 
-export function storedReading({ rate, source, at }: Reading): StoredReading {
+export function storedReading({ rate, sources, at }: Reading): StoredReading {
+  const source = sources.join(sourceSeparator);
   return { numerator: String(rate.numerator), denominator: String(rate.denominator), source, at };
 }
 
 export function readingOf({ numerator, denominator, source, at }: StoredReading): Reading {
-  return { rate: ratio(BigInt(numerator), BigInt(denominator)), source, at };
+  const rate = ratio(BigInt(numerator), BigInt(denominator));
+  return { rate, sources: source.split(sourceSeparator), at };
 }

@@ -4,16 +4,10 @@ import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
-import { askSource, SourceFault, type RateFetch } from "../../platform/rates/source.ts";
+import { createPoller } from "../../platform/rates/poller.ts";
+import type { RateFetch } from "../../platform/rates/source.ts";
 import { NoSuchPair, NothingToAccept } from "./errors.ts";
-import {
-  afterCheck,
-  combine,
-  isFresh,
-  unknownPair,
-  type PairState,
-  type SourceAnswer,
-} from "./rules.ts";
+import { afterCheck, combine, isFresh, unknownPair, type PairState } from "./rules.ts";
 import { lockBook, readBook, writeBook, type Book } from "./store.ts";
 
 /** `fixed` and `fresh` are quoted; nothing is issued at the others. */
@@ -35,8 +29,13 @@ export interface RatesHealth {
 export interface RatesService {
   /** Every configured pair, in the order of the file. */
   list(): Promise<RateView[]>;
-  /** Asks every source now, outside of any transaction, and writes down what comes of it. */
-  refresh(context: WriteContext, guard?: (tx: Tx) => Promise<void>): Promise<RateView[]>;
+  /** Asks every source now, outside of any transaction, and stores the result. */
+  refresh(context: WriteContext): Promise<RateView[]>;
+  /**
+   * Asks the sources that are due, and checks every pair at the plan's interval by the last answer of each source. Does
+   * nothing where nothing is due. `guard` runs in the transaction of the result.
+   */
+  refreshDue(context: WriteContext, guard: (tx: Tx) => Promise<void>): Promise<void>;
   /** Confirms a jump that waits. 404, or 409 where nothing waits. */
   accept(context: WriteContext, pairName: string): Promise<RateView>;
   /** `ok` where every pair is quoted and every source answers; `down` where a pair is not quoted. */
@@ -55,43 +54,70 @@ export function makeRatesService(deps: {
 }): RatesService {
   const { db, clock, logger, auditor, plan, fetch, stopping } = deps;
   const asked = plan.pairs.filter(({ fixed }) => fixed === null);
-  const told = new Map<string, string | null>();
+  const poller = createPoller({ plan, clock, asking: { fetch, signal: stopping } });
+  /** When this process, or one before it on the same store, last checked every pair; null: not looked up yet. */
+  let checkedAt: Instant | null = null;
+  let hasPolled = false;
+  let told: ReadonlySet<string> = new Set();
 
   function view(pair: RatePair, book: Book, at: Instant): RateView {
-    const state = book.get(pair.name) ?? unknownPair;
     if (pair.fixed !== null) {
-      const accepted = { rate: pair.fixed, source: "fixed", at };
+      const accepted = { rate: pair.fixed, sources: [], at };
       return { ...unknownPair, pair, status: "fixed", accepted };
     }
+    const state = book.get(pair.name) ?? unknownPair;
     const { accepted } = state;
     const isQuoted = accepted !== null && isFresh(accepted, plan.maxAgeMs, at);
     return { ...state, pair, status: accepted === null ? "missing" : isQuoted ? "fresh" : "stale" };
   }
 
-  async function ask(pair: RatePair): Promise<SourceAnswer[]> {
-    return Promise.all(
-      pair.sources.map(async (source): Promise<SourceAnswer> => {
-        const { name } = source;
-        try {
-          return { source: name, rate: await askSource(source, pair, { fetch, signal: stopping }) };
-        } catch (error) {
-          if (!(error instanceof SourceFault)) throw error;
-          return { source: name, fault: error.message };
-        }
-      }),
-    );
+  /** A program that is started again and again asks no more often than one that keeps running. */
+  async function lastCheck(): Promise<Instant> {
+    const book = await readBook(db);
+    return Math.min(...asked.map(({ name }) => book.get(name)?.checkedAt ?? 0));
   }
 
-  /** Says what is wrong with a pair once, and once that it is over. */
-  function tell(pair: RatePair, { problem, pending }: PairState): void {
-    if ((told.get(pair.name) ?? null) === problem) return;
-    told.set(pair.name, problem);
-    const { name } = pair;
-    if (problem === null) logger.info({ pair: name }, "the rate is had again");
-    else {
-      const alarm = pending === null ? "rate_problem" : "rate_jump";
-      logger.warn({ alarm, pair: name, problem }, "something is wrong with a rate");
+  /** Stores what the last answers of all sources come to. */
+  async function check(
+    context: WriteContext,
+    guard?: (tx: Tx) => Promise<void>,
+  ): Promise<RateView[]> {
+    const { book, at } = await db.write(context, async (tx) => {
+      await guard?.(tx);
+      const now = clock.now();
+      const before = await lockBook(tx, now);
+      // Pairs that left the file are forgotten.
+      const after = new Map(
+        asked.map((pair) => {
+          const combined = combine(poller.answersOf(pair), pair, now);
+          const known = before.get(pair.name) ?? unknownPair;
+          return [pair.name, afterCheck(known, combined, plan, now, poller.nextAt(pair))];
+        }),
+      );
+      await writeBook(tx, after, now);
+      return { book: after, at: now };
+    });
+    checkedAt = at;
+    tell(book);
+    return plan.pairs.map((pair) => view(pair, book, at));
+  }
+
+  /** Logs each problem once, with all pairs that have it, and once that every pair is well again. */
+  function tell(book: Book): void {
+    const problems = byProblem(
+      asked.map(({ name }) => {
+        const { problem, pending } = book.get(name) ?? unknownPair;
+        return { name, problem, alarm: pending === null ? "rate_problem" : "rate_jump" };
+      }),
+    );
+    for (const [problem, pairs] of problems) {
+      if (told.has(problem)) continue;
+      const [first] = pairs;
+      const names = pairs.map(({ name }) => name);
+      logger.warn({ alarm: first.alarm, pairs: names, problem }, "exchange rates have a problem");
     }
+    if (problems.size === 0 && told.size > 0) logger.info("every exchange rate is quoted again");
+    told = new Set(problems.keys());
   }
 
   return {
@@ -100,26 +126,20 @@ export function makeRatesService(deps: {
       return plan.pairs.map((pair) => view(pair, book, clock.now()));
     },
 
-    async refresh(context, guard) {
-      const answers = await Promise.all(
-        asked.map(async (pair) => [pair, await ask(pair)] as const),
-      );
-      const { book, at } = await db.write(context, async (tx) => {
-        await guard?.(tx);
-        const now = clock.now();
-        const before = await lockBook(tx, now);
-        // Pairs that left the file are forgotten.
-        const after = new Map(
-          answers.map(([pair, given]) => [
-            pair.name,
-            afterCheck(before.get(pair.name) ?? unknownPair, combine(given, plan, now), plan, now),
-          ]),
-        );
-        await writeBook(tx, after, now);
-        return { book: after, at: now };
-      });
-      for (const pair of asked) tell(pair, book.get(pair.name) ?? unknownPair);
-      return plan.pairs.map((pair) => view(pair, book, at));
+    async refresh(context) {
+      hasPolled = true;
+      await poller.poll("all");
+      return check(context);
+    },
+
+    async refreshDue(context, guard) {
+      checkedAt ??= await lastCheck();
+      const now = clock.now();
+      const isCheckDue = now - checkedAt >= plan.refreshMs || checkedAt > now;
+      if (!isCheckDue && !(hasPolled && poller.isDue(now))) return;
+      hasPolled = true;
+      await poller.poll("due");
+      await check(context, guard);
     },
 
     async accept(context, pairName) {
@@ -158,14 +178,33 @@ export function makeRatesService(deps: {
       const views = (await this.list()).filter(({ status }) => status !== "fixed");
       const times = views.flatMap(({ accepted }) => (accepted === null ? [] : [accepted.at]));
       const isDown = views.some(({ status }) => status !== "fresh");
-      const problems = views.flatMap(({ pair, status, problem }) =>
-        problem === null && status === "fresh" ? [] : [`${pair.name}: ${problem ?? status}`],
+      const problems = byProblem(
+        views.map(({ pair, status, problem }) => ({
+          name: pair.name,
+          problem: problem ?? (status === "fresh" ? null : status),
+        })),
       );
       return {
-        status: isDown ? "down" : problems.length > 0 ? "degraded" : "ok",
+        status: isDown ? "down" : problems.size > 0 ? "degraded" : "ok",
         oldestQuoteAt: times.length === 0 ? null : Math.min(...times),
-        problems,
+        problems: [...problems].map(
+          ([problem, pairs]) => `${pairs.map(({ name }) => name).join(", ")}: ${problem}`,
+        ),
       };
     },
   };
+}
+
+/** Pairs by their problem, which a source that fails gives all of its pairs alike; pairs without one are left out. */
+function byProblem<Pair extends { readonly problem: string | null }>(
+  pairs: readonly Pair[],
+): ReadonlyMap<string, readonly [Pair, ...Pair[]]> {
+  const groups = new Map<string, [Pair, ...Pair[]]>();
+  for (const pair of pairs) {
+    if (pair.problem === null) continue;
+    const group = groups.get(pair.problem);
+    if (group === undefined) groups.set(pair.problem, [pair]);
+    else group.push(pair);
+  }
+  return groups;
 }

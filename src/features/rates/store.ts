@@ -17,12 +17,12 @@ export async function lockBook(tx: Tx, at: Instant): Promise<Book> {
 }
 
 export async function writeBook(tx: Tx, book: Book, at: Instant): Promise<void> {
-  const pairs = [...book].map(([name, { accepted, pending, checkedAt, problem }]) => [
+  const pairs = [...book].map(([name, { accepted, pending, checkedAt, nextAt, problem }]) => [
     name,
     {
       accepted: accepted === null ? null : storedReading(accepted),
       pending: pending === null ? null : storedReading(pending),
-      ...{ checkedAt, problem },
+      ...{ checkedAt, nextAt, problem },
     },
   ]);
   const set = { pairs: Object.fromEntries(pairs) as RateBookRow["pairs"], updatedAt: at };
@@ -37,6 +37,7 @@ function bookOf(row: RateBookRow | null): Book {
         accepted: stored.accepted === null ? null : readingOf(stored.accepted),
         pending: stored.pending === null ? null : readingOf(stored.pending),
         checkedAt: stored.checkedAt,
+        nextAt: stored.nextAt ?? null,
         problem: stored.problem,
       },
     ]),

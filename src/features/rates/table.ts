@@ -6,6 +6,8 @@ export interface StoredPair {
   readonly accepted: StoredReading | null;
   readonly pending: StoredReading | null;
   readonly checkedAt: number | null;
+  /** Rows of earlier versions lack it. */
+  readonly nextAt?: number | null;
   readonly problem: string | null;
 }
 

@@ -15,7 +15,7 @@ export interface ConfiguredNetwork extends Network {
 /** Every setting under its name, read and checked together. */
 export interface Config extends Omit<
   SettingValues,
-  "configFile" | "networks" | "networksFile" | "plansFile" | "ratesFile"
+  "configFile" | "networks" | "networksFile" | "plansFile" | "rates" | "ratesFile"
 > {
   readonly mode: Mode;
   /** The file of settings that was read; null: there was none. */
@@ -27,7 +27,7 @@ export interface Config extends Omit<
   readonly networksFile: string;
   readonly plansFile: string;
   readonly ratesFile: string;
-  /** What the file of rates says. */
+  /** The plan of the file of rates, without its sources where they are not to be asked. */
   readonly rates: RatesPlan;
   /** What the file of plans says. */
   readonly plans: PlanCatalog;

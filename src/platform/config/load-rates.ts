@@ -3,19 +3,23 @@ import type { RatesPlan } from "../rates/plan.ts";
 import { readText } from "./files.ts";
 import type { Reading } from "./reading.ts";
 
-/** The file of rates; null where it is wrong. Without the network table nobody knows the tokens, and nothing is said. */
+/**
+ * Reads the file of rates, without its sources where they are not to be asked; null where the file is wrong. Reads
+ * nothing without the network table, which names the tokens.
+ */
 export async function loadRates(
   path: string,
   table: readonly Network[] | null,
+  sources: "on" | "off",
   reading: Reading,
 ): Promise<RatesPlan | null> {
   if (table === null) return null;
   const text = await reading.attempt(path, () => readText(path));
   if (text === null) return null;
-  const { parseRates } = await import("../rates/plan.ts");
+  const { parseRates, withoutSources } = await import("../rates/plan.ts");
   const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
   const parsed = parseRates(text, symbols);
-  if (parsed.ok) return parsed.plan;
+  if (parsed.ok) return sources === "on" ? parsed.plan : withoutSources(parsed.plan);
   for (const { path: place, message } of parsed.problems) {
     reading.problems.push({ name: place === "" ? path : `${place} in ${path}`, message });
   }

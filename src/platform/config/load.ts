@@ -42,10 +42,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const values = readSettings(sources, reading, settingNames);
   const networksFile = values.networksFile ?? shipped("networks.yaml");
   const plansFile = values.plansFile ?? shipped("plans.yaml");
-  const ratesFile = values.ratesFile ?? shipped("rates.yaml");
+  const ratesFile = values.ratesFile ?? shipped(mode === "demo" ? "rates.demo.yaml" : "rates.yaml");
   const table = await loadNetworks(networksFile, reading);
   const networks = await configureNetworks(values, table, sources, reading);
-  const rates = await loadRates(ratesFile, table, reading);
+  const rates = await loadRates(ratesFile, table, values.rates, reading);
   reading.problems.push(...findUnknown(sources, table));
   const secret = await loadSecret(values, sources, reading);
   const plansName = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);

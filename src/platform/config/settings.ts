@@ -119,12 +119,22 @@ export const settings = declareSettings({
       "place.",
     example: "/etc/till/networks.yaml",
   }),
+  rates: required({
+    group: "Networks",
+    type: choice("on", "off"),
+    default: "on",
+    demo: "off",
+    description:
+      "Whether the sources of exchange rates are asked. `off`: nobody is asked, only the fixed rates of the file " +
+      "count, and an invoice in another currency is refused.",
+    example: "off",
+  }),
   ratesFile: optional({
     group: "Networks",
     type: path,
     description:
       "Exchange rates of your own, in the form of the file that comes with Till in `config/rates.yaml` and in its " +
-      "place. That one has none, so invoices settle in what tokens are pegged to.",
+      "place. That one asks three public sources for ten currencies; the demo's has fixed sample rates for them.",
     example: "/etc/till/rates.yaml",
   }),
   sandboxBlockMs: required({

@@ -6,15 +6,19 @@ import { parsePercent } from "../../kernel/percent.ts";
 import { readRatio, type Ratio } from "../../kernel/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
-/** Who is asked for a pair's rate over HTTP, and where in their answer it stands. */
+/** A source that is asked for a pair's rate over HTTP, and where the rate stands in its answer. */
 export interface RateSource {
-  /** Such as `kraken`: what operators are shown, and never the URL, which may hold a key. */
+  /** Such as `kraken`. Operators are shown the name and never the URL, which may hold a key. */
   readonly name: string;
   readonly url: string;
   /** A JSON Pointer into the answer. */
   readonly value: string;
   /** The source quotes the opposite direction. */
   readonly isInverted: boolean;
+  /** A JSON Pointer to the day or the Unix time that the rate is of; null: the answer does not say. */
+  readonly dated: string | null;
+  /** Interval between two requests to the URL that both got an answer, in milliseconds. */
+  readonly refreshMs: number;
 }
 
 /** Two kinds of money between which there is a rate: what one `from` is worth in `to`. */
@@ -26,6 +30,8 @@ export interface RatePair {
   /** The rate that the operator wrote down; null where it is asked for. */
   readonly fixed: Ratio | null;
   readonly sources: readonly RateSource[];
+  /** How far from the median a source may be, as a fraction of it. */
+  readonly maxSpread: Ratio;
   /** No reading outside of these is believed; null: any. */
   readonly least: Ratio | null;
   readonly most: Ratio | null;
@@ -33,11 +39,10 @@ export interface RatePair {
 
 /** Where rates come from and when they are refused: `config/rates.yaml`. */
 export interface RatesPlan {
+  /** Interval between two checks of every pair, in milliseconds. */
   readonly refreshMs: number;
   /** A quote older than this is no rate. */
   readonly maxAgeMs: number;
-  /** How far from the median a source may be, as a fraction of it. */
-  readonly maxSpread: Ratio;
   /** A change by more than this fraction of the last accepted quote has to be confirmed. */
   readonly maxJump: Ratio;
   /** An accepted quote older than this says nothing about a jump. */
@@ -51,6 +56,9 @@ export type ParsedRates =
 
 const pairsMax = 200;
 const sourcesMax = 9;
+const refreshSecondsMin = 5;
+/** A day: sources that publish once a day need not be asked more often. */
+const refreshSecondsMax = 86_400;
 
 const percent = z
   .string({ error: 'must be a percentage as text such as "2.5": write it in quotes' })
@@ -64,19 +72,49 @@ const rate = z
   .refine((text) => isRate(text), { error: "must be a decimal number above 0" })
   .transform(readRatio);
 
+const sourceName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{0,39}$/, "must be a short name such as kraken");
+const pointer = z
+  .string()
+  .regex(/^(\/([^~/]|~[01])*)+$/, "must be a JSON Pointer such as /rates/USD");
+const refreshSeconds = z.int().min(refreshSecondsMin).max(refreshSecondsMax);
+
 const sourceSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/, "must be a short name such as kraken"),
   url: z.string().refine(isHttpUrl, {
     error: "must be an http: or https: URL without a name and password",
   }),
-  value: z.string().regex(/^(\/([^~/]|~[01])*)+$/, "must be a JSON Pointer such as /rates/USD"),
+  value: pointer,
   inverted: z.boolean().default(false),
+  dated: pointer.optional(),
+  refreshSeconds: refreshSeconds.optional(),
 });
+/** A pair names a source of the file, or describes one of its own. */
+const pairSourceSchema = z.preprocess(
+  (given) => (typeof given === "string" ? { name: given } : given),
+  z
+    .strictObject(
+      {
+        name: sourceName,
+        ...sourceSchema.partial({ url: true, value: true }).shape,
+      },
+      {
+        error: ({ code }) =>
+          code === "invalid_type"
+            ? "must be the name of a source, or a source with a name, url and value"
+            : undefined,
+      },
+    )
+    .refine((source) => (source.url === undefined) === (source.value === undefined), {
+      error: "needs both a url and a value, or neither where it names a source of the file",
+    }),
+);
 
 const pairSchema = z
   .strictObject({
     fixed: rate.optional(),
-    sources: z.array(sourceSchema).min(1).max(sourcesMax).optional(),
+    sources: z.array(pairSourceSchema).min(1).max(sourcesMax).optional(),
+    maxSpreadPercent: percent.optional(),
     least: rate.optional(),
     most: rate.optional(),
   })
@@ -87,12 +125,16 @@ const pairSchema = z
     error: "names a source twice",
   });
 
+type PairEntry = z.infer<typeof pairSchema>;
+type SourceEntry = z.infer<typeof sourceSchema>;
+
 const fileSchema = z.strictObject({
-  refreshSeconds: z.int().min(5).max(3_600).default(60),
-  maxAgeSeconds: z.int().min(10).max(86_400).default(900),
+  refreshSeconds: refreshSeconds.default(300),
+  maxAgeSeconds: z.int().min(10).max(86_400).default(3_600),
   maxSpreadPercent: percent.prefault("2"),
   maxJumpPercent: percent.prefault("10"),
-  jumpWindowSeconds: z.int().min(10).max(604_800).default(3_600),
+  jumpWindowSeconds: z.int().min(10).max(604_800).default(86_400),
+  sources: z.record(sourceName, sourceSchema).nullable().default({}),
   pairs: z
     .record(z.string(), pairSchema)
     .refine((pairs) => Object.keys(pairs).length <= pairsMax, {
@@ -126,10 +168,18 @@ export function parseRates(yamlText: string, symbols: ReadonlySet<string>): Pars
   }
   const { data } = parsed;
   const entries = Object.entries(data.pairs ?? {});
+  const shared = new Map(Object.entries(data.sources ?? {}));
   const problems = findWrongPairs(
     entries.map(([name]) => name),
     symbols,
   );
+  for (const [name, { sources = [] }] of entries) {
+    for (const source of sources) {
+      if (source.url !== undefined || shared.has(source.name)) continue;
+      const message = `names ${source.name}, which is none of the file's sources`;
+      problems.push({ path: `pairs.${name}.sources`, message });
+    }
+  }
   if (data.maxAgeSeconds < data.refreshSeconds) {
     problems.push({ path: "maxAgeSeconds", message: "must not be less than refreshSeconds" });
   }
@@ -139,10 +189,15 @@ export function parseRates(yamlText: string, symbols: ReadonlySet<string>): Pars
     plan: {
       refreshMs: data.refreshSeconds * second,
       maxAgeMs: data.maxAgeSeconds * second,
-      maxSpread: data.maxSpreadPercent,
       maxJump: data.maxJumpPercent,
       jumpWindowMs: data.jumpWindowSeconds * second,
-      pairs: entries.map(([name, entry]) => readPair(name, entry)),
+      pairs: entries.map(([name, entry]) =>
+        readPair(name, entry, {
+          shared,
+          refreshSeconds: data.refreshSeconds,
+          maxSpread: data.maxSpreadPercent,
+        }),
+      ),
     },
   };
 }
@@ -169,18 +224,34 @@ function findWrongPairs(names: readonly string[], symbols: ReadonlySet<string>) 
   return problems;
 }
 
-function readPair(name: string, entry: z.infer<typeof pairSchema>): RatePair {
+function readPair(
+  name: string,
+  entry: PairEntry,
+  file: {
+    readonly shared: ReadonlyMap<string, SourceEntry>;
+    readonly refreshSeconds: number;
+    readonly maxSpread: Ratio;
+  },
+): RatePair {
   const [from = "", to = ""] = name.split("/");
   const filled = (text: string) => text.replaceAll("{from}", from).replaceAll("{to}", to);
+  const described = (entry.sources ?? []).flatMap(({ name: source, url, value, ...own }) => {
+    if (url !== undefined && value !== undefined) return [{ ...own, url, value, name: source }];
+    const found = file.shared.get(source);
+    return found === undefined ? [] : [{ ...found, name: source }];
+  });
   return {
     ...{ name, from, to },
     fixed: entry.fixed ?? null,
-    sources: (entry.sources ?? []).map(({ name: source, url, value, inverted }) => ({
-      name: source,
-      url: filled(url),
-      value: filled(value),
-      isInverted: inverted,
+    sources: described.map((source) => ({
+      name: source.name,
+      url: filled(source.url),
+      value: filled(source.value),
+      isInverted: source.inverted,
+      dated: source.dated === undefined ? null : filled(source.dated),
+      refreshMs: (source.refreshSeconds ?? file.refreshSeconds) * second,
     })),
+    maxSpread: entry.maxSpreadPercent ?? file.maxSpread,
     least: entry.least ?? null,
     most: entry.most ?? null,
   };
@@ -201,12 +272,16 @@ function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
-/** What asks nobody and quotes nothing but pegs. */
+/** The plan without the pairs that sources are asked for: an installation that asks nobody. */
+export function withoutSources(plan: RatesPlan): RatesPlan {
+  return { ...plan, pairs: plan.pairs.filter(({ fixed }) => fixed !== null) };
+}
+
+/** A plan without pairs: only pegs are quoted. */
 export const noRates: RatesPlan = {
-  refreshMs: 60 * second,
-  maxAgeMs: 900 * second,
-  maxSpread: { numerator: 1n, denominator: 50n },
+  refreshMs: 300 * second,
+  maxAgeMs: 3_600 * second,
   maxJump: { numerator: 1n, denominator: 10n },
-  jumpWindowMs: 3_600 * second,
+  jumpWindowMs: 86_400 * second,
   pairs: [],
 };

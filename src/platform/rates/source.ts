@@ -1,4 +1,6 @@
+import { day, second, type Instant } from "../../kernel/clock.ts";
 import { compareRatios, ratio, readRatio, type Ratio } from "../../kernel/ratio.ts";
+import { parseRetryAfter } from "../outbound/answer.ts";
 import { parseExactJson } from "./exact-json.ts";
 import type { RatePair, RateSource } from "./plan.ts";
 
@@ -13,33 +15,71 @@ export type RateFetch = (
   },
 ) => Promise<{
   readonly status: number;
+  readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
 }>;
+
+/** How sources are asked. */
+export interface Asking {
+  readonly fetch: RateFetch;
+  /** Aborted when the program stops. */
+  readonly signal: AbortSignal;
+  /** How long the whole exchange may take, in milliseconds (10,000). */
+  readonly answerMs?: number;
+}
+
+/** The answer of one source about one pair. */
+export type SourceAnswer =
+  | { readonly source: string; readonly rate: Ratio }
+  | { readonly source: string; readonly fault: string };
 
 /** Why a source gave no rate, in words for operators: without its URL, which may hold a key. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
+  /** How long the source asked to be left alone (`Retry-After`), in milliseconds; null: it did not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, retryAfterMs: number | null = null) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** For the whole exchange, the answer's last byte included. */
-const answerMs = 10_000;
+const answerMsMax = 10_000;
 const answerBytesMax = 262_144;
 const shownLengthMax = 40;
+/**
+ * The oldest day that a dated rate may be of. Central banks publish on working days: a rate of Maundy Thursday is
+ * replaced on the Tuesday after Easter.
+ */
+const quoteAgeMax = 7 * day;
+/** A rate dated further ahead is none. A day, because the day of a rate begins earlier in the east. */
+const quoteAheadMax = day;
 /** Beyond these no pair of money has a rate: the answer is about something else. */
 const rateMost = readRatio("1000000000000");
 const rateLeast = ratio(1n, rateMost.numerator);
 
 /**
- * Asks a source for a pair's rate, exactly as it is written in the answer.
+ * Gets a source's answer: JSON with numbers as the text that they are written in.
  * @throws SourceFault
  */
-export async function askSource(
+export async function loadAnswer(url: string, at: Instant, asking: Asking): Promise<unknown> {
+  return parse(await load(url, at, asking));
+}
+
+/**
+ * Reads a pair's rate from a source's answer, exactly as it is written there.
+ * @throws SourceFault
+ */
+export function readAnswer(
+  document: unknown,
   source: RateSource,
   pair: RatePair,
-  { fetch, signal }: { readonly fetch: RateFetch; readonly signal: AbortSignal },
-): Promise<Ratio> {
-  const text = await load(source, fetch, signal);
-  const found = readRate(valueAt(parse(text), source.value));
+  at: Instant,
+): Ratio {
+  if (source.dated !== null) requireRecent(valueAt(document, source.dated), at);
+  const found = readRate(valueAt(document, source.value));
   const rate = source.isInverted ? ratio(found.denominator, found.numerator) : found;
   const isAbsurd = isLess(rateMost, rate) || isLess(rate, rateLeast);
   const isOutside =
@@ -51,20 +91,27 @@ export async function askSource(
   return rate;
 }
 
-async function load(source: RateSource, fetch: RateFetch, signal: AbortSignal): Promise<string> {
+async function load(
+  url: string,
+  at: Instant,
+  { fetch, signal, answerMs = answerMsMax }: Asking,
+): Promise<string> {
   const timeout = AbortSignal.timeout(answerMs);
   try {
-    const answer = await fetch(source.url, {
+    const { status, headers, body } = await fetch(url, {
       method: "GET",
       headers: { accept: "application/json", "user-agent": "till" },
       redirect: "manual",
       signal: AbortSignal.any([signal, timeout]),
     });
-    if (answer.status >= 300 && answer.status < 400) {
+    if (status === 200) return await readText(body);
+    // The connection of an answer that nobody reads would stay busy.
+    await body?.[Symbol.asyncIterator]().return?.();
+    if (status >= 300 && status < 400) {
       throw new SourceFault("it redirects elsewhere, which is not followed");
     }
-    if (answer.status !== 200) throw new SourceFault(`it answered HTTP ${String(answer.status)}`);
-    return await readText(answer.body);
+    const retryAfterMs = parseRetryAfter(headers.get("retry-after") ?? undefined, at);
+    throw new SourceFault(`it answered HTTP ${String(status)}`, retryAfterMs);
   } catch (error) {
     if (error instanceof SourceFault) throw error;
     if (timeout.aborted) throw new SourceFault(`no answer within ${String(answerMs)} ms`);
@@ -104,6 +151,24 @@ function valueAt(document: unknown, pointer: string): unknown {
     value = (value as Readonly<Record<string, unknown>>)[key];
   }
   return value;
+}
+
+const dayForm = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/;
+const unixForm = /^[0-9]{9,11}$/;
+
+/** A source that answers but stopped publishing would be believed for ever. */
+function requireRecent(value: unknown, at: Instant): void {
+  const text = typeof value === "string" ? value : "";
+  const of = unixForm.test(text)
+    ? Number(text) * second
+    : dayForm.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  const shown = JSON.stringify(value).slice(0, shownLengthMax);
+  if (Number.isNaN(of)) throw new SourceFault(`its rate is of ${shown}, which is no day`);
+  if (at - of > quoteAgeMax || of - at > quoteAheadMax) {
+    throw new SourceFault(`its rate is of ${shown}, too far from today`);
+  }
 }
 
 function readRate(value: unknown): Ratio {

@@ -10,18 +10,19 @@ import {
   median,
   unknownPair,
   type PairState,
-  type SourceAnswer,
 } from "../../../src/features/rates/rules.ts";
 import { noRates } from "../../../src/platform/rates/plan.ts";
+import type { SourceAnswer } from "../../../src/platform/rates/source.ts";
 
 const at = 1_800_000_000_000;
+const pair = { maxSpread: ratio(1n, 50n) };
 const given = (...texts: readonly string[]): SourceAnswer[] =>
   texts.map((text, place) => ({ source: `s${String(place)}`, rate: readRatio(text) }));
 const failing = (source: string): SourceAnswer => ({ source, fault: "its answer is HTML" });
 const rateOf = ({ accepted }: PairState) => (accepted === null ? null : formatRate(accepted.rate));
 
 function check(before: PairState, text: string, now: number): PairState {
-  return afterCheck(before, combine(given(text), noRates, now), noRates, now);
+  return afterCheck(before, combine(given(text), pair, now), noRates, now);
 }
 
 describe("rates from several sources", () => {
@@ -34,19 +35,19 @@ describe("rates from several sources", () => {
   });
 
   it("need half of the sources, and most of those near one another", () => {
-    const one = combine([...given("1.08"), failing("dead")], noRates, at);
-    expect(one.reading?.source).to.equal("s0");
+    const one = combine([...given("1.08"), failing("dead")], pair, at);
+    expect(one.reading?.sources).to.deep.equal(["s0"]);
     expect(one.problem).to.equal("dead: its answer is HTML");
-    const few = combine([...given("1.08"), failing("dead"), failing("gone")], noRates, at);
+    const few = combine([...given("1.08"), failing("dead"), failing("gone")], pair, at);
     expect(few.reading).to.equal(null);
     expect(few.problem).to.match(/dead.*gone.*too few/);
-    const liar = combine(given("1.08", "1.081", "9.9"), noRates, at);
-    expect(liar.reading).to.deep.include({ source: "s0, s1", rate: readRatio("1.0805") });
+    const liar = combine(given("1.08", "1.081", "9.9"), pair, at);
+    expect(liar.reading).to.deep.include({ sources: ["s0", "s1"], rate: readRatio("1.0805") });
     expect(liar.problem).to.equal("s2: 9.9 is far from the others");
-    const split = combine(given("1.00", "1.50"), noRates, at);
+    const split = combine(given("1.00", "1.50"), pair, at);
     expect(split.reading).to.equal(null);
     expect(split.problem).to.include("disagree");
-    expect(combine([failing("dead")], noRates, at).reading).to.equal(null);
+    expect(combine([failing("dead")], pair, at).reading).to.equal(null);
   });
 });
 
@@ -92,7 +93,7 @@ describe("a rate that jumps", () => {
     const first = check(unknownPair, "1.08", at);
     const failed = afterCheck(
       first,
-      combine([failing("dead")], noRates, at + 60_000),
+      combine([failing("dead")], pair, at + 60_000),
       noRates,
       at + 60_000,
     );

@@ -78,6 +78,19 @@ describe("loadConfig", () => {
       expect(config.webhookAllowCidrs).to.deep.equal(["127.0.0.1/32"]);
     });
 
+    it("asks public sources for rates, but not in the demo, and nobody where that is off", async () => {
+      const pairs = async (options: Partial<LoadOptions>) => {
+        const { rates } = (await load(options)).config;
+        return rates.pairs.map(({ fixed }) => (fixed === null ? "asked" : "fixed"));
+      };
+      expect(await pairs({})).to.deep.equal(Array(10).fill("asked"));
+      expect(await pairs({ env: { TILL_RATES: "off" } })).to.deep.equal([]);
+      expect(await pairs({ mode: "demo" })).to.deep.equal(Array(10).fill("fixed"));
+      write("own.yaml", 'pairs: { EUR/USD: { fixed: "1.1" } }');
+      const env = { TILL_RATES: "off", TILL_RATES_FILE: "own.yaml" };
+      expect(await pairs({ env })).to.deep.equal(["fixed"]);
+    });
+
     it("makes nothing on disk", async () => {
       await load();
       expect(() => {

@@ -2,22 +2,37 @@ import { expect } from "chai";
 import { readRatio, ratio } from "../../../src/kernel/ratio.ts";
 import { parseExactJson } from "../../../src/platform/rates/exact-json.ts";
 import type { RatePair, RateSource } from "../../../src/platform/rates/plan.ts";
-import { askSource, SourceFault, type RateFetch } from "../../../src/platform/rates/source.ts";
+import {
+  loadAnswer,
+  readAnswer,
+  SourceFault,
+  type RateFetch,
+} from "../../../src/platform/rates/source.ts";
+
+const at = Date.parse("2026-11-22T10:00:00Z");
 
 const pair: RatePair = {
   ...{ name: "EUR/USD", from: "EUR", to: "USD", fixed: null, sources: [] },
   least: readRatio("0.5"),
   most: readRatio("2"),
+  maxSpread: ratio(1n, 50n),
 };
 const source: RateSource = {
   ...{ name: "one", url: "https://rates.example/?key=hidden", value: "/rates/USD" },
   isInverted: false,
+  dated: null,
+  refreshMs: 300_000,
 };
 
-function answering(body: string | Uint8Array, status = 200): RateFetch {
+function answering(
+  body: string | Uint8Array,
+  status = 200,
+  headers: Record<string, string> = {},
+): RateFetch {
   return () =>
     Promise.resolve({
       status,
+      headers: new Headers(headers),
       body: (async function* () {
         await Promise.resolve();
         yield typeof body === "string" ? Buffer.from(body) : body;
@@ -25,8 +40,10 @@ function answering(body: string | Uint8Array, status = 200): RateFetch {
     });
 }
 
-const ask = (fetch: RateFetch, of: RateSource = source, about = pair) =>
-  askSource(of, about, { fetch, signal: new AbortController().signal });
+async function ask(fetch: RateFetch, of: RateSource = source, about = pair) {
+  const signal = new AbortController().signal;
+  return readAnswer(await loadAnswer(of.url, at, { fetch, signal }), of, about, at);
+}
 
 async function fault(fetch: RateFetch, of = source): Promise<string> {
   try {
@@ -91,6 +108,33 @@ describe("a source of rates", () => {
     expect(await ask(answering('{"rates":{"USD":15000000}}'), source, free)).to.deep.equal(
       readRatio("15000000"),
     );
+  });
+});
+
+describe("the day of a source's rate", () => {
+  const dated = { ...source, dated: "/date" };
+  const of = (date: string) => ask(answering(`{"date":${date},"rates":{"USD":1.1}}`), dated);
+  const days = (count: number) => new Date(at + count * 86_400_000).toISOString();
+
+  it("may be the last working day before a long weekend, in either form", async () => {
+    for (const date of [days(0), days(-5), days(-6), days(0.5)]) {
+      expect(await of(`"${date.slice(0, 10)}"`), date).to.deep.equal(readRatio("1.1"));
+    }
+    for (const seconds of [0, -500_000, 80_000]) {
+      expect(await of(String(at / 1_000 + seconds))).to.deep.equal(readRatio("1.1"));
+    }
+  });
+
+  it("is refused where the source stopped publishing, or says no day", async () => {
+    for (const date of [days(-8), days(-400), days(2), days(400)]) {
+      const message = await fault(answering(`{"date":"${date}","rates":{"USD":1.1}}`), dated);
+      expect(message).to.include(date.slice(0, 10)).and.include("too far from today");
+    }
+    for (const date of ['"soon"', "null", "{}", "17", '"2026-99-99"']) {
+      const body = `{"date":${date},"rates":{"USD":1.1}}`;
+      expect(await fault(answering(body), dated)).to.include("no day");
+    }
+    expect(await fault(answering('{"rates":{"USD":1.1}}'), dated)).to.include("nothing at /date");
   });
 });
 

@@ -1,0 +1,212 @@
+// The file of rates that comes with Till, from its three sources to invoices: what happens when some fail or lie.
+import { expect } from "chai";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Answer,
+  type TestApp,
+} from "../../support/app.ts";
+import { makeRatesService } from "../../../src/features/rates/index.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { kinds, sample, startRateSources, type RateSources } from "../../support/rate-sources.ts";
+import { testContext } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const second = 1_000;
+const minute = 60 * second;
+
+describe("the shipped exchange rates", () => {
+  let folder: string;
+  let sources: RateSources;
+  let app: TestApp;
+  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "till rates "));
+    sources = await startRateSources(() => app.clock.now());
+    const ratesFile = join(folder, "rates.yaml");
+    await writeFile(ratesFile, await sources.file());
+    app = await startApp({
+      settings: {
+        ...{ TILL_RATES: "on", TILL_RATES_FILE: ratesFile, TILL_SANDBOX_BLOCK_MS: "0" },
+      },
+    });
+    shop = await approvedMerchant(app);
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    const path = `/v1/organizations/${shop.organizationId}/wallets`;
+    await expectStatus(app.request("POST", path, { key: shop.key, body: wallet }), 201);
+    await until(
+      "the first rates and blocks",
+      () => create("EUR"),
+      ({ status }) => status === 201,
+    );
+  });
+  after(async () => {
+    await app.stop();
+    await sources.stop();
+    await rm(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    for (const kind of kinds) sources.set(kind, {});
+    await app.app.rates.refresh(testContext);
+    app.clock.advance(second);
+  });
+
+  function create(settlementCurrency: string, more: Record<string, unknown> = {}): Promise<Answer> {
+    return app.request("POST", `/v1/organizations/${shop.organizationId}/invoices`, {
+      key: shop.key,
+      body: {
+        ...{ amount: "100", settlementCurrency, tokenSymbol: "USDT", network: "sandbox" },
+        ...more,
+      },
+    });
+  }
+  const today = () => new Date(app.clock.now()).toISOString().slice(0, 10);
+  const rateOf = async (code: string) => {
+    const answer = await expectStatus(create(code), 201);
+    return Number(answer.body["exchangeRate"]);
+  };
+  const euro = async () => (await app.app.rates.list()).find(({ pair }) => pair.name === "EUR/USD");
+  async function refresh() {
+    await app.app.rates.refresh(testContext);
+    app.clock.advance(second);
+  }
+
+  it("quote all ten currencies, and lock the rate in the invoice", async () => {
+    const invoice = await expectStatus(create("EUR"), 201);
+    // 100 × (1 ÷ 0.867528), rounded up
+    expect(invoice.body).to.include({
+      exchangeRate: "1.152700546841",
+      payableAmount: "115.270055",
+    });
+    for (const [code, near] of [
+      ["AUD", 0.6467],
+      ["BRL", 0.1873],
+      ["CAD", 0.7094],
+      ["CHF", 1.2373],
+      ["GBP", 1.3102],
+      ["INR", 0.01118],
+      ["JPY", 0.00638],
+      ["MXN", 0.05418],
+      ["TRY", 0.02356],
+    ] as const) {
+      expect(await rateOf(code), code).to.be.closeTo(near, near / 1_000);
+    }
+    const state = await euro();
+    expect(state?.accepted?.sources).to.deep.equal([...kinds]);
+    expect(await app.app.rates.health()).to.deep.include({ status: "ok", problems: [] });
+  });
+
+  it("refuse a currency without a pair, issued or drafted, and name those that have one", async () => {
+    for (const answer of [await create("ZAR"), await create("ZAR", { draft: true })]) {
+      expect(answer.status).to.equal(422);
+      expect(answer.body["code"]).to.equal("unsupported_currency");
+      expect(answer.body["detail"]).to.equal(
+        'No exchange rate leads from "ZAR" to USDT. Settle in one of: AUD, BRL, CAD, CHF, EUR, GBP, INR, JPY, MXN, TRY, USD, USDT.',
+      );
+      expect(answer.headers.get("Retry-After")).to.equal(null);
+    }
+  });
+
+  it("stand with one source down, and tell it once for all pairs", async () => {
+    sources.set("coinbase", { status: 500 });
+    await refresh();
+    expect((await euro())?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
+    const { status, problems } = await app.app.rates.health();
+    expect(status).to.equal("degraded");
+    expect(problems).to.have.length(1);
+    expect(problems[0]).to.match(/^AUD\/USD, .*TRY\/USD: coinbase: it answered HTTP 500$/);
+    expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
+  });
+
+  it("stay as they were with two sources down, until they are stale; 503 says when they are asked again", async () => {
+    sources.set("coinbase", { status: 500 });
+    sources.set("ecb", { status: 429, headers: { "retry-after": "600" } });
+    await refresh();
+    expect((await euro())?.problem).to.include("too few sources answered");
+    expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
+    app.clock.advance(61 * minute);
+    await refresh();
+    const refused = await expectStatus(create("EUR"), 503);
+    expect(refused.body["code"]).to.equal("rate_unavailable");
+    const nextAt = (await euro())?.nextAt ?? 0;
+    const waitSeconds = (nextAt - app.clock.now()) / second;
+    const retryAfter = Number(refused.headers.get("Retry-After"));
+    expect(retryAfter).to.be.within(Math.floor(waitSeconds), Math.ceil(waitSeconds) + 11);
+    const { body } = await expectStatus(create("USD"), 201);
+    expect(body["exchangeRate"]).to.equal("1");
+    for (const kind of kinds) sources.set(kind, {});
+    app.clock.advance(retryAfter * second);
+    await until(
+      "the rate, by the time that Retry-After said",
+      () => create("EUR"),
+      ({ status }) => status === 201,
+    );
+  });
+
+  it("leave out one source that lies, and refuse where no two agree", async () => {
+    sources.set("er-api", { body: sample("er-api", today(), 1.7) });
+    await refresh();
+    const state = await euro();
+    expect(state?.accepted?.sources).to.deep.equal(["coinbase", "ecb"]);
+    expect(state?.problem).to.match(/^er-api: 1\.7\d* is far from the others$/);
+    expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
+    const before = state?.accepted?.at;
+    sources.set("coinbase", { status: 500 });
+    await refresh();
+    expect((await euro())?.problem).to.include("the sources disagree");
+    expect((await euro())?.accepted?.at).to.equal(before);
+    // The currencies that the liar is honest about go on.
+    const pound = (await app.app.rates.list()).find(({ pair }) => pair.name === "GBP/USD");
+    expect(pound?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
+  });
+
+  it("do not follow all sources at once into a jump before a second reading", async () => {
+    for (const kind of kinds) sources.set(kind, { body: sample(kind, today(), 1.4) });
+    await refresh();
+    expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
+    expect((await euro())?.problem).to.include("waits to be confirmed");
+  });
+
+  it("use Friday's fixing all weekend, and never one that is older than a week", async () => {
+    const of = (days: number) =>
+      new Date(app.clock.now() - days * 24 * 60 * minute).toISOString().slice(0, 10);
+    sources.set("ecb", { body: sample("ecb", of(3)) });
+    await refresh();
+    expect((await euro())?.accepted?.sources).to.deep.equal([...kinds]);
+    sources.set("ecb", { body: sample("ecb", of(9)) });
+    await refresh();
+    expect((await euro())?.accepted?.sources).to.deep.equal(["coinbase", "er-api"]);
+    expect((await euro())?.problem).to.include("too far from today");
+  });
+
+  it("are asked by the background alone, however many invoices are created at once", async () => {
+    const asked = () => kinds.reduce((sum, kind) => sum + sources.asked(kind), 0);
+    const before = asked();
+    const answers = await Promise.all(Array.from({ length: 64 }, () => create("EUR")));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(64).fill(201));
+    expect(asked()).to.equal(before);
+  });
+
+  it("are not asked again at once by a program that is started again", async () => {
+    const asked = () => kinds.map((kind) => sources.asked(kind));
+    const before = asked();
+    const { config, db, clock } = app.app;
+    const restarted = makeRatesService({
+      ...{ db, clock, plan: config.rates, fetch, stopping: new AbortController().signal },
+      logger: silentLogger,
+      auditor: { record: () => undefined },
+    });
+    const look = () => restarted.refreshDue(testContext, () => Promise.resolve());
+    await look();
+    expect(asked()).to.deep.equal(before);
+    app.clock.advance(5 * minute);
+    await look();
+    expect(asked().every((count, place) => count > (before[place] ?? 0))).to.equal(true);
+  });
+});

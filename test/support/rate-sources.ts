@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export const kinds = ["coinbase", "ecb", "er-api"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** What a source does with the next requests. Without `body` it serves the sample of its provider's documentation. */
+export interface Behaviour {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Accepts the request and never answers. */
+  readonly isSilent?: boolean;
+}
+
+export interface RateSources {
+  /** The shipped file of rates, with the three providers' hosts replaced by this server. */
+  file(): Promise<string>;
+  set(kind: Kind, behaviour: Behaviour): void;
+  /** How many requests a source got since the start. */
+  asked(kind: Kind): number;
+  /** The headers of the last request. */
+  lastHeaders(): Readonly<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+/** How the shipped file calls each provider, and the path that the fake one serves instead. */
+const hosts: Readonly<Record<Kind, string>> = {
+  coinbase: "https://api.coinbase.com",
+  ecb: "https://api.frankfurter.dev",
+  "er-api": "https://open.er-api.com",
+};
+
+/** The answers as the providers document them, dated on a day, with a euro of so many dollars. */
+export function sample(kind: Kind, day: string, dollarsPerEuro = 1.1527): string {
+  const euro = Number((1 / dollarsPerEuro).toFixed(6));
+  const rates = {
+    ...{ AUD: 1.5463, BRL: 5.3395, CAD: 1.4096, CHF: 0.8082, GBP: 0.76325, INR: 89.46 },
+    ...{ JPY: 156.72, MXN: 18.4571, TRY: 42.448, ZAR: 17.38 },
+    EUR: euro,
+  };
+  switch (kind) {
+    case "coinbase": {
+      const texts = Object.entries({ ...rates, BTC: "0.0000117", USD: "1" }).map(
+        ([code, rate]) => [code, String(rate)] as const,
+      );
+      return JSON.stringify({ data: { currency: "USD", rates: Object.fromEntries(texts) } });
+    }
+    case "ecb":
+      return JSON.stringify({ amount: 1.0, base: "USD", date: day, rates });
+    case "er-api": {
+      const at = Date.parse(`${day}T00:02:31Z`);
+      return JSON.stringify({
+        result: "success",
+        provider: "https://www.exchangerate-api.com",
+        documentation: "https://www.exchangerate-api.com/docs/free",
+        terms_of_use: "https://www.exchangerate-api.com/terms",
+        time_last_update_unix: at / 1_000,
+        time_last_update_utc: new Date(at).toUTCString(),
+        time_next_update_unix: at / 1_000 + 86_400,
+        time_next_update_utc: new Date(at + 86_400_000).toUTCString(),
+        time_eol_unix: 0,
+        base_code: "USD",
+        rates: { USD: 1, ...rates },
+      });
+    }
+  }
+}
+
+/** The three shipped sources on this machine: each answers its sample, dated on the day of `now`, until told otherwise. */
+export async function startRateSources(now: () => number = Date.now): Promise<RateSources> {
+  const behaviours = new Map<Kind, Behaviour>();
+  const counts = new Map<Kind, number>();
+  let headers: Readonly<Record<string, unknown>> = {};
+  const server: Server = createServer((request, response) => {
+    const kind = kinds.find((each) => request.url?.startsWith(`/${each}/`));
+    if (kind === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    headers = request.headers;
+    const behaviour = behaviours.get(kind) ?? {};
+    if (behaviour.isSilent === true) return;
+    const day = new Date(now()).toISOString().slice(0, 10);
+    response
+      .writeHead(behaviour.status ?? 200, {
+        "content-type": "application/json",
+        ...behaviour.headers,
+      })
+      .end(behaviour.body ?? sample(kind, day));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return {
+    async file() {
+      let text = await readFile(new URL("../../config/rates.yaml", import.meta.url), "utf8");
+      for (const kind of kinds) text = text.replace(hosts[kind], `${url}/${kind}`);
+      return text;
+    },
+    set: (kind, behaviour) => behaviours.set(kind, behaviour),
+    asked: (kind) => counts.get(kind) ?? 0,
+    lastHeaders: () => headers,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
