@@ -74,7 +74,7 @@ export async function startRateSources(now: () => number = Date.now): Promise<Ra
   const counts = new Map<Kind, number>();
   let headers: Readonly<Record<string, unknown>> = {};
   const server: Server = createServer((request, response) => {
-    const kind = kinds.find((each) => request.url?.startsWith(`/${each}/`));
+    const kind = kinds.find((each) => (request.url ?? "").startsWith(`/${each}/`));
     if (kind === undefined) {
       response.writeHead(404).end();
       return;

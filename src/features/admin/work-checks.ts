@@ -53,5 +53,8 @@ export async function cronCheck(
 /** Whether the configured pairs are quoted. Only what is priced in another waits for it: nothing else is down. */
 export function ratesCheck({ status, problems }: RatesReport): Check {
   if (status === "ok") return { status, message: "Every pair is quoted." };
-  return { status: "degraded", message: `${problems.join("; ")}. See till rates list; TILL_RATES=off asks nobody.` };
+  return {
+    status: "degraded",
+    message: `${problems.join("; ")}. See till rates list; TILL_RATES=off asks nobody.`,
+  };
 }
