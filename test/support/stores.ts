@@ -12,6 +12,7 @@ import {
   type Reader,
   type StoreLimits,
   type StoreOptions,
+  type Tx,
   type WriteContext,
 } from "../../src/platform/database/index.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
@@ -204,4 +205,24 @@ export const testContext: WriteContext = contextOf(systemActor("test"));
 
 export function contextOf(actor: Actor): WriteContext {
   return { actor, requestId: null, ip: null };
+}
+
+/** What `look` sees of a store while it is broken; then the break is taken back. */
+export async function whileBroken<T>(
+  db: Database,
+  breakIt: (tx: Tx) => Promise<unknown>,
+  look: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const seen: T[] = [];
+  const takenBack = new Error("taken back");
+  await db
+    .write(testContext, async (tx) => {
+      await breakIt(tx);
+      seen.splice(0, 1, await look(tx));
+      throw takenBack;
+    })
+    .catch((error: unknown) => {
+      if (error !== takenBack) throw error;
+    });
+  return seen[0] as T;
 }
