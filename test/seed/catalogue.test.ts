@@ -45,6 +45,8 @@ describe("the catalogue of operations", () => {
 
 eachStore("every operation", (store) => {
   let estate: Estate;
+  /** Times in the answers of the walk. */
+  const times = new Set<string>();
 
   before(async function () {
     this.timeout(120_000);
@@ -73,6 +75,7 @@ eachStore("every operation", (store) => {
       }
       expect(answer.status, `${scheme}: ${answer.text}`).to.equal(operation.status);
       expect(answer.text === "", answer.text).to.equal(operation.record === null);
+      for (const time of answer.text.match(/"\d{4}-\d\d-\d\dT[^"]*"/g) ?? []) times.add(time);
       if (operation.record === null) continue;
       expect(answer.headers.get("Content-Type"), scheme).to.match(/^application\/json\b/);
     }
@@ -94,4 +97,10 @@ eachStore("every operation", (store) => {
     const keys = ofUsers.includes(operation.id) ? "a user's token alone" : "both credentials";
     it(`beyond the seed: ${operation.id} accepts ${keys}`, () => expectAnswered(operation));
   }
+
+  it("answers with timestamps in ISO 8601 with milliseconds and a Z suffix alone", () => {
+    expect(times.size).to.be.greaterThan(100);
+    const others = [...times].filter((time) => !/^"[\d-]{10}T[\d:]{8}\.\d{3}Z"$/.test(time));
+    expect(others).to.deep.equal([]);
+  });
 });

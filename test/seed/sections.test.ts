@@ -4,12 +4,14 @@ import { authenticationTests } from "./authentication.ts";
 import { checkoutTests, tronTests } from "./checkout.ts";
 import { interfaceTests } from "./interface.ts";
 import { operationsStatusTests } from "./operations-status.ts";
+import { subscriptionTests } from "./subscription.ts";
 import { eachWorld } from "./world.ts";
 
 eachWorld("the seed", (world) => {
   interfaceTests(world);
   authenticationTests(world);
   checkoutTests(world);
+  subscriptionTests(world);
   // Last: from here on the background work runs.
   operationsStatusTests(world);
 });
