@@ -265,7 +265,7 @@ anyServed("the way of a request", (served) => {
       expect(read.status).to.equal(200);
       const write = await app.request("PATCH", path, { token: viewer.token, body: { name: "x" } });
       expectProblem(write, 403, "forbidden");
-      expect(write.body["detail"]).to.include("organization:write");
+      expect(write.body["detail"]).to.include("at least the role admin");
     });
 
     it("survives hosts and targets that are no address", async () => {
