@@ -84,6 +84,7 @@ export const invoiceCommands = [
         value: ({ confirmationProgress: { current, required } }) =>
           `${String(current)}/${String(required)}`,
       },
+      { title: "Transactions", value: (invoice) => invoice.transactionHashes.join(", ") },
       { title: "Checkout", value: (invoice) => invoice.checkoutUrl },
       { title: "Customer", value: (invoice) => invoice.customerId },
       { title: "External id", value: (invoice) => invoice.externalId },

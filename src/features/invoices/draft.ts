@@ -76,6 +76,7 @@ export function draftRow(
     isReverted: noPayments.isReverted,
     latestBlock: noPayments.latestBlock,
     completedAt: noPayments.completedAt,
+    transactionHashes: noPayments.transactionHashes,
     expiresAt: null,
     createdAt: at,
     updatedAt: at,

@@ -3,6 +3,7 @@ import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePercent } from "../../kernel/percent.ts";
 import type { Ratio } from "../../kernel/ratio.ts";
+import { parseTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { dueAmount, type PaymentTotals, type Terms } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 
@@ -77,5 +78,10 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
     isReverted: row.isReverted,
     latestBlock: row.latestBlock,
     completedAt: row.completedAt,
+    transactionHashes: row.transactionHashes.map((hash) => {
+      const canonical = parseTransactionHash(hash);
+      if (canonical === null) throw new Defect(`${row.id} has a transaction hash that is none`);
+      return canonical;
+    }),
   };
 }

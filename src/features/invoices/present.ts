@@ -53,6 +53,7 @@ export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceReco
     expiresInSeconds: invoice.expiresInSeconds,
     underpaymentTolerance: invoice.underpaymentTolerance,
     metadata: { ...invoice.metadata },
+    transactionHashes: [...invoice.transactionHashes],
     confirmationProgress: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,

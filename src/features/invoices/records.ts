@@ -47,7 +47,10 @@ export const InvoiceRecord = responseRecord("Invoice", {
   checkoutId: z.string().nullable(),
   checkoutUrl: z.string().nullable(),
   status: InvoiceStatusRecord,
-  exception: z.enum(invoiceExceptions),
+  exception: z.enum(invoiceExceptions).meta({
+    description:
+      "What is remarkable about the payments; the first of these that holds. `reverted`: a reorganisation took money away that had counted. `late`: money came after the deadline. `overpaid`: more than `payableAmount` came. `underpaid`: less than `payableAmount` came and no more is expected; with the status `paid` the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of them.",
+  }),
   amount: moneyAnswer(),
   settlementCurrency: z.string(),
   payableAmount: moneyAnswer().nullable(),
@@ -68,6 +71,10 @@ export const InvoiceRecord = responseRecord("Invoice", {
   expiresInSeconds: z.int(),
   underpaymentTolerance: z.string(),
   metadata: z.record(z.string(), z.string()),
+  transactionHashes: z.array(z.string()).meta({
+    description:
+      "Hashes of the transactions that `paidAmount` is made of, as the network's explorers write them; each once, in the order in which Till saw their payments.",
+  }),
   confirmationProgress: ConfirmationProgress,
   expiresAt: datetime().nullable(),
   createdAt: datetime(),

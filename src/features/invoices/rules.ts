@@ -29,6 +29,8 @@ export interface PaymentTotals {
   readonly latestBlock: number | null;
   /** The block time of the payment that made it whole. */
   readonly completedAt: Instant | null;
+  /** Of the counted payments, each transaction once, the first payment's first: 64 lower-case hex digits. */
+  readonly transactionHashes: readonly string[];
 }
 
 export const noPayments: PaymentTotals = {
@@ -38,6 +40,7 @@ export const noPayments: PaymentTotals = {
   isReverted: false,
   latestBlock: null,
   completedAt: null,
+  transactionHashes: [],
 };
 
 /** What an invoice asks for, as far as its status goes. */

@@ -2,6 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
+import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import { meterInvoice } from "../usage/index.ts";
 import { raisePaidIndexes } from "../wallets/index.ts";
@@ -132,6 +133,7 @@ async function settled(
     isReverted: totals.isReverted,
     latestBlock: totals.latestBlock,
     completedAt: totals.completedAt,
+    transactionHashes: shownHashes(deps, before, totals),
   };
   if (stands(before, after)) return null;
   return {
@@ -155,7 +157,22 @@ const derivedColumns = [
 ] as const;
 
 function stands(before: InvoiceRow, after: InvoiceRow): boolean {
-  return derivedColumns.every((column) => before[column] === after[column]);
+  return (
+    derivedColumns.every((column) => before[column] === after[column]) &&
+    before.transactionHashes.join() === after.transactionHashes.join()
+  );
+}
+
+/** The hashes of the totals as the network's explorers write them. */
+function shownHashes(
+  { networks }: SettlementDependencies,
+  { network }: InvoiceRow,
+  { transactionHashes }: PaymentTotals,
+): readonly string[] {
+  if (transactionHashes.length === 0) return [];
+  const form = networks.get(network)?.addressForm;
+  if (form === undefined) throw new Defect(`the network ${network} is not configured`);
+  return transactionHashes.map((hash) => formatTransactionHash(form, hash));
 }
 
 function tell(

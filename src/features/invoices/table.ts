@@ -50,6 +50,8 @@ export const invoices = table(
     isReverted: flag(),
     latestBlock: integer().nullable(),
     completedAt: time().nullable(),
+    /** Of the counted payments, in the network's form. */
+    transactionHashes: json<readonly string[]>(),
     expiresAt: time().nullable(),
     createdAt: time(),
     updatedAt: time(),

@@ -8,7 +8,7 @@ import {
 } from "../../platform/database/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
-import { issuedLedgers, type LedgerOfInvoice } from "../invoices/index.ts";
+import { issuedLedgers, type LedgerOfInvoice, type PaymentTotals } from "../invoices/index.ts";
 import { settleLedger, takenOf } from "./rules.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
 import { groupBy } from "./window.ts";
@@ -34,7 +34,7 @@ async function ledgerFaults(
     const own = byInvoice.get(id) ?? [];
     const settled = settleLedger(own, terms);
     const found: Violation[] = [];
-    const fault = firstDifference({ ...totals }, { ...settled.totals });
+    const fault = firstDifference(comparable(totals), comparable(settled.totals));
     if (fault !== null) found.push({ row: id, fault: `By its payments, its ${fault}.` });
     const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
     for (const { id: paymentId, settlementAmount } of settled.payments) {
@@ -45,6 +45,10 @@ async function ledgerFaults(
     }
     return found;
   });
+}
+
+function comparable(totals: PaymentTotals) {
+  return { ...totals, transactionHashes: totals.transactionHashes.join() };
 }
 
 async function takenFaults(

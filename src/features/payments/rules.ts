@@ -48,6 +48,7 @@ export function openPayment(given: {
     organizationId: match.organizationId,
     invoiceId: match.invoiceId,
     transferId: transfer.id,
+    transactionHash: transfer.transactionHash,
     network: transfer.network,
     token: transfer.token,
     amount: given.amount ?? transfer.amount,
@@ -155,6 +156,7 @@ function sumOf(payments: readonly PaymentRow[]): bigint {
   return payments.reduce((total, payment) => total + payment.amount, 0n);
 }
 
+/** `payments` in the order of their ids. */
 function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
   const counted = payments.filter(isCounted).toSorted(byChainOrder);
   const completing = completingPlace(counted, terms.dueAmount);
@@ -175,6 +177,9 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
     latestBlock:
       counted.length === 0 ? null : Math.max(...counted.map(({ blockHeight }) => blockHeight)),
     completedAt: counted[completing]?.blockTime ?? null,
+    transactionHashes: [
+      ...new Set(payments.filter(isCounted).map(({ transactionHash }) => transactionHash)),
+    ],
   };
 }
 

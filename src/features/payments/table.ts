@@ -86,6 +86,8 @@ export const payments = table(
     organizationId: text<Id<"organization">>(),
     invoiceId: text<Id<"invoice">>(),
     transferId: text<Id<"transfer">>(),
+    /** Of the transfer: 64 lower-case hex digits. */
+    transactionHash: text(),
     network: text(),
     token: text(),
     /** Of the transfer, in the token's smallest unit. */

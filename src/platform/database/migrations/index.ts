@@ -9,6 +9,7 @@ import { migration as customers } from "./0007-customers.ts";
 import { migration as figures } from "./0008-figures.ts";
 import { migration as billing } from "./0009-billing.ts";
 import { migration as planChanges } from "./0010-plan-changes.ts";
+import { migration as transactionHashes } from "./0011-transaction-hashes.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   figures,
   billing,
   planChanges,
+  transactionHashes,
 ];
