@@ -10,6 +10,8 @@ interface PublicAccess {
 }
 interface AuthenticatedAccess {
   readonly kind: "authenticated";
+  /** Whether a key needs the scope to read, or to write. */
+  readonly needsScope: boolean;
 }
 interface OrganizationAccess {
   readonly kind: "organization";
@@ -23,8 +25,11 @@ interface PlatformAccess {
 /** No credential: the operation itself decides, by a password or an unguessable id. */
 export const publicAccess: PublicAccess = { kind: "public" };
 
-/** Any good credential. */
-export const authenticated: AuthenticatedAccess = { kind: "authenticated" };
+/** Any good credential; of a key, one whose scopes read, or for a write those that write. */
+export const authenticated: AuthenticatedAccess = { kind: "authenticated", needsScope: true };
+
+/** Any good credential, of a key whatever its scopes. */
+export const anyCredential: AuthenticatedAccess = { kind: "authenticated", needsScope: false };
 
 /** A credential of the organization in the path that holds this permission there. */
 export function organization(permission: Permission): OrganizationAccess {

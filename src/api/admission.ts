@@ -28,7 +28,7 @@ export async function admit(
   switch (operation.access.kind) {
     case "authenticated":
       // A key speaks for its organization, so its scopes and its organization's status count here too.
-      if (caller.standing !== null) {
+      if (caller.standing !== null && operation.access.needsScope) {
         const isRead = operation.method === "GET";
         const permission = isRead ? "organization:read" : "organization:write";
         authorise(caller.standing, caller.principal, permission, !isRead);

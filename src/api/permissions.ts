@@ -62,6 +62,7 @@ export const permissions = {
 } as const satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof permissions;
+export const permissionNames = Object.keys(permissions) as Permission[];
 
 /** Whether a role is at least as strong as another. */
 export function roleCovers(role: Role, needed: Role): boolean {

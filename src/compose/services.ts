@@ -20,6 +20,7 @@ import {
   type UserService,
 } from "../features/auth/index.ts";
 import { makeCustomerService, type CustomerService } from "../features/customers/index.ts";
+import { makeMeService, type MeService } from "../features/me/index.ts";
 import {
   makeInvitations,
   makeInvitationService,
@@ -29,6 +30,7 @@ import {
   type Members,
   type MemberService,
 } from "../features/members/index.ts";
+import { makeNetworkService, type NetworkService } from "../features/networks/index.ts";
 import {
   makeOrganizations,
   makeOrganizationService,
@@ -67,6 +69,7 @@ export interface Services
   readonly invitationService: InvitationService;
   readonly organizations: Organizations;
   readonly organizationService: OrganizationService;
+  readonly me: MeService;
   readonly auth: AuthService;
   readonly passwordService: PasswordService;
   readonly users: UserService;
@@ -74,6 +77,7 @@ export interface Services
   readonly apiKeys: ApiKeyService;
   readonly auditLogs: AuditLogService;
   readonly customers: CustomerService;
+  readonly networks: NetworkService;
   readonly admin: AdminService;
   readonly installation: Installation;
   readonly queues: QueueService;
@@ -112,6 +116,7 @@ export function makeServices(parts: Parts): Services {
   const organizations = makeOrganizations({ ...common, members });
   const organizationService = makeOrganizationService({ ...common, members, organizations });
 
+  const me = makeMeService({ db });
   const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
   const refreshKey = deriveKey(secret, "refresh-tokens");
   const loginLock = createLoginLock({ clock });
@@ -137,6 +142,7 @@ export function makeServices(parts: Parts): Services {
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
   const auditLogs = makeAuditLogService({ db });
   const customers = makeCustomerService(common);
+  const networks = makeNetworkService({ db, networks: config.networks });
   const webhooks = makeWebhooks(parts, { auditor, outbox });
   const ports = lateBillingPorts();
   const money = makeMoney(parts, { auditor, outbox }, ports);
@@ -169,6 +175,7 @@ export function makeServices(parts: Parts): Services {
     invitationService,
     organizations,
     organizationService,
+    me,
     auth,
     passwordService,
     users,
@@ -176,6 +183,7 @@ export function makeServices(parts: Parts): Services {
     apiKeys,
     auditLogs,
     customers,
+    networks,
     ...webhooks,
     ...money,
     ...billing,

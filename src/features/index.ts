@@ -22,7 +22,9 @@ import { auditLogOperations } from "./audit-logs/index.ts";
 import { authOperations, passwordOperations } from "./auth/index.ts";
 import { customerOperations } from "./customers/index.ts";
 import { eventOperations } from "./events/index.ts";
+import { meOperations } from "./me/index.ts";
 import { invitationOperations, memberOperations } from "./members/index.ts";
+import { networkOperations } from "./networks/index.ts";
 import { organizationOperations } from "./organizations/index.ts";
 import { usageOperations } from "./usage/index.ts";
 import { webhookOperations } from "./webhooks/index.ts";
@@ -35,11 +37,13 @@ export const features = {
   members: memberOperations,
   invitations: invitationOperations,
   organizations: organizationOperations,
+  me: meOperations,
   auth: authOperations,
   passwords: passwordOperations,
   apiKeys: apiKeyOperations,
   auditLogs: auditLogOperations,
   customers: customerOperations,
+  networks: networkOperations,
   wallets: walletOperations,
   webhooks: webhookOperations,
   events: eventOperations,

@@ -153,6 +153,11 @@ async function furnish(counter: Counter): Promise<Estate> {
   things["paymentId"] = await estate.countedPayment();
   things["transferId"] = await estate.unmatchedTransfer();
   things["webhookDeliveryId"] = await estate.delivery();
+  const [event] = await counter.app.app.db.all<{ id: string }>(
+    "SELECT id FROM events WHERE organization_id = $1 LIMIT 1",
+    [owner.organizationId],
+  );
+  things["eventId"] = String(event?.id);
   const owed = await addInvoice(app.app.db, owner.organizationId as Id<"organization">);
   things["platformInvoiceId"] = owed.id;
   return estate;

@@ -34,6 +34,7 @@ const spanMs = 3_600_000;
 /** Lists that are whole on one page. */
 const onePage = [
   "listPlans",
+  "listNetworks",
   "listTopCustomers",
   "listTopWallets",
   "adminListTopOrganizations",

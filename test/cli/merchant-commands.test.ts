@@ -143,6 +143,10 @@ describe("till invoice and till payments", () => {
     );
     expect(await payments("--status", "reverted")).to.deep.equal([]);
     expect(await payments("--network", "tron")).to.deep.equal([]);
+    const [payment] = all;
+    const one = ["payments", "show", payment?.id ?? ""];
+    expect(await store.json(one)).to.deep.equal(payment);
+    expect((await store.till(one)).stdout).to.include(payment?.transactionHash);
     const table = await store.till(["payments", "list"]);
     expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
   });
@@ -152,6 +156,7 @@ describe("till invoice and till payments", () => {
     const unknown = await store.till(["invoice", "show", "inv_nothing"]);
     expect(unknown.code).to.equal(5);
     expect(unknown.stdout).to.equal("");
+    expect((await store.till(["payments", "show", "pay_nothing"])).code).to.equal(5);
     expect((await store.till(["payments", "list", "--organization", "org_no"])).code).to.equal(5);
     const organization = ["--organization", await store.platformId()];
     const wrong: readonly (readonly [readonly string[], string])[] = [

@@ -7,7 +7,10 @@ import {
   AdminWebhookDeliveryListRecord,
 } from "../../src/features/admin/oversight-records.ts";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
-import { WebhookDeliveryRecord } from "../../src/features/webhooks/records.ts";
+import {
+  WebhookDeliveryDetailRecord,
+  WebhookDeliveryRecord,
+} from "../../src/features/webhooks/records.ts";
 import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
@@ -165,6 +168,16 @@ describe("till webhook", () => {
       ],
       nextCursor: null,
     });
+    const detail = WebhookDeliveryDetailRecord.parse(await store.json(["webhook", "show", id]));
+    expect(detail.attemptHistory.map(({ number, errorKind }) => [number, errorKind])).to.deep.equal(
+      [
+        [1, null],
+        [2, "timeout"],
+      ],
+    );
+    const page = (await store.till(["webhook", "show", id])).stdout;
+    expect(page).to.include(id).and.to.include("timeout").and.not.to.include("Sorry");
+    expect((await store.till(["webhook", "show", "whd_nothing"])).code).to.equal(5);
     const shown = (await store.till(["webhook", "attempts", id])).stdout;
     expect(shown).to.include("Sorry</h1> xxx").and.to.include("timeout");
     expect(shown).not.to.include("\u001b[2J");

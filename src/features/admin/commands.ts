@@ -258,6 +258,40 @@ export const oversightCommands = [
       { title: "BLOCK TIME", value: (one) => one.blockTime },
     ],
   }),
+  oversight({
+    name: "payments show",
+    summary: "Show a payment, whosever it is",
+    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
+    examples: [
+      "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) => service.findPayment(call.argument("paymentId") as Id<"payment">),
+    async present(payment) {
+      return (await import("./oversight-present.ts")).presentPlatformPayment(payment);
+    },
+    columns: [
+      { title: "Payment", value: (one) => one.id },
+      { title: "Organization", value: (one) => `${one.organizationName} (${one.organizationId})` },
+      { title: "Invoice", value: (one) => one.invoiceId },
+      { title: "Status", value: (one) => one.status },
+      { title: "Amount", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+      { title: "Counts as", value: (one) => `${one.settlementAmount} ${one.settlementCurrency}` },
+      { title: "Network", value: (one) => one.network },
+      { title: "Transaction", value: (one) => one.transactionHash },
+      { title: "From", value: (one) => one.fromAddress },
+      { title: "To", value: (one) => one.toAddress },
+      { title: "Block", value: (one) => one.blockNumber },
+      { title: "Block time", value: (one) => one.blockTime },
+      {
+        title: "Confirmations",
+        value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
+      },
+      { title: "Source", value: (one) => one.source },
+      { title: "Confirmed", value: (one) => one.confirmedAt },
+    ],
+  }),
 ];
 
 function idOf(call: CommandCall): Id<"organization"> {

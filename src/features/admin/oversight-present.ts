@@ -15,10 +15,12 @@ import type {
 export function presentPlatformPayments(
   page: Page<Owned<PaymentView>>,
 ): z.input<typeof AdminPaymentListRecord> {
-  return mapPage(page, ({ of, ...owner }) => ({
-    ...presentPayment(of),
-    ...owner,
-  }));
+  return mapPage(page, presentPlatformPayment);
+}
+
+/** A payment with its organization. */
+export function presentPlatformPayment({ of, ...owner }: Owned<PaymentView>) {
+  return { ...presentPayment(of), ...owner };
 }
 
 export function presentPlatformDeliveries(

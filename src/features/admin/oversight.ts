@@ -1,5 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import {
@@ -32,6 +33,8 @@ export interface Owned<T> {
 /** What the platform's admins watch over, across organizations. */
 export interface OversightService {
   listPayments(query: PlatformPaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
+  /** A payment of any organization. */
+  findPayment(paymentId: Id<"payment">): Promise<Owned<PaymentView>>;
   listDeliveries(
     query: PlatformDeliveryFilters & PageQuery,
   ): Promise<Page<Owned<PlatformDelivery>>>;
@@ -70,6 +73,13 @@ export function makeOversight(
   return {
     async listPayments(query) {
       return owned(await payments.listAll(query), ({ payment }) => payment.organizationId);
+    },
+
+    async findPayment(paymentId) {
+      const of = await payments.find(paymentId);
+      const { organizationId } = of.payment;
+      const names = await namesOf(db, [organizationId]);
+      return { of, organizationId, organizationName: names.get(organizationId) ?? "" };
     },
 
     async listDeliveries({ limit, cursor, ...filters }) {

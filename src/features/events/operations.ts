@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { authenticated, organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
-import { eventBody } from "../../platform/events/index.ts";
-import type { RelayedEvent } from "../../platform/events/relay.ts";
-import { EventListRecord, eventQuery, type EventRecord, EventTypeListRecord } from "./records.ts";
+import { eventBody, type EventRow } from "../../platform/events/index.ts";
+import { EventListRecord, eventQuery, EventRecord, EventTypeListRecord } from "./records.ts";
 import type { EventPage, EventService, EventTypeView } from "./service.ts";
 
 const operation = operationsOf<EventService>();
@@ -43,8 +42,22 @@ export const eventOperations = [
       hasMore,
     }),
   }),
+  operation({
+    id: "getEvent",
+    group: "Webhooks",
+    method: "GET",
+    path: "/organizations/{organizationId}/events/{eventId}",
+    summary: "Get an event",
+    description:
+      "The body that webhooks carry, by the id in their header `webhook-id`. 404 once the event is older than events are kept.",
+    access: organization("organization:read"),
+    response: { status: 200, record: EventRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.eventId),
+    present: presentEvent,
+  }),
 ];
 
-function presentEvent(event: RelayedEvent): z.input<typeof EventRecord> {
+function presentEvent(event: EventRow): z.input<typeof EventRecord> {
   return { id: event.id, ...eventBody(event) } as z.input<typeof EventRecord>;
 }

@@ -1,11 +1,12 @@
-import { invalidField } from "../../kernel/errors.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage } from "../../kernel/page.ts";
 import type { Database } from "../../platform/database/index.ts";
 import { eventCatalogue, eventTypes, type EventType } from "../../platform/events/catalogue.ts";
+import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
-import { eventsAfter, eventsBetween, stretchAfter } from "./store.ts";
+import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts";
 
 /** Events that one request for some types looks through. */
 const stretchMax = 1_000;
@@ -37,6 +38,8 @@ export interface EventService {
    * empty while there is more.
    */
   list(organizationId: Id<"organization">, query: EventQuery): Promise<EventPage>;
+  /** One event. 404 for one that is not there, not the organization's, or older than events are kept. */
+  get(organizationId: Id<"organization">, eventId: Id<"event">): Promise<EventRow>;
   /** Every type that there is, with what it means. */
   types(): Promise<readonly EventTypeView[]>;
 }
@@ -100,6 +103,12 @@ export function makeEventService(deps: {
           ? query.after
           : seal(cursorKey, String(last), placeOf(organizationId));
       return { data, nextCursor, hasMore };
+    },
+
+    async get(organizationId, eventId) {
+      const event = await findEvent(db, organizationId, eventId);
+      if (event === null) throw notFound();
+      return event;
     },
 
     types: () => Promise.resolve(everyType),

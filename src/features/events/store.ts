@@ -1,8 +1,21 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
+import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { events } from "../../platform/events/table.ts";
+
+/** Finds an event of an organization, passed on or not. */
+export function findEvent(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  eventId: Id<"event">,
+): Promise<EventRow | null> {
+  return reader.findOne(events, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    eventId,
+  ]);
+}
 
 /** An organization's events behind a position, the oldest first. What has no position yet comes after all that have. */
 export function eventsAfter(

@@ -10,6 +10,7 @@ export {
   lateReviewers,
   lockOrganization,
   namesOf,
+  organizationsById,
   platformOrganization,
   reviewHistory,
   searchOrganizations,

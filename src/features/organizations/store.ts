@@ -70,6 +70,16 @@ export async function namesOf(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** Several organizations, in no order, in one statement. */
+export function organizationsById(
+  reader: Reader,
+  organizationIds: readonly Id<"organization">[],
+): Promise<OrganizationRow[]> {
+  return reader.find(organizations, `WHERE id IN ${listed(reader.dialect, 1)}`, [
+    JSON.stringify(organizationIds),
+  ]);
+}
+
 /** A page of the organizations that a user is a member of, newest first. */
 export async function organizationsOfUser(
   reader: Reader,

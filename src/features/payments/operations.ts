@@ -36,6 +36,18 @@ export const paymentOperations = [
     handle: (service, call) => service.list(call.organizationId, call.query),
     present: (page: Page<PaymentView>) => mapPage(page, presentPayment),
   }),
+  operation({
+    id: "getPayment",
+    group: "Payments",
+    method: "GET",
+    path: "/organizations/{organizationId}/payments/{paymentId}",
+    summary: "Get a payment",
+    access: organization("organization:read"),
+    response: { status: 200, record: PaymentRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.paymentId),
+    present: presentPayment,
+  }),
 ];
 
 const decision = operationsOf<PaymentDecisions>();

@@ -1,4 +1,4 @@
-import { Defect } from "../../kernel/errors.ts";
+import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Network } from "../../platform/chain/networks.ts";
@@ -7,13 +7,14 @@ import type { Reader } from "../../platform/database/index.ts";
 import type { PaymentView } from "./present.ts";
 import type { PaymentStatus } from "./status.ts";
 import {
+  findPayment,
   listAllPayments,
   listPayments,
   paymentsOfInvoice,
   transfersById,
   type PlatformPaymentFilters,
 } from "./store.ts";
-import type { PaymentRow } from "./table.ts";
+import { payments, type PaymentRow } from "./table.ts";
 
 export interface PaymentFilters extends PageQuery {
   readonly invoiceId?: Id<"invoice"> | undefined;
@@ -23,6 +24,9 @@ export interface PaymentFilters extends PageQuery {
 export interface PaymentService {
   /** An organization's payments, newest first. */
   list(organizationId: Id<"organization">, query: PaymentFilters): Promise<Page<PaymentView>>;
+  get(organizationId: Id<"organization">, paymentId: Id<"payment">): Promise<PaymentView>;
+  /** A payment for the operator, who sees those of every organization. */
+  find(paymentId: Id<"payment">): Promise<PaymentView>;
   /** Every organization's payments, newest first. */
   listAll(query: PlatformPaymentFilters & PageQuery): Promise<Page<PaymentView>>;
   /** All payments of an invoice, oldest first, whatever became of them. */
@@ -59,7 +63,19 @@ export function makePaymentService(deps: {
     });
   }
 
+  async function shown(row: PaymentRow | null): Promise<PaymentView> {
+    const [view] = row === null ? [] : await toViews(db, [row]);
+    if (view === undefined) throw notFound();
+    return view;
+  }
+
   return {
+    async get(organizationId, paymentId) {
+      return shown(await findPayment(db, organizationId, paymentId));
+    },
+    async find(paymentId) {
+      return shown(await db.findOne(payments, "WHERE id = $1", [paymentId]));
+    },
     async list(organizationId, query) {
       const { invoiceId, status } = query;
       const page = parsePage(query, "payments", { organizationId, invoiceId, status });

@@ -218,6 +218,18 @@ export function listPayments(
   );
 }
 
+/** Finds a payment of an organization. */
+export function findPayment(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<PaymentRow | null> {
+  return reader.findOne(payments, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    paymentId,
+  ]);
+}
+
 /** A page of every organization's payments, newest first. */
 export function listAllPayments(
   reader: Reader,

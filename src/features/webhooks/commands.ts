@@ -1,4 +1,4 @@
-import { commandsOf } from "../../api/command.ts";
+import { commandsOf, section } from "../../api/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WebhookService } from "./service.ts";
 
@@ -8,6 +8,51 @@ const command = commandsOf<WebhookService>();
 const shownLength = 60;
 
 export const webhookCommands = [
+  command({
+    name: "webhook show",
+    summary: "Show a delivery with its payload and attempts, whosever it is",
+    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    examples: [
+      "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) =>
+      service.findDelivery(call.argument("delivery") as Id<"webhookDelivery">),
+    async present(detail) {
+      return (await import("./present.ts")).presentDeliveryDetail(detail);
+    },
+    columns: [
+      { title: "Delivery", value: (one) => one.id },
+      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
+      { title: "Endpoint", value: (one) => one.webhookEndpointId },
+      { title: "Status", value: (one) => one.status },
+      { title: "Attempts", value: (one) => one.attempts },
+      { title: "Next attempt", value: (one) => one.nextAttemptAt },
+      { title: "Last answer", value: (one) => one.responseStatus },
+      { title: "Last error", value: (one) => one.lastError },
+      { title: "Repeats", value: (one) => one.replayOf },
+      { title: "Created", value: (one) => one.createdAt },
+      { title: "Completed", value: (one) => one.completedAt },
+      { title: "Payload", value: (one) => JSON.stringify(one.payload) },
+    ],
+    sections: (one) => [
+      section({
+        title: "Attempts",
+        items: one.attemptHistory,
+        columns: [
+          { title: "ATTEMPT", value: (attempt) => attempt.number },
+          { title: "STARTED", value: (attempt) => attempt.startedAt },
+          { title: "TOOK MS", value: (attempt) => attempt.durationMs },
+          {
+            title: "ANSWER",
+            value: (attempt) => attempt.responseStatus ?? attempt.errorKind ?? null,
+          },
+        ],
+      }),
+    ],
+    next: (one) => `till webhook attempts ${one.id}, to see what its receiver answered`,
+  }),
   command({
     name: "webhook attempts",
     summary: "What became of each attempt at a delivery, with the beginning of the answer",

@@ -13,6 +13,7 @@ import {
 import {
   presentCreatedEndpoint,
   presentDelivery,
+  presentDeliveryDetail,
   presentEndpoint,
   presentRotatedEndpoint,
 } from "./present.ts";
@@ -22,6 +23,7 @@ import {
   RotatedWebhookEndpointRecord,
   RotateWebhookSecretRequest,
   UpdateWebhookEndpointRequest,
+  WebhookDeliveryDetailRecord,
   WebhookDeliveryListRecord,
   WebhookDeliveryRecord,
   WebhookEndpointListRecord,
@@ -168,6 +170,19 @@ export const webhookOperations = [
     errors: [],
     handle: (service, call) => service.listDeliveries(call.organizationId, call.query),
     present: (page: Page<DeliveryView>) => mapPage(page, presentDelivery),
+  }),
+  operation({
+    id: "getWebhookDelivery",
+    group: "Webhooks",
+    method: "GET",
+    path: "/organizations/{organizationId}/webhook-deliveries/{webhookDeliveryId}",
+    summary: "Get a webhook delivery, with its payload and attempts",
+    access: organization("organization:read"),
+    response: { status: 200, record: WebhookDeliveryDetailRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.getDelivery(call.organizationId, call.params.webhookDeliveryId),
+    present: presentDeliveryDetail,
   }),
   operation({
     id: "replayWebhookDelivery",

@@ -4,12 +4,15 @@ import type { RowOf } from "../../platform/database/index.ts";
 import type {
   CreatedWebhookEndpointRecord,
   RotatedWebhookEndpointRecord,
+  WebhookAttemptRecord,
+  WebhookDeliveryDetailRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from "./records.ts";
 import type { RotatedEndpoint } from "./rotation.ts";
 import type { DeliveryView } from "./delivery-store.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
+import type { DeliveryDetail } from "./service.ts";
 import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
@@ -60,14 +63,34 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
   };
 }
 
-/** An attempt as the operator sees it, with the beginning of what the receiver answered. */
-export function presentAttempt(row: RowOf<typeof webhookAttempts>) {
+/**
+ * An attempt as the merchant sees it: without what the receiver answered, which may be the page of a server that the
+ * merchant cannot reach otherwise.
+ */
+function presentOwnAttempt(
+  row: RowOf<typeof webhookAttempts>,
+): z.input<typeof WebhookAttemptRecord> {
   return {
     number: row.number,
     startedAt: toIso(row.startedAt),
     durationMs: row.durationMs,
     responseStatus: row.responseStatus,
     errorKind: row.errorKind,
-    bodyExcerpt: row.bodyExcerpt,
+  };
+}
+
+/** An attempt as the operator sees it, with the beginning of what the receiver answered. */
+export function presentAttempt(row: RowOf<typeof webhookAttempts>) {
+  return { ...presentOwnAttempt(row), bodyExcerpt: row.bodyExcerpt };
+}
+
+export function presentDeliveryDetail({
+  delivery,
+  attempts,
+}: DeliveryDetail): z.input<typeof WebhookDeliveryDetailRecord> {
+  return {
+    ...presentDelivery(delivery),
+    payload: JSON.parse(delivery.body) as Record<string, unknown>,
+    attemptHistory: attempts.map(presentOwnAttempt),
   };
 }

@@ -9,6 +9,7 @@ import {
   responseRecord,
 } from "../../api/record.ts";
 import { second } from "../../kernel/clock.ts";
+import { failureKinds } from "../../platform/outbound/failure.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 import { overlapDefault, overlapMax } from "./rotation.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
@@ -100,5 +101,27 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
   createdAt: datetime(),
   completedAt: datetime().nullable(),
 });
+
+export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
+  number: z.int().min(1).meta({ description: "Counts the attempts of the delivery, from 1." }),
+  startedAt: datetime(),
+  durationMs: z.int().min(0),
+  responseStatus: z.int().nullable().meta({ description: "Null: no answer came." }),
+  errorKind: z.enum(failureKinds).nullable().meta({
+    description: "Why no answer came; null where one did.",
+  }),
+});
+
+export const WebhookDeliveryDetailRecord = record(
+  "WebhookDeliveryDetail",
+  WebhookDeliveryRecord.extend({
+    payload: z.record(z.string(), z.unknown()).meta({
+      description: "The JSON that is sent, the same at every attempt.",
+    }),
+    attemptHistory: z.array(WebhookAttemptRecord).meta({
+      description: "The attempts whose outcome is known, the first one first.",
+    }),
+  }),
+);
 
 export const WebhookDeliveryListRecord = listRecord("WebhookDeliveryList", WebhookDeliveryRecord);

@@ -26,6 +26,7 @@ import {
   listDeliveries,
   ownerOfDelivery,
   type DeliveryFilters,
+  type DeliveryRow,
   type DeliveryView,
 } from "./delivery-store.ts";
 import {
@@ -63,6 +64,12 @@ export interface CreatedEndpoint {
   readonly secret: string;
 }
 
+/** A delivery with what is sent and the attempts whose outcome is known. */
+export interface DeliveryDetail {
+  readonly delivery: DeliveryRow;
+  readonly attempts: readonly RowOf<typeof webhookAttempts>[];
+}
+
 export interface WebhookService extends SecretRotation, Pinging {
   listEndpoints(
     organizationId: Id<"organization">,
@@ -95,6 +102,12 @@ export interface WebhookService extends SecretRotation, Pinging {
     organizationId: Id<"organization">,
     query: DeliveryFilters & PageQuery,
   ): Promise<Page<DeliveryView>>;
+  getDelivery(
+    organizationId: Id<"organization">,
+    deliveryId: Id<"webhookDelivery">,
+  ): Promise<DeliveryDetail>;
+  /** A delivery for the operator, who sees those of every organization. */
+  findDelivery(deliveryId: Id<"webhookDelivery">): Promise<DeliveryDetail>;
   /** Sends a delivery that is over once more: a new one, with the same event id and the same text. */
   replayDelivery(
     context: WriteContext,
@@ -244,6 +257,18 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
         ...filters,
       });
       return toPage(await listDeliveries(db, organizationId, filters, page), page);
+    },
+
+    async getDelivery(organizationId, deliveryId) {
+      const delivery = await findDelivery(db, organizationId, deliveryId);
+      if (delivery === null) throw notFound();
+      return { delivery, attempts: await listAttempts(db, deliveryId) };
+    },
+
+    async findDelivery(deliveryId) {
+      const organizationId = await ownerOfDelivery(db, deliveryId);
+      if (organizationId === null) throw notFound();
+      return service.getDelivery(organizationId, deliveryId);
     },
 
     async replay(context, deliveryId) {

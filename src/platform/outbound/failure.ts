@@ -1,6 +1,15 @@
-/** What a request that got no answer failed of. */
-export type FailureKind =
-  "dns" | "connect" | "tls" | "timeout" | "blocked" | "invalid_url" | "reset" | "protocol";
+/** Why a request got no answer. */
+export const failureKinds = [
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "blocked",
+  "invalid_url",
+  "reset",
+  "protocol",
+] as const;
+export type FailureKind = (typeof failureKinds)[number];
 
 /** How far a request had come. */
 export type Phase = "dns" | "connect" | "tls" | "exchange";

@@ -1,0 +1,2 @@
+export { meOperations } from "./operations.ts";
+export { makeMeService, type MeService } from "./service.ts";

@@ -1,0 +1,59 @@
+import type { Principal } from "../../api/access.ts";
+import type { Role } from "../../api/permissions.ts";
+import type { ApiKeyActor } from "../../kernel/actor.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import { membershipsOfUser, userView, type UserView } from "../members/index.ts";
+import { organizationsById } from "../organizations/index.ts";
+
+/** An organization in which a credential may act. */
+export interface OwnOrganization {
+  readonly id: Id<"organization">;
+  readonly name: string;
+  readonly status: "active" | "suspended";
+  /** Null for an API key. */
+  readonly role: Role | null;
+}
+
+/** A credential: its holder, and where it may act. */
+export type CredentialView = { readonly organizations: readonly OwnOrganization[] } & (
+  | { readonly type: "user"; readonly user: UserView }
+  | { readonly type: "api_key"; readonly key: ApiKeyActor }
+);
+
+export interface MeService {
+  /** Describes the credential of the request. */
+  describe(actor: Principal): Promise<CredentialView>;
+}
+
+export function makeMeService({ db }: { readonly db: Reader }): MeService {
+  /** Organizations in the order of their ids' list, with the caller's role in each. */
+  async function owned(
+    roles: ReadonlyMap<Id<"organization">, Role | null>,
+  ): Promise<OwnOrganization[]> {
+    const rows = new Map(
+      (await organizationsById(db, [...roles.keys()])).map((row) => [row.id, row]),
+    );
+    return [...roles].flatMap(([id, role]) => {
+      const row = rows.get(id);
+      return row === undefined ? [] : [{ id, name: row.name, status: row.status, role }];
+    });
+  }
+
+  return {
+    async describe(actor) {
+      if (actor.type === "api_key") {
+        const organizations = await owned(new Map([[actor.organizationId, null]]));
+        return { type: "api_key", key: actor, organizations };
+      }
+      const [user, memberships] = await Promise.all([
+        userView(db, actor.id),
+        membershipsOfUser(db, actor.id),
+      ]);
+      if (user === null) throw new Defect("a session has no user");
+      const roles = new Map(memberships.map(({ organizationId, role }) => [organizationId, role]));
+      return { type: "user", user, organizations: await owned(roles) };
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { networkOperations } from "./operations.ts";
+export { makeNetworkService, type NetworkService } from "./service.ts";

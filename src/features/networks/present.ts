@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import { formatAddress } from "../../platform/chain/address.ts";
+import type { NetworkListRecord, NetworkRecord } from "./records.ts";
+import type { OfferedNetwork } from "./service.ts";
+
+function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof NetworkRecord> {
+  return {
+    id: network.id,
+    title: network.title,
+    tokenStandard: network.tokenStandard,
+    isTest: network.isTest,
+    chainId: network.chainId,
+    requiredConfirmations: network.confirmations,
+    tokens: tokens.map(({ symbol, title, contract, decimals, pegs }) => ({
+      symbol,
+      title,
+      contract: formatAddress(network.addressForm, contract),
+      decimals,
+      peggedCurrencies: [...pegs],
+    })),
+  };
+}
+
+export function presentNetworks(
+  networks: readonly OfferedNetwork[],
+): z.input<typeof NetworkListRecord> {
+  return { data: networks.map(presentNetwork) };
+}

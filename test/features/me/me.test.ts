@@ -1,0 +1,111 @@
+// Who a credential is and where it may act, over HTTP, on both databases.
+import { expect } from "chai";
+import { expectStatus, register } from "../../support/app.ts";
+import { colleague, keyOf } from "../../support/colleagues.ts";
+import { platformAdmin } from "../../support/platform.ts";
+import { eachServed } from "../../support/served.ts";
+import { testContext } from "../../support/stores.ts";
+
+interface Me {
+  readonly type: string;
+  readonly user: Readonly<Record<string, unknown>> | null;
+  readonly apiKey: Readonly<Record<string, unknown>> | null;
+  readonly organizations: readonly {
+    readonly organizationId: string;
+    readonly organizationName: string;
+    readonly organizationStatus: string;
+    readonly role: string | null;
+    readonly permissions: readonly string[];
+  }[];
+  readonly platformPermissions: readonly string[];
+}
+
+eachServed(
+  "who a credential is",
+  (served) => {
+    const me = async (credential: { token?: string; key?: string }): Promise<Me> =>
+      (await expectStatus(served.app.request("GET", "/v1/me", credential), 200))
+        .body as unknown as Me;
+
+    it("tells a user of their organizations, with the permissions of their role in each", async () => {
+      const { app } = served;
+      const ada = await register(app);
+      const bob = await register(app, "Bob");
+      const { db, members, clock } = app.app;
+      await db.write(testContext, (tx) =>
+        members.addMembership(tx, clock.now(), {
+          userId: ada.userId as `usr_${string}`,
+          organizationId: bob.organizationId as `org_${string}`,
+          role: "viewer",
+        }),
+      );
+      const told = await me(ada);
+      expect([told.type, told.apiKey]).to.deep.equal(["user", null]);
+      expect(told.user).to.include({ id: ada.userId, email: ada.email, platformRole: "none" });
+      expect(told.platformPermissions).to.deep.equal([]);
+      const [own, other, ...rest] = told.organizations;
+      expect(rest).to.deep.equal([]);
+      expect(own).to.deep.include({
+        ...{ organizationId: ada.organizationId, organizationName: "Ada's shop" },
+        ...{ organizationStatus: "active", role: "owner" },
+      });
+      expect(own?.permissions).to.include.members(["api-keys:write", "billing:write"]);
+      expect(own?.permissions.join()).not.to.include("platform");
+      expect(other).to.deep.equal({
+        ...{ organizationId: bob.organizationId, organizationName: "Bob's shop" },
+        ...{ organizationStatus: "active", role: "viewer", permissions: ["organization:read"] },
+      });
+    });
+
+    it("tells an API key of its scopes and its one organization", async () => {
+      const { app } = served;
+      const ada = await register(app);
+      const told = await me({ key: await keyOf(app, ada, "write") });
+      expect([told.type, told.user]).to.deep.equal(["api_key", null]);
+      expect(told.apiKey).to.include({ name: "write", createdBy: ada.userId, expiresAt: null });
+      expect(told.apiKey?.["scopes"]).to.deep.equal(["write"]);
+      expect(told.organizations.map(({ role }) => role)).to.deep.equal([null]);
+      expect(told.organizations[0]?.organizationId).to.equal(ada.organizationId);
+      expect(told.organizations[0]?.permissions)
+        .to.include.members(["organization:read", "invoices:write"])
+        .and.not.include("billing:write");
+      const text = JSON.stringify(told);
+      expect(text).not.to.match(/secret|till_test/);
+    });
+
+    it("is told to a key that may do nothing else here, and to nobody without a credential", async () => {
+      const { app } = served;
+      const admin = await platformAdmin(app);
+      const key = await me({ key: await keyOf(app, admin, "platform") });
+      expect(key.organizations.map(({ permissions }) => permissions)).to.deep.equal([[]]);
+      expect(key.platformPermissions).to.deep.equal(["platform:read", "platform:write"]);
+      expect((await me(admin)).platformPermissions).to.deep.equal(key.platformPermissions);
+      const viewer = await colleague(app, admin, "viewer");
+      expect((await me(viewer)).platformPermissions).to.deep.equal([]);
+      await expectStatus(app.request("GET", "/v1/me"), 401);
+      await expectStatus(app.request("GET", "/v1/me", { key: "till_test_nonsense" }), 401);
+    });
+
+    it("follows a suspension, a removal and a revoked key at the next request", async () => {
+      const { app } = served;
+      const ada = await register(app);
+      const guest = await colleague(app, ada, "member");
+      const token = await keyOf(app, ada, "read");
+      const run = (sql: string, id: string) =>
+        app.app.db.write(testContext, (tx) => tx.run(sql, [id]));
+      await run("UPDATE organizations SET status = 'suspended' WHERE id = $1", ada.organizationId);
+      const statuses = (await me({ key: token })).organizations.map(
+        (one) => one.organizationStatus,
+      );
+      expect(statuses).to.deep.equal(["suspended"]);
+      await run("DELETE FROM memberships WHERE user_id = $1", guest.userId);
+      expect((await me(guest)).organizations).to.deep.equal([]);
+      await run(
+        "UPDATE api_keys SET revoked_at = 1 WHERE organization_id = $1",
+        ada.organizationId,
+      );
+      await expectStatus(app.request("GET", "/v1/me", { key: token }), 401);
+    });
+  },
+  { background: false },
+);

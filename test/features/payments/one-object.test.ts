@@ -1,0 +1,146 @@
+// One payment, one delivery and one event by its id, and the transactions of an invoice, over HTTP on both databases.
+import { expect } from "chai";
+import type { Id } from "../../../src/kernel/id.ts";
+import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
+import { migration } from "../../../src/platform/database/migrations/0011-transaction-hashes.ts";
+import { columnTypes } from "../../../src/platform/database/types.ts";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import { openEstate, type Estate } from "../../api/estate.ts";
+import type { Json, Merchant } from "./counter.ts";
+
+eachStore("one object", (store) => {
+  let estate: Estate;
+  let stranger: Merchant;
+
+  before(async function () {
+    this.timeout(120_000);
+    estate = await openEstate(store);
+    stranger = await estate.counter.merchant();
+  });
+  after(() => estate.stop());
+
+  /** Reads an object as its owner, checks its tag, and that strangers are told what they are told of nothing. */
+  async function read(path: string): Promise<Json> {
+    const { app, owner, admin } = estate;
+    const url = `/v1/organizations/${owner.organizationId}${path}`;
+    const answer = await expectStatus(app.request("GET", url, { key: owner.key }), 200);
+    const headers = { "If-None-Match": answer.headers.get("ETag") ?? "" };
+    await expectStatus(app.request("GET", url, { token: owner.token, headers }), 304);
+    const elsewhere = `/v1/organizations/${stranger.organizationId}${path}`;
+    await expectStatus(app.request("GET", elsewhere, { key: stranger.key }), 404);
+    await expectStatus(app.request("GET", url, { key: stranger.key }), 404);
+    await expectStatus(app.request("GET", url, { token: admin.token }), 404);
+    return answer.body;
+  }
+
+  it("is a payment, the same as in the list", async () => {
+    const id = await estate.countedPayment();
+    const [listed] = await estate.counter.list(estate.owner, "/payments?limit=1");
+    expect(await read(`/payments/${id}`)).to.deep.equal(listed);
+  });
+
+  it("is a delivery, with its payload and its attempts but not the receiver's answers", async () => {
+    const id = await estate.delivery();
+    const attempt = { deliveryId: id as Id<"webhookDelivery">, startedAt: 1, durationMs: 12 };
+    const late = { responseStatus: null, errorKind: "timeout" as const, bodyExcerpt: null };
+    const bad = { responseStatus: 500, errorKind: null, bodyExcerpt: "an inner page" };
+    await estate.app.app.db.write(testContext, async (tx) => {
+      await tx.insertMany(webhookAttempts, [
+        { ...attempt, number: 2, ...late },
+        { ...attempt, number: 1, ...bad },
+      ]);
+      const body = JSON.stringify({ type: "invoice.paid", data: { id: "inv_1" } });
+      await tx.run("UPDATE webhook_deliveries SET body = $1 WHERE id = $2", [body, id]);
+    });
+    const delivery = await read(`/webhook-deliveries/${id}`);
+    const [listed] = await estate.counter.list(estate.owner, "/webhook-deliveries?limit=1");
+    const startedAt = "1970-01-01T00:00:00.001Z";
+    expect(delivery).to.deep.equal({
+      ...listed,
+      payload: { type: "invoice.paid", data: { id: "inv_1" } },
+      attemptHistory: [
+        { number: 1, startedAt, durationMs: 12, responseStatus: 500, errorKind: null },
+        { number: 2, startedAt, durationMs: 12, responseStatus: null, errorKind: "timeout" },
+      ],
+    });
+  });
+
+  it("is an event, whose data is the object as it was then", async () => {
+    const { db } = estate.app.app;
+    const invoice = await estate.counter.issue(estate.owner, { amount: "88.00" });
+    const [row] = await db.all<{ id: string }>("SELECT id FROM events WHERE object_id = $1", [
+      String(invoice["id"]),
+    ]);
+    const event = await read(`/events/${String(row?.id)}`);
+    expect(event).to.include({ id: row?.id, type: "invoice.created" });
+    expect(event["data"]).to.deep.equal({ ...invoice, objectVersion: 1 });
+  });
+
+  describe("is an invoice, whose transactions", () => {
+    const show = async (id: unknown) =>
+      (await estate.counter.get(estate.owner, `/invoices/${String(id)}`))["transactionHashes"];
+    const told = async (id: unknown, type: string) => {
+      const rows = await estate.app.app.db.all<{ payload: string }>(
+        "SELECT payload FROM events WHERE object_id = $1 AND type = $2 ORDER BY id",
+        [String(id), type],
+      );
+      return rows.map(({ payload }) => (JSON.parse(payload) as Json)["transactionHashes"]);
+    };
+    let invoice: Json;
+    let first = "";
+    let second = "";
+
+    before(async () => {
+      const { counter, owner, things } = estate;
+      invoice = await counter.issue(owner, { amount: "30.00", walletId: things["walletId"] });
+      const address = String(invoice["walletAddress"]).slice(2).toLowerCase();
+      expect(await show(invoice["id"])).to.deep.equal([]);
+      first = `0x${await counter.pay(address, 10_000_000n)}`;
+      await counter.mine();
+      second = `0x${await counter.pay(address, 20_000_000n)}`;
+      await counter.mine();
+    });
+
+    it("are those that its payments show, in the invoice, the list and the events", async () => {
+      const { counter, owner } = estate;
+      const { id } = invoice;
+      expect(await show(id)).to.deep.equal([first, second]);
+      const payments = await counter.list(owner, `/payments?invoiceId=${String(id)}`);
+      expect(payments.map((one) => one["transactionHash"])).to.deep.equal([second, first]);
+      const listed = (await counter.list(owner, "/invoices?limit=100")).find(
+        (one) => one["id"] === id,
+      );
+      expect(listed?.["transactionHashes"]).to.deep.equal([first, second]);
+      expect(await told(id, "invoice.created")).to.deep.equal([[]]);
+      expect(await told(id, "invoice.partially_paid")).to.deep.equal([[first]]);
+      expect(await told(id, "invoice.confirming")).to.deep.equal([[first, second]]);
+    });
+
+    it("are found again by the migration that adds them to an older store", async () => {
+      const { db } = estate.app.app;
+      const stored = async () => [
+        (await db.all("SELECT id, transaction_hash FROM payments ORDER BY id")).map(Object.values),
+        (await db.all("SELECT id, transaction_hashes FROM invoices ORDER BY id")).map((row) => [
+          row["id"],
+          JSON.parse(String(row["transaction_hashes"])),
+        ]),
+      ];
+      const before = await stored();
+      await db.write(testContext, async (tx) => {
+        await tx.run("UPDATE payments SET transaction_hash = ''");
+        await tx.run("UPDATE invoices SET transaction_hashes = '[]'");
+        const { dialect } = tx;
+        for (const statement of migration.up(columnTypes[dialect], dialect)) {
+          if (statement.startsWith("UPDATE")) await tx.run(statement);
+        }
+      });
+      expect(await stored()).to.deep.equal(before);
+    });
+
+    it("lose the one that a reorganisation drops", async () => {
+      await estate.counter.reorganise(1, { drop: true });
+      expect(await show(invoice["id"])).to.deep.equal([first]);
+    });
+  });
+});
