@@ -1,7 +1,7 @@
 // The guide for receivers of webhooks: its example runs, and its numbers are the program's.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { disabledAfter, givenUpApart, noticesAfter } from "../../src/features/we
 import { deadLetterKeptFor, deliveryKeptFor } from "../../src/features/webhooks/retention.ts";
 import { attemptDelays } from "../../src/features/webhooks/rules.ts";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
+import { eventCatalogue } from "../../src/platform/events/catalogue.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { until } from "../support/until.ts";
@@ -55,7 +56,14 @@ describe("the guide for webhooks", () => {
     }
   });
 
-  it("has an example that takes what was signed, once and in order, and nothing else", async function () {
+  it("names every event of an invoice's life and no other", () => {
+    const named = new Set([...guide.matchAll(/\binvoice\.[a-z_]+/g)].map(([type]) => type));
+    // It tells of what has no event of its own, so no arrow is named after it.
+    const { "invoice.updated": _, ...told } = eventCatalogue.invoices;
+    expect([...named].sort()).to.deep.equal(Object.keys(told).sort());
+  });
+
+  it("has an example that stores what was signed before it answers, and works on it once and in order", async function () {
     this.timeout(120_000);
     const code = /```ts\n([\s\S]+?)```/.exec(guide)?.[1] ?? "";
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
@@ -63,13 +71,29 @@ describe("the guide for webhooks", () => {
     await writeFile(join(folder, "receiver.ts"), code);
     const secret = newWebhookSecret(systemRandom);
     const port = await freePort();
-    child = spawn(process.execPath, ["--import", "tsx", "receiver.ts"], {
-      cwd: folder,
-      env: { PATH: process.env["PATH"] ?? "", WEBHOOK_SECRET: secret, PORT: String(port) },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const inbox = join(folder, "inbox");
     let log = "";
-    child.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+    function start(): ChildProcess {
+      const started = spawn(process.execPath, ["--import", "tsx", "receiver.ts"], {
+        cwd: folder,
+        env: { PATH: process.env["PATH"] ?? "", WEBHOOK_SECRET: secret, PORT: String(port) },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      started.stdout.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+      return started;
+    }
+    async function stop(running: ChildProcess): Promise<void> {
+      const gone = once(running, "exit");
+      running.kill("SIGKILL");
+      await gone;
+    }
+    const logged = (lines: number) =>
+      until(
+        "its log",
+        () => log.trim().split("\n").length,
+        (count) => count === lines,
+      );
+    child = start();
 
     async function deliver(
       id: string,
@@ -101,15 +125,31 @@ describe("the guide for webhooks", () => {
     expect(await deliver("evt_3", 3)).to.equal(204);
     expect(await deliver("evt_4", 4, { body: "{}" })).to.equal(400);
     expect(await deliver("evt_5", 5, { age: 400 })).to.equal(400);
-    await until(
-      "its log",
-      () => log.trim().split("\n").length,
-      (count) => count === 2,
-    );
+    await logged(2);
     expect(log).to.equal("invoice.paid inv_of_e\ninvoice.paid inv_of_e\n");
-    const gone = once(child, "exit");
-    child.kill("SIGKILL");
-    await gone;
+    expect((await readdir(inbox)).sort()).to.deep.equal(["evt_1.done", "evt_2.done", "evt_3.done"]);
+
+    // What cannot be stored is not acknowledged.
+    await mkdir(join(inbox, "evt_6.part"));
+    expect(await deliver("evt_6", 6)).to.equal(500);
+    await rm(join(inbox, "evt_6.part"), { recursive: true });
+    expect(await deliver("evt_6", 6)).to.equal(204);
+    await logged(3);
+
+    // What was acknowledged survives the process, and is worked on once.
+    await stop(child);
+    const stored = { type: "invoice.expired", data: { id: "inv_stored", objectVersion: 1 } };
+    await writeFile(join(inbox, "evt_7.json"), JSON.stringify(stored));
+    child = start();
+    await until(
+      "the second start",
+      () => deliver("evt_6", 6),
+      (status) => status === 204,
+    );
+    await logged(4);
+    expect(log.split("\n")[3]).to.equal("invoice.expired inv_stored");
+    expect(await readdir(inbox)).to.include("evt_7.done");
+    await stop(child);
   });
 });
 

@@ -5,19 +5,25 @@
 export const eventCatalogue = {
   invoices: {
     "invoice.created":
-      "It was made: as a draft, or open at once where it was issued in the same request.",
+      "An invoice was created: as a draft, or open where it was issued in the same request.",
     "invoice.issued": "A draft was issued: it is open, and its payer can pay it.",
     "invoice.updated": "The invoice changed, but not in a way that has an event of its own.",
-    "invoice.payment_detected": "A payment for it was seen on its network.",
-    "invoice.partially_paid": "Less than is due was paid so far.",
-    "invoice.confirming": "All that is due was seen, and waits for its confirmations.",
-    "invoice.paid": "All that is due is confirmed.",
-    "invoice.overpaid": "More came than was asked for; beside `invoice.paid`, or after it.",
-    "invoice.underpaid": "Beside `invoice.paid`: a little less came, which its tolerance forgives.",
-    "invoice.paid_late": "Beside `invoice.paid`: by money that came after its deadline.",
+    "invoice.payment_detected":
+      "A further payment was seen that leaves the status as it is, such as a second part that is still less than is due, or a part after the deadline.",
+    "invoice.partially_paid":
+      "A part was seen, less than is due. The payer can send the rest until the deadline: do not ship.",
+    "invoice.confirming":
+      "All that is due was seen, a shortfall within the tolerance included, and waits for its confirmations: do not ship yet.",
+    "invoice.paid": "All that is due is confirmed: ship.",
+    "invoice.overpaid": "More came than was asked for. Comes beside `invoice.paid`, or after it.",
+    "invoice.underpaid":
+      "Comes only beside `invoice.paid`: the invoice is paid, by a little less than was asked for, within its `underpaymentTolerance`. A shortfall beyond the tolerance is told by `invoice.partially_paid`, and by `invoice.expired` when the deadline passes.",
+    "invoice.paid_late":
+      "Comes only beside `invoice.paid`: money that came after the deadline was needed to pay the invoice.",
     "invoice.reverted": "A reorganisation of the network took money away that had counted.",
-    "invoice.expired": "Its deadline passed before all that is due was paid.",
-    "invoice.canceled": "It was canceled.",
+    "invoice.expired":
+      "The deadline passed before all that is due was seen. `exception` is `underpaid` where a part had come, and `none` where nothing had.",
+    "invoice.canceled": "The invoice was canceled.",
   },
   payments: {
     "payment.detected": "A payment was seen on its network.",
