@@ -68,6 +68,11 @@ const ownCommands: readonly OwnCommand[] = [
       ["--organization <text>", "the name of the organization that runs this Till"],
       ["--password-stdin", "read the admin's password from standard input"],
       ["--password-file <path>", "read the admin's password from a file"],
+      [
+        "--receive-wallet <network:address>",
+        "the wallet that the platform is paid at, such as tron:T…, or network:xpub…; may be set later",
+      ],
+      ["--receive-token <symbol>", "what is received there (the network's first token)"],
     ],
     run: async (terminal, flags) =>
       (await import("./commands/init.ts")).initialize(terminal, flags),

@@ -12,6 +12,22 @@ export async function askText(terminal: Terminal, flag: string, question: string
   return answer.trim();
 }
 
+/**
+ * Asks what may be left out: null after Enter alone, and where nobody can be asked or the output is for scripts. An
+ * answer is asked for again as long as `fault` names what is wrong with it.
+ */
+export async function askOptional(
+  terminal: Terminal,
+  question: string,
+  fault: (answer: string) => string | null,
+): Promise<string | null> {
+  if (!terminal.isInteractive || terminal.form !== "people") return null;
+  const { input } = await import("@inquirer/prompts");
+  const validate = (given: string) => (given.trim() === "" ? null : fault(given.trim())) ?? true;
+  const answer = (await input({ message: question, validate }, streams(terminal))).trim();
+  return answer === "" ? null : answer;
+}
+
 /** A secret that is not shown while it is typed; a new one is typed twice. */
 export async function askSecret(
   terminal: Terminal,

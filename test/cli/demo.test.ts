@@ -34,7 +34,8 @@ describe("till demo", function () {
     const [name = ""] = await demoFolders(temporary);
     const folder = join(temporary, name);
     const list = await till(["org", "list", "--search", "nook", "-q", "--data-dir", folder]);
-    const invoices = `${apiBase}/organizations/${list.stdout.trim()}/invoices`;
+    const organization = `${apiBase}/organizations/${list.stdout.trim()}`;
+    const invoices = `${organization}/invoices`;
     const headers = { "X-Service-Key": apiKey };
     const invoice = async () => {
       const answer = await fetch(invoices, { headers });
@@ -43,6 +44,20 @@ describe("till demo", function () {
     };
     const { id, status } = await invoice();
     expect(status).to.equal("open");
+
+    const selected = await fetch(`${organization}/billing/subscription/select`, {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "application/json" },
+      body: JSON.stringify({ plan: "growth" }),
+    });
+    expect(selected.status).to.equal(200);
+    const subscription = (await selected.json()) as {
+      status: string;
+      openInvoice: { status: string; checkoutUrl: string } | null;
+    };
+    expect(subscription.status).to.equal("trialing");
+    expect(subscription.openInvoice?.status).to.equal("open");
+    expect((await fetch(subscription.openInvoice?.checkoutUrl ?? "")).status).to.equal(200);
 
     // A payment of another amount finds its invoice too: it has an address of its own.
     const part = await till(["sandbox", "pay", id, "--amount", "10.00", "--data-dir", folder]);

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { init, till, useFolders } from "../support/till.ts";
 
+/** A wallet that nobody in particular has: the contract of no token. */
+const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const enter = "\r";
 const controlC = "\u0003";
 const env = { TERM: "xterm" };
@@ -20,11 +22,29 @@ describe("questions at a terminal", () => {
         ["The organization", `Shop${enter}`],
         ["Password of the admin", `a long password 7${enter}`],
         ["The same again", `a long password 7${enter}`],
+        ["Where are you paid", enter],
       ],
     });
     expect(code, stderr).to.equal(0);
+    expect(stderr).to.include("till billing receive-wallet");
     expect(stdout).to.include("ada@example.com").and.to.include("Shop");
     expect(stdout + stderr).not.to.include("a long password 7");
+  });
+
+  it("offer to set the wallet that the platform is paid at, and set it", async () => {
+    const folder = join(await folders.make(), "data");
+    const words = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
+    const made = await till(["init", ...words, "--organization", "Shop", "--data-dir", folder], {
+      env,
+      person: [
+        ["Password of the admin", `a long password 7${enter}`],
+        ["The same again", `a long password 7${enter}`],
+        ["Where are you paid", `tron:${address}${enter}`],
+      ],
+    });
+    expect(made.code, made.stderr).to.equal(0);
+    const set = await till(["billing", "receive-wallet", "--json", "--data-dir", folder]);
+    expect(JSON.parse(set.stdout)).to.deep.include({ network: "tron", tokenSymbol: "USDT" });
   });
 
   it("give access after a yes, and none after a no", async () => {

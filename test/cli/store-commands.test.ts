@@ -102,6 +102,18 @@ describe("till init", () => {
     expect(stdout).to.include("a@example.com").and.not.include("another long password");
   });
 
+  it("sets the wallet that the platform is paid at where a flag names it, with the same answer", async () => {
+    const folder = join(await folders.make(), "data");
+    const words = ["--receive-wallet", "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"];
+    const { code, stdout, stderr } = await init(["--data-dir", folder, ...words]);
+    expect(code, stderr).to.equal(0);
+    expect(JSON.parse(stdout)).to.have.all.keys("organization", "user");
+    const set = await till(["billing", "receive-wallet", "--json", "--data-dir", folder]);
+    const { wallet, ...rest } = JSON.parse(set.stdout) as { wallet: Record<string, unknown> };
+    expect(rest).to.include({ network: "tron", tokenSymbol: "USDT" });
+    expect(wallet).to.include({ address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", status: "active" });
+  });
+
   it("refuses a second time and changes nothing", async () => {
     const folder = await freshStore();
     const count = (app: App) =>
@@ -147,6 +159,20 @@ describe("till init", () => {
     const email = await init(["--data-dir", folder, "--admin-email", "nobody"]);
     expect(email.code).to.equal(2);
     expect(email.stderr).to.include("/adminEmail");
+    const receiving = "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+    for (const [words, code, told] of [
+      [["--receive-wallet", "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"], 2, "network:address"],
+      [["--receive-wallet", "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv9"], 2, "/address"],
+      [["--receive-wallet", "dogecoin:D123"], 1, "Choose one of the enabled networks: tron"],
+      [["--receive-wallet", "tron:TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"], 1, "contract of USDT"],
+      [["--receive-wallet", "tron:xpubNOT"], 2, "/xpub"],
+      [["--receive-wallet", receiving, "--receive-token", "DOGE"], 2, "Choose a token of TRON"],
+      [["--receive-token", "USDT"], 2, "--receive-wallet"],
+    ] as const) {
+      const refused = await init(["--data-dir", folder, ...words]);
+      expect(refused.code, refused.stderr).to.equal(code);
+      expect(refused.stderr).to.include(told);
+    }
     expect(await readdir(join(folder, ".."))).to.deep.equal([]);
   });
 

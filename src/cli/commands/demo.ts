@@ -109,7 +109,8 @@ async function tellWorld(
     case "quiet":
       terminal.data(checkoutUrl);
       return;
-    case "people":
+    case "people": {
+      const there = `--data-dir '${app.config.dataDir}'`;
       terminal.talk(`Till is ready at ${url}. Its money is worth nothing: pay as you like.\n`);
       await printLines(terminal, [
         ["Checkout", checkoutUrl],
@@ -122,9 +123,14 @@ async function tellWorld(
       ]);
       terminal.talk(
         `\nOpen the checkout and pay, or in another terminal:\n` +
-          `  till sandbox pay ${invoiceId} --data-dir '${app.config.dataDir}'\n` +
+          `  till sandbox pay ${invoiceId} ${there}\n` +
+          "Select a plan with POST …/billing/subscription/select, and see the billing:\n" +
+          `  till billing plans ${there}\n` +
+          `  till billing subscriptions ${there}\n` +
+          `  till billing invoices ${there}\n` +
           "Webhooks that come in are shown below. Ctrl-C ends the demo.\n",
       );
+    }
   }
 }
 

@@ -2,13 +2,15 @@ import { parseBody } from "../../api/request.ts";
 import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
+import type { Network } from "../../platform/chain/networks.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../output.ts";
 import { readNewPassword, type PasswordSource } from "../password.ts";
-import { askText } from "../prompts.ts";
-import { missing } from "../refusals.ts";
+import { askOptional, askText } from "../prompts.ts";
+import { parseReceiver, receiverFault, setReceiver } from "../receive-wallet.ts";
+import { missing, UsageError } from "../refusals.ts";
 import { loadStoreSettings, logLevelOf } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -16,24 +18,37 @@ interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
   readonly adminEmail?: string;
   readonly adminName?: string;
   readonly organization?: string;
+  readonly receiveWallet?: string;
+  readonly receiveToken?: string;
 }
 
 /**
- * `till init`: the data folder, the secret, the store, and in one transaction the platform organization and its admin.
+ * `till init`: the data folder, the secret, the store, and in one transaction the platform organization and its admin;
+ * then the wallet that the platform is paid at, if one is given.
  * Everything that can be refused is looked at before anything is made; a run that was killed on the way is finished by
  * the next.
  */
 export async function initialize(terminal: Terminal, flags: InitFlags): Promise<void> {
   const loaded = await loadStoreSettings(terminal, "serve", flags);
   const { config } = loaded;
+  // What a flag says is refused before anything is asked.
+  const given =
+    flags.receiveWallet === undefined
+      ? null
+      : parseReceiver(config.networks, flags.receiveWallet, flags.receiveToken);
+  if (given === null && flags.receiveToken !== undefined) {
+    throw new UsageError("Give --receive-wallet with --receive-token.");
+  }
   const { input, password } = await readInput(terminal, flags);
   await requireStrong(createPasswords(), password);
+  const receiver = given ?? (await askReceiver(terminal, config.networks));
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const app = await createApp(config, "initialize", { logger });
   try {
     const context = { actor: operator(), requestId: terminal.requestId, ip: null };
     const installed = await app.installation.initialize(context, { ...input, password });
     const shown = presentInstalled(installed);
+    if (receiver !== null) await setReceiver(app, context, installed.organization.id, receiver);
     switch (terminal.form) {
       case "json":
         terminal.data(JSON.stringify(shown));
@@ -46,12 +61,28 @@ export async function initialize(terminal: Terminal, flags: InitFlags): Promise<
           ["Store", storeName(config)],
           ["Organization", `${shown.organization.name} (${shown.organization.id})`],
           ["Admin", `${shown.user.email} (${shown.user.id})`],
+          ...(receiver === null
+            ? []
+            : [
+                ["Paid at", `a wallet on ${receiver.network}, in ${receiver.tokenSymbol}`] as const,
+              ]),
         ]);
+        if (receiver === null) {
+          terminal.talk("To charge for plans, set a wallet later: till billing receive-wallet");
+        }
         terminal.talk("Next: till serve");
     }
   } finally {
     await app.close();
   }
+}
+
+/** Null where nobody is asked, or the answer is to leave it for later. */
+async function askReceiver(terminal: Terminal, networks: readonly Network[]) {
+  const question =
+    "Where are you paid for the plans you sell? network:address, or Enter to set it later";
+  const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
+  return answer === null ? null : parseReceiver(networks, answer);
 }
 
 async function readInput(terminal: Terminal, flags: InitFlags) {

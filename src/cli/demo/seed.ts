@@ -5,6 +5,7 @@ import { presentInvoice } from "../../features/invoices/index.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
+import { setReceiver } from "../receive-wallet.ts";
 
 /** What somebody who tries Till out starts with. */
 export interface DemoWorld {
@@ -17,6 +18,7 @@ export interface DemoWorld {
 }
 
 const network = "sandbox";
+const tokenSymbol = "USDT";
 const adminEmail = "admin@example.com";
 /** 120 bits. */
 const passwordBytes = 15;
@@ -40,11 +42,15 @@ export async function seed(
   receiver: { readonly url: string; readonly trust: (secret: string) => void },
 ): Promise<DemoWorld> {
   const adminPassword = Buffer.from(app.randomBytes(passwordBytes)).toString("base64url");
-  const { user } = await app.installation.initialize(context, {
+  const { user, organization } = await app.installation.initialize(context, {
     adminEmail,
     adminName: "Ada Admin",
     password: adminPassword,
     organization: "Till demo",
+  });
+  await setReceiver(app, context, organization.id, {
+    ...{ network, tokenSymbol },
+    receiver: { xpub: newXpub(app.randomBytes) },
   });
   const organizationId = await addMerchant(app, context, user.id);
   await app.wallets.create(context, organizationId, {
@@ -54,7 +60,7 @@ export async function seed(
   });
   const { secret: apiKey } = await app.apiKeys.create(context, organizationId, {
     name: "demo",
-    scopes: ["read", "write"],
+    scopes: ["read", "write", "billing"],
   });
   const endpoint = await app.webhooks.createEndpoint(context, organizationId, {
     url: receiver.url,
@@ -100,7 +106,7 @@ async function issueInvoice(
     app.invoices.create(context, organizationId, {
       amount: "24.00",
       settlementCurrency: "USD",
-      tokenSymbol: "USDT",
+      tokenSymbol,
       network,
       description: "Two bags of coffee",
       externalId: "demo-1",

@@ -16,4 +16,4 @@ export {
   type WalletRow,
   type WalletView,
 } from "./store.ts";
-export { hasWideGap, ordinaryGapLimit } from "./rules.ts";
+export { hasWideGap, ordinaryGapLimit, readReceiver } from "./rules.ts";

@@ -1,0 +1,71 @@
+import type { App } from "../compose/index.ts";
+import { NetworkNotEnabled, readReceiver } from "../features/wallets/index.ts";
+import { Problem } from "../kernel/errors.ts";
+import type { Id } from "../kernel/id.ts";
+import { findToken, type Network } from "../platform/chain/networks.ts";
+import type { WriteContext } from "../platform/database/index.ts";
+import { UsageError } from "./refusals.ts";
+
+/** Where the platform is paid, as its operator names it in one word. */
+export interface NamedReceiver {
+  readonly network: string;
+  readonly receiver: { readonly address: string } | { readonly xpub: string };
+  readonly tokenSymbol: string;
+}
+
+/**
+ * Reads `network:address`, or `network:xpub…`, as strictly as registering a wallet does, without touching a store. The
+ * token is the network's first one where none is named. Throws what registering throws, and a usage error for another
+ * form or a token that the network lacks.
+ */
+export function parseReceiver(
+  networks: readonly Network[],
+  text: string,
+  symbol?: string,
+): NamedReceiver {
+  const colon = text.indexOf(":");
+  if (colon === -1) {
+    throw new UsageError("Give the receive wallet as network:address, such as tron:T…");
+  }
+  const id = text.slice(0, colon).trim();
+  const pasted = text.slice(colon + 1).trim();
+  const network = networks.find((one) => one.id === id);
+  if (network === undefined) {
+    const enabled = networks.map((one) => one.id).join(", ");
+    throw new NetworkNotEnabled(`Choose one of the enabled networks: ${enabled}.`);
+  }
+  const receiver = pasted.startsWith("xpub") ? { xpub: pasted } : { address: pasted };
+  readReceiver(network, networks, receiver);
+  const token = symbol === undefined ? network.tokens[0] : findToken(network, symbol);
+  if (token == null) {
+    const symbols = network.tokens.map((one) => one.symbol).join(", ");
+    throw new UsageError(`Choose a token of ${network.title}: ${symbols}.`);
+  }
+  return { network: id, receiver, tokenSymbol: token.symbol };
+}
+
+/** The reason for which `parseReceiver` refuses a text; null: it does not. */
+export function receiverFault(networks: readonly Network[], text: string): string | null {
+  try {
+    parseReceiver(networks, text);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const [field] = error.errors;
+    return field?.message ?? error.message;
+  }
+}
+
+/** Registers the wallet for the platform's organization and has platform invoices paid there. */
+export async function setReceiver(
+  app: Pick<App, "wallets" | "receiveWallet">,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  { network, receiver, tokenSymbol }: NamedReceiver,
+): Promise<void> {
+  const { id } = await app.wallets.create(context, organizationId, {
+    ...{ label: "Platform", network },
+    ...receiver,
+  });
+  await app.receiveWallet.set(context, { walletId: id, tokenSymbol });
+}
