@@ -14,6 +14,7 @@ import {
   secureHeaders,
 } from "./api/http.ts";
 import type { RequestState } from "./api/exchange.ts";
+import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
 import type { App } from "./compose/index.ts";
 
@@ -32,13 +33,14 @@ export function createHttpServer(app: App): Server {
   const router = new Router<RequestState>();
   mountHealth(router, app);
   mountMetrics(router, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });
-  mountDocs(router, { operations: allOperations, version: app.version });
+  mountDocs(router, { operations: allOperations, version: app.version, baseUrl: app.baseUrl });
   for (const mount of app.mountables) mount(router);
 
   koa.use(identifyRequest(app));
   koa.use(measureRequests(app.metrics));
   koa.use(logRequests(app));
   koa.use(secureHeaders());
+  koa.use(representAnswers());
   koa.use(answerProblems(app));
   koa.use(readTarget());
   koa.use(router.routes());

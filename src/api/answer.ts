@@ -1,10 +1,11 @@
 import { canonicalJson } from "../kernel/canonical-json.ts";
 import { digest } from "../kernel/digest.ts";
 import { Defect, invalidField } from "../kernel/errors.ts";
-import { entityTag, tagsOf } from "./entity-tags.ts";
-import type { Exchange, MountDependencies } from "./exchange.ts";
+import { entityTag } from "./entity-tags.ts";
+import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
 import type { KeptAnswer } from "./idempotency.ts";
 import type { AnyCall, Operation } from "./operation.ts";
+import { hasEntityTag } from "./responses.ts";
 import { serialize } from "./serialize.ts";
 
 /** Has the service handle the call, once per Idempotency-Key, and sends what its record lets out. */
@@ -48,6 +49,7 @@ export async function answer<Service>(
 interface Rendered extends KeptAnswer {
   /** The entity tag, once somebody needed it. */
   tag?: string;
+  readonly forms?: CompressedForms;
 }
 
 const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
@@ -69,7 +71,7 @@ function rendered(
   }
   let answer = known.get(result);
   if (answer === undefined) {
-    answer = { ...present(result) };
+    answer = { ...present(result), forms: {} };
     known.set(result, answer);
   }
   return answer;
@@ -97,20 +99,9 @@ function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
     ctx.status = kept.status;
     return;
   }
-  const isSingle = operation.method !== "POST" && !operation.query["cursor"];
-  if (isSingle) {
-    const tag = (kept.tag ??= entityTag(kept.body));
-    ctx.set("ETag", tag);
-    const known = ctx.get("If-None-Match");
-    if (
-      operation.method === "GET" &&
-      known !== "" &&
-      (known === "*" || tagsOf(known).includes(tag))
-    ) {
-      ctx.status = 304;
-      return;
-    }
-  }
+  if (hasEntityTag(operation)) ctx.set("ETag", (kept.tag ??= entityTag(kept.body)));
+  if (operation.secretAnswer) ctx.state.isSecret = true;
+  if (kept.forms !== undefined) ctx.state.forms = kept.forms;
   ctx.status = kept.status;
   ctx.type = "application/json";
   ctx.body = kept.body;

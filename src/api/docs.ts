@@ -1,13 +1,14 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type Router from "@koa/router";
 import { notFound } from "../kernel/errors.ts";
 import type { RequestState } from "./exchange.ts";
 import type { Operation } from "./operation.ts";
-import { openApiDocument, problemsOf } from "./openapi.ts";
+import { openApiDocument } from "./openapi.ts";
 import { problemsOfAnyRequest } from "./problems.ts";
+import { keepBody, sendKept, type KeptBody } from "./representation.ts";
+import { problemsOf } from "./responses.ts";
 
 /** The files of Swagger UI that the page loads, from the package that ships them without calls to other hosts. */
 const assets: Readonly<Record<string, string>> = {
@@ -48,47 +49,57 @@ const start = `SwaggerUIBundle({
 });
 `;
 
+const html = "text/html; charset=utf-8";
+const javascript = "text/javascript; charset=utf-8";
+
 /** Serves the OpenAPI document, a page that shows it, and a page that explains every problem. */
 export function mountDocs(
   router: Router<RequestState>,
-  deps: { readonly operations: readonly Operation[]; readonly version: string },
+  deps: {
+    readonly operations: readonly Operation[];
+    readonly version: string;
+    readonly baseUrl: () => string;
+  },
 ): void {
-  let document: string | undefined;
-  router.get("/v1/openapi.json", (ctx) => {
-    document ??= JSON.stringify(openApiDocument(deps.operations, deps.version));
-    ctx.type = "application/json";
-    ctx.body = document;
-  });
+  // On the host that served the document, below the path that the base URL names.
+  const server = () => `${new URL(deps.baseUrl()).pathname.replace(/\/$/, "")}/v1`;
+  const document = () => openApiDocument(deps.operations, deps.version, server());
 
   // The address that `till serve` prints leads somewhere. Relative, because a proxy may serve it below a path.
   router.get("/", (ctx) => {
     ctx.redirect("docs");
   });
-  router.get("/docs", (ctx) => {
-    ctx.set("Content-Security-Policy", docsSecurityPolicy);
-    ctx.type = "text/html; charset=utf-8";
-    ctx.body = page;
-  });
-  router.get("/docs/start.js", (ctx) => {
-    ctx.type = "text/javascript; charset=utf-8";
-    ctx.body = start;
-  });
-  router.get("/docs/problems", (ctx) => {
-    ctx.set("Content-Security-Policy", docsSecurityPolicy);
-    ctx.type = "text/html; charset=utf-8";
-    ctx.body = problemsPage(deps.operations);
-  });
+  const texts: Readonly<Record<string, { readonly type: string; readonly make: () => string }>> = {
+    "/v1/openapi.json": { type: "application/json", make: () => JSON.stringify(document()) },
+    "/docs": { type: html, make: () => page },
+    "/docs/start.js": { type: javascript, make: () => start },
+    "/docs/problems": { type: html, make: () => problemsPage(deps.operations) },
+  };
+  for (const [path, { type, make }] of Object.entries(texts)) {
+    let kept: Promise<KeptBody> | undefined;
+    router.get(path, async (ctx) => {
+      kept ??= keepBody(type, make());
+      if (type === html) ctx.set("Content-Security-Policy", docsSecurityPolicy);
+      // To be asked for again each time, at the price of a 304.
+      ctx.set("Cache-Control", "no-cache");
+      sendKept(ctx, await kept);
+    });
+  }
 
+  const files = new Map<string, Promise<KeptBody>>();
   router.get("/docs/assets/:file", async (ctx) => {
-    const file = ctx.params["file"] ?? "";
-    const type = Object.hasOwn(assets, file) ? assets[file] : undefined;
+    const name = ctx.params["file"] ?? "";
+    const type = Object.hasOwn(assets, name) ? assets[name] : undefined;
     if (type === undefined) throw notFound();
-    const path = join(assetFolder(), file);
-    ctx.length = (await stat(path)).size;
-    ctx.type = type;
+    const file = files.get(name) ?? readAsset(name, type);
+    files.set(name, file);
     ctx.set("Cache-Control", "public, max-age=86400");
-    ctx.body = createReadStream(path);
+    sendKept(ctx, await file);
   });
+}
+
+async function readAsset(name: string, type: string): Promise<KeptBody> {
+  return keepBody(type, await readFile(join(assetFolder(), name)));
 }
 
 function assetFolder(): string {

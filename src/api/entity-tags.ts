@@ -5,16 +5,16 @@ import { PreconditionFailed } from "./problems.ts";
 import { serialize } from "./serialize.ts";
 
 /** The tag of a representation: equal bodies have equal tags. */
-export function entityTag(body: string): string {
+export function entityTag(body: string | Uint8Array): string {
   return `"${digest(body).slice(0, 32)}"`;
 }
 
-/** The tags that an If-Match or If-None-Match names; weak ones count like strong ones. */
+/** The tags that an If-Match or If-None-Match names; weak ones, which proxies make of ours, count like strong ones. */
 export function tagsOf(header: string): readonly string[] {
   return header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 }
 
-/** What throws where the current state is not one that the request's If-Match names. */
+/** Throws PreconditionFailed where the current state is not one that the request's If-Match names, in any encoding. */
 export function expectation(ifMatch: string, operation: Operation): (current: unknown) => void {
   if (!operation.conditional) {
     return () => {
@@ -22,7 +22,7 @@ export function expectation(ifMatch: string, operation: Operation): (current: un
     };
   }
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
-  const tags = tagsOf(ifMatch);
+  const tags = tagsOf(ifMatch).map((tag) => tag.replace(/-(?:br|gzip)"$/, '"'));
   return (current) => {
     if (tags.includes(entityTag(JSON.stringify(serialize(operation, current).body)))) return;
     throw new PreconditionFailed(

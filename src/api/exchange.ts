@@ -13,10 +13,21 @@ export interface MountDependencies {
   readonly strictAnswers: boolean;
 }
 
+/** The content encodings on offer, the one that compresses best first. */
+export const encodings = ["br", "gzip"] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** Compressed bytes of one body. */
+export type CompressedForms = Partial<Record<Encoding, Buffer>>;
+
 /** What the middleware in server.ts has learned about a request. */
 export interface RequestState {
   requestId: string;
   clientAddress: string;
+  /** The answer carries a secret, so it is not compressed. */
+  isSecret?: true;
+  /** Where the compressed forms of the answer's body are kept for the next request; absent: nowhere. */
+  forms?: CompressedForms;
 }
 
 /** A request for an operation and its answer. */

@@ -7,12 +7,13 @@ import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
 import { clientAddress } from "./client-address.ts";
-import type { RequestState } from "./exchange.ts";
+import type { Exchange, RequestState } from "./exchange.ts";
 import type { Mountable } from "./mount.ts";
 import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./problems.ts";
 import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./rate-limits.ts";
+import { sendKept } from "./representation.ts";
 import { parseUrl } from "../kernel/url.ts";
 
 type Handler = Middleware<RequestState>;
@@ -166,16 +167,7 @@ export function mountPages<Service>(
   };
 }
 
-function sendPage(
-  ctx: {
-    status: number;
-    type: string;
-    body: unknown;
-    set(name: string, value: string): void;
-    redirect(url: string): void;
-  },
-  answer: PageAnswer,
-): void {
+function sendPage(ctx: Exchange, answer: PageAnswer): void {
   ctx.set("Content-Security-Policy", pageSecurityPolicy);
   if (answer.kind === "redirect") {
     ctx.redirect(answer.location);
@@ -186,8 +178,7 @@ function sendPage(
   if (answer.kind === "file") {
     ctx.status = 200;
     ctx.set("Cache-Control", "public, max-age=31536000, immutable");
-    ctx.type = answer.type;
-    ctx.body = answer.body;
+    sendKept(ctx, answer.file);
     return;
   }
   ctx.status = answer.status;

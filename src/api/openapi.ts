@@ -1,50 +1,18 @@
-import { z } from "zod";
-import type { ProblemClass } from "../kernel/errors.ts";
-import { InvalidRequest, NotFound } from "../kernel/errors.ts";
 import { idPattern } from "../kernel/id.ts";
-import { StoreUnavailable } from "../platform/database/index.ts";
-import { groups, mayLackBody, pathParameters, type Operation } from "./operation.ts";
+import { groups, mayLackBody, pathParameters, type Group, type Operation } from "./operation.ts";
+import { ProblemRecord, problemsOfAnyRequest } from "./problems.ts";
+import { describeSchema, recordName, recordSchemas } from "./record.ts";
 import {
-  Forbidden,
-  IdempotencyKeyInFlight,
-  IdempotencyKeyReused,
-  InternalError,
-  OrganizationSuspended,
-  PayloadTooLarge,
-  PreconditionFailed,
-  ProblemRecord,
-  RateLimited,
-  Unauthenticated,
-  UnsupportedMediaType,
-} from "./problems.ts";
-import { recordName, recordSchemas } from "./record.ts";
+  problemsOf,
+  responseHeaders,
+  responsesOf,
+  type DeclaredResponse,
+  type ResponseHeader,
+} from "./responses.ts";
 
 type Json = Record<string, unknown>;
 
-/** Every problem that an operation may answer: its own, and those of every operation of its kind. */
-export function problemsOf(operation: Operation): readonly ProblemClass[] {
-  const isWrite = operation.method !== "GET";
-  const all: ProblemClass[] = [InvalidRequest, RateLimited, InternalError, StoreUnavailable];
-  all.push(...operation.errors);
-  if (operation.access.kind !== "public") all.push(Unauthenticated, Forbidden);
-  if (
-    (operation.access.kind === "organization" || operation.access.kind === "authenticated") &&
-    isWrite
-  )
-    all.push(OrganizationSuspended);
-  if (operation.path.includes("{")) all.push(NotFound);
-  if (operation.body !== null || operation.method === "POST")
-    all.push(PayloadTooLarge, UnsupportedMediaType);
-  if (operation.conditional) all.push(PreconditionFailed);
-  if (operation.idempotent) all.push(IdempotencyKeyReused, IdempotencyKeyInFlight);
-  return [...new Set(all)].sort(
-    (left, right) =>
-      left.definition.status - right.definition.status ||
-      left.definition.code.localeCompare(right.definition.code),
-  );
-}
-
-const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 function pathItemParameters(operation: Operation): Json[] {
   return [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => {
@@ -62,14 +30,7 @@ function pathItemParameters(operation: Operation): Json[] {
 
 function queryParameters(operation: Operation): Json[] {
   return Object.entries(operation.query).map(([name, schema]) => {
-    const {
-      $schema: _dialect,
-      deprecated,
-      description,
-      ...described
-    } = z.toJSONSchema(schema, {
-      io: "input",
-    }) as Json;
+    const { deprecated, description, ...described } = describeSchema(schema);
     return {
       ...{ name, in: "query", required: false },
       ...(description === undefined ? {} : { description }),
@@ -80,45 +41,92 @@ function queryParameters(operation: Operation): Json[] {
 }
 
 function headerParameters(operation: Operation): Json[] {
-  const headers: Json[] = [];
-  if (operation.idempotent) headers.push(parameter("IdempotencyKey"));
-  if (operation.conditional) headers.push(parameter("IfMatch"));
-  if (operation.method === "GET" && operation.query["cursor"] === undefined)
-    headers.push(parameter("IfNoneMatch"));
-  return headers;
+  const names: string[] = [];
+  if (operation.idempotent) names.push("IdempotencyKey");
+  if (operation.conditional) names.push("IfMatch");
+  if (operation.method === "GET") names.push("IfNoneMatch");
+  return names.map((name) => reference("parameters", name));
 }
 
-function responses(operation: Operation): Json {
-  const success =
-    operation.record === null
-      ? { description: "Done; no body." }
-      : {
-          description: operation.summary,
-          content: {
-            "application/json": {
-              schema: { $ref: `#/components/schemas/${recordName(operation.record)}` },
-            },
-          },
-        };
-  const byStatus = new Map<number, ProblemClass[]>();
-  for (const problem of problemsOf(operation)) {
-    const status = problem.definition.status;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), problem]);
-  }
-  const failures = [...byStatus].map(([status, problems]) => [
-    String(status),
-    {
-      description: problems
-        .map(({ definition }) => `\`${definition.code}\`: ${definition.title}.`)
-        .join(" "),
-      content: {
-        "application/problem+json": {
-          schema: { $ref: `#/components/schemas/${recordName(ProblemRecord)}` },
-        },
-      },
+function headersOf(names: readonly ResponseHeader[]): Json {
+  return Object.fromEntries(names.map((name) => [name, reference("headers", name)]));
+}
+
+function describeSuccess(operation: Operation, { headers }: DeclaredResponse): Json {
+  if (operation.record === null)
+    return { description: "Done; no body.", headers: headersOf(headers) };
+  const schema = reference("schemas", recordName(operation.record));
+  return {
+    description: operation.summary,
+    headers: headersOf(headers),
+    content: { "application/json": { schema } },
+  };
+}
+
+function describeNotModified({ headers }: DeclaredResponse): Json {
+  return {
+    description: "The representation still has a tag that `If-None-Match` names; no body.",
+    headers: headersOf(headers),
+  };
+}
+
+function describeProblems({ problems, headers }: DeclaredResponse): Json {
+  return {
+    description: problems
+      .map(({ definition }) => `\`${definition.code}\`: ${definition.title}.`)
+      .join(" "),
+    headers: headersOf(headers),
+    content: {
+      "application/problem+json": { schema: reference("schemas", recordName(ProblemRecord)) },
     },
-  ]);
-  return { [String(operation.status)]: success, ...(Object.fromEntries(failures) as Json) };
+  };
+}
+
+/** `rate_limited` → RateLimited; several codes are joined by Or. */
+function responseName({ status, problems }: DeclaredResponse): string {
+  if (status === 304) return "NotModified";
+  return problems
+    .map(({ definition }) =>
+      definition.code
+        .split("_")
+        .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+        .join(""),
+    )
+    .join("Or");
+}
+
+/** The responses that two or more operations share word for word, by their names among the components. */
+function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, Json> {
+  const uses = new Map<string, { name: string; response: Json; count: number }>();
+  for (const declared of operations.flatMap(responsesOf)) {
+    if (declared.status < 300) continue;
+    const response =
+      declared.status === 304 ? describeNotModified(declared) : describeProblems(declared);
+    const key = JSON.stringify(response);
+    const use = uses.get(key) ?? { name: responseName(declared), response, count: 0 };
+    use.count += 1;
+    uses.set(key, use);
+  }
+  const shared = new Map<string, Json>();
+  const byCount = [...uses.values()].sort((one, other) => other.count - one.count);
+  for (const { name, response, count } of byCount) {
+    // Where the same problems come with other headers, the rarer variant stays with its operations.
+    if (count > 1 && !shared.has(name)) shared.set(name, response);
+  }
+  return new Map([...shared].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function describeResponses(operation: Operation, shared: ReadonlyMap<string, Json>): Json {
+  return Object.fromEntries(
+    responsesOf(operation).map((declared) => {
+      const { status } = declared;
+      if (status < 300) return [String(status), describeSuccess(operation, declared)];
+      const response = status === 304 ? describeNotModified(declared) : describeProblems(declared);
+      const name = responseName(declared);
+      const isShared = JSON.stringify(shared.get(name)) === JSON.stringify(response);
+      return [String(status), isShared ? reference("responses", name) : response];
+    }),
+  );
 }
 
 function describe(operation: Operation): string {
@@ -131,13 +139,24 @@ function describe(operation: Operation): string {
   return operation.description === null ? needs : `${operation.description}\n\n${needs}`;
 }
 
-/** The OpenAPI 3.1 document of the operations. It names no server: paths hold on any instance. */
-export function openApiDocument(operations: readonly Operation[], version: string): Json {
+/** Where the API is on a machine that runs Till with its default settings: what the document in docs/ names. */
+const localServer = "http://127.0.0.1:8080/v1";
+
+/**
+ * The OpenAPI 3.1 document of the operations. `server` is what the paths begin with, up to the version segment; one
+ * that starts with a slash is on the host that serves the document.
+ */
+export function openApiDocument(
+  operations: readonly Operation[],
+  version: string,
+  server = localServer,
+): Json {
+  const shared = sharedResponses(operations);
+  const schemas = recordSchemas();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    const path = `/v1${operation.path}`;
-    const body = operation.body;
-    (paths[path] ??= {})[operation.method.toLowerCase()] = {
+    const { body } = operation;
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = {
       operationId: operation.id,
       tags: [operation.group],
       summary: operation.summary,
@@ -155,12 +174,12 @@ export function openApiDocument(operations: readonly Operation[], version: strin
               required: !mayLackBody(operation),
               content: {
                 "application/json": {
-                  schema: { $ref: `#/components/schemas/${recordName(body)}` },
+                  schema: reference("schemas", recordName(body)),
                 },
               },
             },
           }),
-      responses: responses(operation),
+      responses: describeResponses(operation, shared),
     };
   }
   return {
@@ -170,40 +189,83 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       version,
       description:
         "Invoices paid in crypto tokens, straight into the merchant's own wallets. Amounts are decimal text, times ISO 8601 with milliseconds and Z, errors RFC 9457 problem documents.",
+      license,
     },
-    tags: groups.map((name) => ({ name })),
+    servers: [{ url: server }],
+    tags: groups.map((name) => ({ name, description: groupDescriptions[name] })),
     paths,
     components: {
-      securitySchemes: {
-        accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
-        serviceKey: { type: "apiKey", in: "header", name: "X-Service-Key" },
-      },
-      parameters: {
-        IdempotencyKey: {
-          name: "Idempotency-Key",
-          in: "header",
-          required: false,
-          description:
-            "Makes a repeated request have one effect: the first answer is kept for 24 hours.",
-          schema: { type: "string", minLength: 1, maxLength: 255 },
-        },
-        IfMatch: {
-          name: "If-Match",
-          in: "header",
-          required: false,
-          description:
-            "The ETag that was read: the change is refused with 412 when the object has another one.",
-          schema: { type: "string" },
-        },
-        IfNoneMatch: {
-          name: "If-None-Match",
-          in: "header",
-          required: false,
-          description: "The ETag that is known: 304 without a body while it holds.",
-          schema: { type: "string" },
-        },
-      },
-      schemas: recordSchemas(),
+      securitySchemes,
+      parameters: headerParameterObjects,
+      headers: responseHeaders,
+      responses: Object.fromEntries(shared),
+      schemas: { ...schemas, [recordName(ProblemRecord)]: problemSchema(schemas, operations) },
     },
   };
 }
+
+/** The record of problems, with every code that an operation, or a request for none, may be answered with. */
+function problemSchema(
+  schemas: Readonly<Record<string, Json>>,
+  operations: readonly Operation[],
+): Json {
+  const schema = schemas[recordName(ProblemRecord)] as { readonly properties: Json };
+  const problems = [...problemsOfAnyRequest, ...operations.flatMap(problemsOf)];
+  const codes = new Set(problems.map(({ definition }) => definition.code));
+  const code = {
+    type: "string",
+    enum: [...codes].sort(),
+    description: "Stable: what a client decides by. A later version may add codes.",
+  };
+  return { ...schema, properties: { ...schema.properties, code } };
+}
+
+const license = { name: "All rights reserved", identifier: "LicenseRef-All-Rights-Reserved" };
+
+const groupDescriptions: Readonly<Record<Group, string>> = {
+  Auth: "Registration, sessions and passwords of dashboard users.",
+  Organizations: "Organizations and their verification.",
+  Users: "Members of an organization and invitations.",
+  "API Keys": "Keys by which programs act for an organization.",
+  Customers: "The merchant's customers.",
+  Wallets: "Addresses and extended public keys that receive payments.",
+  Invoices: "Requests for payment.",
+  Checkout: "What a payer sees and sends; needs no credential.",
+  Payments: "Payments of invoices, and transfers that wait for a decision.",
+  Webhooks: "Endpoints that events are delivered to, their deliveries, and the events themselves.",
+  Usage: "What the organization has used of its plan.",
+  Billing: "Plans, the organization's subscription and the platform's invoices to it.",
+  Analytics: "Figures and series of an organization's payments and invoices.",
+  "Audit Logs": "Who changed what, and when.",
+  Admin: "The platform's own view across organizations; for its admins and keys alone.",
+};
+
+const securitySchemes = {
+  accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  serviceKey: { type: "apiKey", in: "header", name: "X-Service-Key" },
+};
+
+const headerParameterObjects = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description: "Makes a repeated request have one effect: the first answer is kept for 24 hours.",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+  },
+  IfMatch: {
+    name: "If-Match",
+    in: "header",
+    required: false,
+    description:
+      "The ETag that was read: the change is refused with 412 when the object has another one.",
+    schema: { type: "string" },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    required: false,
+    description: "The ETag that is known: 304 without a body while it holds.",
+    schema: { type: "string" },
+  },
+};

@@ -107,7 +107,7 @@ interface Declaration<
   readonly idempotent?: false;
   /** It honours `If-Match`, as every PATCH does: its handler calls `expect` with what it is about to change. */
   readonly conditional?: true;
-  /** The answer carries a secret: it is kept sealed, under a key made from the Idempotency-Key. */
+  /** The answer carries a secret: it is kept sealed, under a key made from the Idempotency-Key, and not compressed. */
   readonly secretAnswer?: true;
   readonly handle: (
     service: Service,

@@ -1,10 +1,11 @@
 import type { RateLimitName } from "./rate-limits.ts";
+import type { KeptBody } from "./representation.ts";
 
 /** An answer in HTML, a redirect on this instance after a form, or a file whose name changes with what is in it. */
 export type PageAnswer =
   | { readonly kind: "html"; readonly status: 200 | 404 | 409 | 503; readonly html: string }
   | { readonly kind: "redirect"; readonly location: string }
-  | { readonly kind: "file"; readonly type: string; readonly body: string };
+  | { readonly kind: "file"; readonly file: KeptBody };
 
 export interface PageCall {
   readonly params: Readonly<Record<string, string>>;

@@ -40,18 +40,29 @@ export function recordName(schema: z.ZodType): string {
   return name;
 }
 
+/** Removes what zod adds to a schema and no reader of the document needs. */
+const concise = {
+  io: "input",
+  override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    // zod writes a pattern of several hundred letters beside these formats; the format says it.
+    if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
+      delete jsonSchema.pattern;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  },
+} as const;
+
+/** A schema that has no name, such as a query parameter's, as JSON Schema (2020-12). */
+export function describeSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, concise);
+  return described;
+}
+
 /** Every record as JSON Schema (2020-12) with references between them, by name. */
 export function recordSchemas(): Record<string, Record<string, unknown>> {
   const { schemas } = z.toJSONSchema(named, {
     uri: (id) => `#/components/schemas/${id}`,
-    io: "input",
-    override: ({ jsonSchema }) => {
-      // zod writes a pattern of several hundred letters beside these formats; the format says it.
-      if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
-        delete jsonSchema.pattern;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
+    ...concise,
   });
   return Object.fromEntries(
     Object.entries(schemas)
@@ -95,8 +106,11 @@ export const money = () =>
     .string()
     .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: 'must be decimal text such as "25.00"' });
 
-/** An amount in an answer, which sums may have made longer than a request may ask for. */
-export const moneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+/** An amount in an answer, never below zero, which sums may have made longer than a request may ask for. */
+export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
+
+/** An amount in an answer that may be below zero, such as a line that lowers an invoice. */
+export const signedMoneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
 
 export const id = <K extends IdKind>(kind: K) =>
   z.string().regex(idPattern(kind), {

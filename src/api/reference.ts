@@ -1,5 +1,5 @@
 import { groups, type Operation } from "./operation.ts";
-import { problemsOf } from "./openapi.ts";
+import { problemsOf } from "./responses.ts";
 import { recordName } from "./record.ts";
 
 function access(operation: Operation): string {

@@ -36,10 +36,10 @@ anyServed("the body of a request", (served) => {
       post?.requestBody?.required === false ? [target] : [],
     );
     expect(optional).to.include(
-      "/v1/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/rotate-secret",
+      "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/rotate-secret",
     );
     for (const target of optional) {
-      const url = target
+      const url = `/v1${target}`
         .replace("{organizationId}", person.organizationId)
         .replace("{webhookEndpointId}", `wep_${"0".repeat(26)}`);
       const answer = await served.app.request("POST", url, { token: person.token });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { openApiDocument, problemsOf } from "../../src/api/openapi.ts";
+import { openApiDocument } from "../../src/api/openapi.ts";
 import { PreconditionFailed } from "../../src/api/problems.ts";
+import { problemsOf } from "../../src/api/responses.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
 import { anyServed } from "../support/served.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { z } from "zod";
 import type { Operation } from "../../src/api/operation.ts";
-import { problemsOf } from "../../src/api/openapi.ts";
+import { problemsOf } from "../../src/api/responses.ts";
 import { problemsOfAnyRequest } from "../../src/api/problems.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";

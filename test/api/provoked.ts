@@ -1,7 +1,7 @@
 // Whether each problem that an operation declares was provoked by a test of the suite that has just run, over HTTP, and
 // none that it does not declare. The file that it is given has a line for each refusal: method, path, code.
 import { readFileSync } from "node:fs";
-import { problemsOf } from "../../src/api/openapi.ts";
+import { problemsOf } from "../../src/api/responses.ts";
 import type { Operation } from "../../src/api/operation.ts";
 import { problemsOfAnyRequest } from "../../src/api/problems.ts";
 import { allOperations } from "../../src/features/index.ts";

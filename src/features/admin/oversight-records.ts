@@ -85,8 +85,7 @@ export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
 /** What the command line narrows deliveries by: the filters of one organization's list need the organization. */
 export const DeliveryCommandQuery = z
   .strictObject({
-    limit: z.string().optional(),
-    cursor: z.string().optional(),
+    ...pageParameters,
     organizationId: id("organization").optional(),
     status: z.enum(deliveryStatuses).optional(),
     webhookEndpointId: id("webhookEndpoint").optional(),

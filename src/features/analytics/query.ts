@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitParameter } from "../../api/list.ts";
 import { instant } from "../../api/record.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/asset.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
@@ -14,7 +15,7 @@ export const figuresQuery = {
   currency: z.string().optional(),
 };
 export const chartsQuery = { ...figuresQuery, interval: z.enum(intervals).optional() };
-export const topQuery = { ...figuresQuery, limit: z.string().optional() };
+export const topQuery = { ...figuresQuery, limit: limitParameter };
 
 export const SummaryQuery = z.strictObject(figuresQuery);
 export const ChartsQuery = z.strictObject(chartsQuery);

@@ -10,6 +10,7 @@ import {
   record,
   requestRecord,
   responseRecord,
+  signedMoneyAnswer,
 } from "../../api/record.ts";
 import { signedMoneyPattern } from "../../kernel/money.ts";
 import { PaymentRecord } from "../payments/index.ts";
@@ -87,7 +88,7 @@ export const CreateAdminManualAdjustmentRequest = requestRecord(
 export const AdminManualAdjustmentRecord = responseRecord("AdminManualAdjustment", {
   id: id("adjustment"),
   organizationId: id("organization"),
-  amount: moneyAnswer(),
+  amount: signedMoneyAnswer(),
   currency: z.string(),
   description: z.string(),
   status: z.enum(["pending", "invoiced"]),

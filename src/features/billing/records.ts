@@ -7,6 +7,7 @@ import {
   moneyAnswer,
   requestRecord,
   responseRecord,
+  signedMoneyAnswer,
 } from "../../api/record.ts";
 import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";
@@ -79,8 +80,8 @@ const AdminPlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine"
   kind: z.enum(lineKinds),
   description: z.string(),
   quantity: z.int(),
-  unitAmount: moneyAnswer(),
-  amount: moneyAnswer().meta({
+  unitAmount: signedMoneyAnswer(),
+  amount: signedMoneyAnswer().meta({
     description: "What the line adds to the total; below zero it lowers it.",
   }),
 });
@@ -95,9 +96,13 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   status: z.enum(platformInvoiceStatuses),
   periodStart: datetime(),
   periodEnd: datetime(),
-  subtotal: moneyAnswer(),
+  subtotal: signedMoneyAnswer().meta({
+    description: "The plan, usage and adjustments; below zero where adjustments give back more.",
+  }),
   discountTotal: moneyAnswer(),
-  creditTotal: moneyAnswer(),
+  creditTotal: signedMoneyAnswer().meta({
+    description: "Paid by credits; below zero where a negative sum becomes a new credit instead.",
+  }),
   total: moneyAnswer(),
   currency: z.string(),
   lines: z.array(AdminPlatformInvoiceLineRecord),

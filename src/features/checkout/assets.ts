@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { keepBody, type KeptBody } from "../../api/representation.ts";
 
 /** A file that pages load. Its name changes with what is in it, so that browsers keep it for ever. */
 export interface Asset {
@@ -17,7 +18,13 @@ function readAsset(stem: string, extension: string, type: string): Asset {
 export const styleSheet = readAsset("checkout", "css", "text/css; charset=utf-8");
 export const script = readAsset("checkout", "js", "text/javascript; charset=utf-8");
 
-/** Null: there is no such file, or it was another one before an update. */
-export function findAsset(name: string): Asset | null {
-  return [styleSheet, script].find((asset) => asset.name === name) ?? null;
+const kept = new Map<string, Promise<KeptBody>>();
+
+/** The file of that name, ready to be sent. Null: there is no such file, or it was another one before an update. */
+export function findAsset(name: string): Promise<KeptBody> | null {
+  const asset = [styleSheet, script].find((each) => each.name === name);
+  if (asset === undefined) return null;
+  const file = kept.get(name) ?? keepBody(asset.type, asset.body);
+  kept.set(name, file);
+  return file;
 }

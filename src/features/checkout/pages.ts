@@ -74,10 +74,10 @@ function unavailablePage(path: string, basePath: string, text: Catalogue): PageA
   return { kind: "html", status: 503, html };
 }
 
-function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const asset = findAsset(call.params["file"] ?? "");
   if (asset === null) throw notFound();
-  return Promise.resolve({ kind: "file", type: asset.type, body: asset.body });
+  return { kind: "file", file: await asset };
 }
 
 async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {

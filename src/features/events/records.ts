@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitParameter } from "../../api/list.ts";
 import { datetime, id, record, responseRecord } from "../../api/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
@@ -35,7 +36,7 @@ export const EventListRecord = record(
 
 export const eventQuery = {
   after: z.string().max(cursorLengthMax).optional(),
-  limit: z.string().optional(),
+  limit: limitParameter,
   types: z.string().max(typesLengthMax).optional(),
 };
 

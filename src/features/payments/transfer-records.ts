@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pageParameters } from "../../api/list.ts";
 import {
   datetime,
   id,
@@ -80,16 +81,14 @@ export const TransferListRecord = listRecord("TransferList", TransferRecord);
 
 /** What narrows the list of transfers. */
 export const transferQuery = {
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   status: z.enum([...transferStatuses, "all"]).optional(),
 };
 export const TransferQuery = z.strictObject(transferQuery);
 
 /** What narrows the operator's list of submitted transactions. */
 export const ClaimQuery = z.strictObject({
-  limit: z.string().optional(),
-  cursor: z.string().optional(),
+  ...pageParameters,
   state: z.enum(claimStates).optional(),
 });
 
