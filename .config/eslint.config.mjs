@@ -42,7 +42,7 @@ const moneyOnly = [
 ];
 
 export default tseslint.config(
-  { ignores: ["dist/**", "coverage/**", "node_modules/**"] },
+  { ignores: ["dist/**", "coverage/**", "node_modules/**", "test/clients/shops/**"] },
   js.configs.recommended,
   {
     files: ["src/**/*.ts", "test/**/*.ts"],

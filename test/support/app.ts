@@ -10,6 +10,7 @@ import { loadConfig } from "../../src/platform/config/index.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
+import { expectDeclared } from "./declared.ts";
 import { noteProblem } from "./problems-seen.ts";
 import { expectSoundPlace } from "./sound.ts";
 
@@ -163,6 +164,7 @@ export async function send(
   const isJson = text !== "" && response.headers.get("Content-Type")?.includes("json") === true;
   const answered = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
   if (!response.ok) noteProblem(method, path, answered);
+  expectDeclared(method, path, response);
   return { status: response.status, headers: response.headers, body: answered, text };
 }
 

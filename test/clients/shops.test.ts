@@ -1,0 +1,129 @@
+// Clients that two generators make of docs/openapi.json compile under `strict`, and a shop on each sells with them.
+import { spawnSync } from "node:child_process";
+import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect } from "chai";
+import { approvedMerchant, expectStatus, startApp, type TestApp } from "../support/app.ts";
+import { xpubs } from "../support/merchants.ts";
+import { testContext } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+/** What the shops of test/clients/shops have in common. */
+interface Shop {
+  /** What became of each order, by its name. */
+  readonly orders: ReadonlyMap<string, string>;
+  order(name: string, amount: string): Promise<{ readonly checkoutId: string | null }>;
+  /** Looks at what has happened since, and acts on it. */
+  work(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const shops = ["openapi-fetch", "hey-api"];
+
+const generate = `
+import { writeFile } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import { createClient } from "@hey-api/openapi-ts";
+import openapiTypescript, { astToString } from "openapi-typescript";
+const [document] = process.argv.slice(2);
+const tree = await openapiTypescript(pathToFileURL(document));
+await writeFile("schema.ts", astToString(tree));
+await createClient({ input: document, output: "hey", logs: { level: "silent" } });
+`;
+
+const settings = {
+  compilerOptions: {
+    ...{ target: "es2023", module: "esnext", moduleResolution: "bundler", types: ["node"] },
+    ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+  },
+  files: [...shops.map((name) => `${name}.ts`)],
+};
+
+describe("a shop on a generated client", () => {
+  let folder: string;
+  let app: TestApp;
+  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+
+  /** Runs a program in the folder; gives what it printed, which is nothing where all is well. */
+  function run(file: string, ...words: readonly string[]): string {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...words], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    return status === 0 ? "" : `${stdout}${stderr}` || `ended with ${String(status)}`;
+  }
+
+  before(async function () {
+    this.timeout(120_000);
+    folder = await mkdtemp(join(tmpdir(), "till-clients-"));
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    await writeFile(join(folder, "package.json"), '{"type":"module"}');
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    await writeFile(join(folder, "generate.js"), generate);
+    for (const name of shops) {
+      await copyFile(join(root, `test/clients/shops/${name}.ts`), join(folder, `${name}.ts`));
+    }
+    expect(run("generate.js", join(root, "docs/openapi.json"))).to.equal("");
+
+    app = await startApp({ settings: { TILL_SANDBOX_BLOCK_MS: "0" } });
+    merchant = await approvedMerchant(app);
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    const { organizationId, key } = merchant;
+    const path = `/v1/organizations/${organizationId}/wallets`;
+    await expectStatus(app.request("POST", path, { key, body: wallet }), 201);
+    await app.app.sandbox?.mine(testContext, 1);
+  });
+  after(async () => {
+    await app.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("compiles under strict, with numbers as numbers and every status of an invoice", function () {
+    this.timeout(120_000);
+    expect(run(join(root, "node_modules/typescript/bin/tsc"))).to.equal("");
+  });
+
+  for (const name of shops) {
+    it(`ships what is paid, and asks for or gives back the rest (${name})`, async function () {
+      this.timeout(60_000);
+      const { openShop } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as {
+        openShop(options: object): Shop;
+      };
+      const { key: apiKey, organizationId } = merchant;
+      const shop = openShop({ apiBase: `${app.url}/v1`, apiKey, organizationId });
+      const outcomes: Readonly<Record<string, string>> = {
+        [`${name} paid`]: "shipped",
+        [`${name} underpaid`]: "asked for the rest",
+        [`${name} too late`]: "refund what came",
+        [`${name} forgotten`]: "given up",
+      };
+      const press = async (order: { checkoutId: string | null }, ...buttons: string[]) => {
+        for (const action of buttons) {
+          const answer = await app.request("POST", `/pay/${String(order.checkoutId)}/sandbox`, {
+            raw: `action=${action}`,
+            headers: { "Content-Type": "application/x-www-form-urlencoded" },
+          });
+          expect(answer.status, `${action}: ${answer.text}`).to.equal(303);
+        }
+      };
+      const [paid, underpaid, late, forgotten] = await Promise.all(
+        Object.keys(outcomes).map((order) => shop.order(order, "25.00")),
+      );
+      if (!paid || !underpaid || !late || !forgotten) throw new Error("an order is missing");
+      await press(paid, "pay");
+      await press(underpaid, "underpay");
+      await press(late, "underpay", "mine", "mine", "mine", "expire");
+      await press(forgotten, "expire", "mine", "mine", "mine");
+      await until(
+        "the shop",
+        async () => {
+          await shop.work();
+          return [...shop.orders].filter(([order, outcome]) => outcomes[order] !== outcome);
+        },
+        (others) => others.length === 0,
+      );
+    });
+  }
+});
