@@ -89,7 +89,7 @@ describe("a shop on a generated client", () => {
     it(`ships what is paid, and asks for or gives back the rest (${name})`, async function () {
       this.timeout(60_000);
       const { openShop } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as {
-        openShop(options: object): Shop;
+        readonly openShop: (options: object) => Shop;
       };
       const { key: apiKey, organizationId } = merchant;
       const shop = openShop({ apiBase: `${app.url}/v1`, apiKey, organizationId });

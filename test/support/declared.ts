@@ -24,11 +24,11 @@ type Node = Readonly<Record<string, unknown>>;
 type Tree = Readonly<Record<string, Readonly<Record<string, Node>>>>;
 
 /** Follows `{ $ref: "#/components/…" }`. */
-function resolve<T>(document: Node, node: unknown): T {
+function resolve(document: Node, node: unknown): unknown {
   const { $ref } = node as { $ref?: string };
-  if ($ref === undefined) return node as T;
+  if ($ref === undefined) return node;
   const names = $ref.slice(2).split("/");
-  return names.reduce<unknown>((found, name) => (found as Node)[name], document) as T;
+  return names.reduce<unknown>((found, name) => (found as Node)[name], document);
 }
 
 function readDocument(): readonly Described[] {
@@ -41,10 +41,10 @@ function readDocument(): readonly Described[] {
       operationId: String(operation["operationId"]),
       responses: Object.fromEntries(
         Object.entries(operation["responses"] as Node).map(([status, node]) => {
-          const response = resolve<DescribedResponse>(document, node);
+          const response = resolve(document, node) as DescribedResponse;
           const headers = Object.entries(response.headers).map(([name, header]) => [
             name.toLowerCase(),
-            resolve<HeaderObject>(document, header),
+            resolve(document, header),
           ]);
           return [status, { ...response, headers: Object.fromEntries(headers) as Node }];
         }),
