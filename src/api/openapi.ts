@@ -228,6 +228,7 @@ const groupDescriptions: Readonly<Record<Group, string>> = {
   Users: "Members of an organization and invitations.",
   "API Keys": "Keys by which programs act for an organization.",
   Customers: "The merchant's customers.",
+  Networks: "The enabled networks, with their tokens and required confirmations.",
   Wallets: "Addresses and extended public keys that receive payments.",
   Invoices: "Requests for payment.",
   Checkout: "What a payer sees and sends; needs no credential.",
