@@ -36,7 +36,7 @@ anyServed(
         paths: Record<string, { get?: { parameters: { name: string; deprecated?: true }[] } }>;
       };
       for (const { operation, name } of timed.filter((each) => reportTimes.includes(each.name))) {
-        const parameters = document.paths[`/v1${operation.path}`]?.get?.parameters ?? [];
+        const parameters = document.paths[operation.path]?.get?.parameters ?? [];
         const isDeprecated = parameters.some(
           (each) => each.name === name && each.deprecated === true,
         );
