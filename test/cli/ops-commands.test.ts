@@ -4,7 +4,7 @@ import { init, till, useFolders, useProcesses } from "../support/till.ts";
 import { until } from "../support/until.ts";
 
 const patienceMs = 120_000;
-const sandbox = { TILL_NETWORKS: "sandbox" };
+const sandbox = { TILL_NETWORKS: "sandbox", TILL_RATES: "off" };
 
 interface Status {
   readonly checkedAt: string;
