@@ -13,6 +13,7 @@ import {
 import type { RequestState } from "../../../src/api/exchange.ts";
 import { mountOperations } from "../../../src/api/mount.ts";
 import { createRateLimiter } from "../../../src/api/rate-limits.ts";
+import { representAnswers } from "../../../src/api/representation.ts";
 import {
   checkoutOperations,
   checkoutPages,
@@ -193,6 +194,7 @@ export async function openLab(
   })(router);
   koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));
   koa.use(secureHeaders());
+  koa.use(representAnswers());
   koa.use(answerProblems({ logger: silentLogger, baseUrl: () => "https://pay.example" }));
   koa.use(router.routes());
   koa.use(refuseMethods(router));
