@@ -30,6 +30,7 @@ import {
   makeSandboxDesk,
   makeTransferDesk,
   makeTransferService,
+  invoicesOfTransaction,
   makeScanner,
   makeWatcher,
   makeWitness,
@@ -110,6 +111,7 @@ export function makeMoney(
       await requireVerified(reader, organizationId, config.verification);
       await billing.requireSubscription(reader, organizationId);
     },
+    invoicesOfTransaction,
     hasCustomer: async (reader: Reader, organizationId, customerId) =>
       (await findCustomer(reader, organizationId, customerId)) !== null,
   });

@@ -78,6 +78,21 @@ export function toPageBy<T>(
   return { data, nextCursor: hasMore ? encodeCursor(page, positionOf(last)) : null };
 }
 
+/**
+ * A page of a list whose search may stop early: `resumeAt` is the position behind which the rest lies where the rows do
+ * not fill the page; null where there is no rest.
+ */
+export function toPartialPage<T>(
+  rows: readonly T[],
+  page: PageRequest,
+  positionOf: (row: T) => string,
+  resumeAt: string | null,
+): Page<T> {
+  const whole = toPageBy(rows, page, positionOf);
+  if (whole.nextCursor !== null || resumeAt === null) return whole;
+  return { ...whole, nextCursor: encodeCursor(page, resumeAt) };
+}
+
 /** The page with each row as it is presented. */
 export function mapPage<T, U>(
   page: Page<T>,

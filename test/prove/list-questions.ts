@@ -81,12 +81,51 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
   return { app, merchant, platform, summedPerSecond, questions };
 }
 
+/** Filters that are common, rare, and common where another is not: the walk of a page stays short whatever they are. */
+const searches: readonly (readonly [name: string, query: string])[] = [
+  ["invoices by several statuses", "status=open,partially_paid,draft"],
+  ["invoices, oldest first", "sort=createdAt"],
+  ["invoices of a rare network", "network=tron"],
+  ["invoices of a rare network by a common status", "network=tron&status=paid"],
+  ["invoices of a rare network by a rare token", "network=tron&tokenSymbol=USDC"],
+  ["invoices of a rare currency, smallest first", "settlementCurrency=EUR&sort=amount"],
+  ["invoices by amount", "settlementCurrency=USD&sort=-amount"],
+  ["invoices by amount and a rare status", "settlementCurrency=USD&sort=-amount&status=draft"],
+  ["invoices by time of payment", "sort=-paidAt"],
+  [
+    "invoices of a frequent customer by time of payment",
+    `sort=paidAt&customerId=${frequentCustomer}`,
+  ],
+  [
+    "invoices of a frequent customer on a rare network",
+    `network=tron&customerId=${frequentCustomer}`,
+  ],
+  ["invoices by common metadata", "metadataKey=channel&metadataValue=web"],
+  ["invoices by rare metadata", "metadataKey=channel&metadataValue=fax"],
+  ["invoices by metadata that none has", "metadataKey=channel&metadataValue=none"],
+  [
+    "invoices by common metadata and a status that none of them has",
+    "metadataKey=channel&metadataValue=web&status=partially_paid",
+  ],
+  ["invoices by a word of all", "search=order"],
+  ["invoices by a rare word", "search=gift"],
+  ["invoices by a word that none has", "search=zzz"],
+  ["invoices by a word and a number", "search=order%204711"],
+  ["invoices by the beginning of a number", "search=4"],
+  ["invoices by a word of all and another that none has", "search=order%20zzz"],
+  ["invoices by customers of one name", "search=customer"],
+  ["invoices by an e-mail address", "search=customer77@example.com"],
+  ["invoices by a word of all and a rare status", "search=order&status=partially_paid"],
+  ["invoices by a common word and a rare network", "search=order&network=tron"],
+  ["invoices by a rare word, by amount", "search=gift&settlementCurrency=USD&sort=-amount"],
+];
+
 async function questionsOf(
   app: TestApp,
   home: string,
   key: string,
   platform: string,
-  { from, to, endpointIds }: Seed,
+  { from, to, endpointIds, walletId }: Seed,
 ): Promise<Question[]> {
   const merchant = { key };
   const list = `${home}/invoices?limit=20`;
@@ -98,6 +137,11 @@ async function questionsOf(
   const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, key);
   const middle = (from + to) / 2;
   const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
+  const byAmount = `${list}&settlementCurrency=USD&sort=-amount`;
+  const deepAmount = await cursorAt(app, byAmount.replace("limit=20", "limit=100"), key);
+  const deepPaidAt = await cursorAt(app, `${home}/invoices?limit=100&sort=-paidAt`, key);
+  const payments = await expectStatus(app.request("GET", `${home}/payments`, { key }), 200);
+  const hash = (payments.body["data"] as { transactionHash: string }[])[0]?.transactionHash ?? "";
   const page = (name: string, path: string): Question => ({
     ...{ name, path, key: merchant, targetMs: pageTarget },
   });
@@ -140,6 +184,24 @@ async function questionsOf(
       "an invoice by its externalId",
       `${list}&externalId=${encodeURIComponent(some.externalId)}`,
     ),
+    ...searches.map(([name, query]) => page(name, `${list}&${query}`)),
+    page("invoices by amount, 10,000 deep", `${byAmount}&cursor=${deepAmount}`),
+    page("invoices by time of payment, 10,000 deep", `${list}&sort=-paidAt&cursor=${deepPaidAt}`),
+    page("invoices of a frequent customer by amount", `${byAmount}&customerId=${frequentCustomer}`),
+    page("invoices of a time by amount", `${byAmount}&${time}`),
+    page("invoices paid within a time", `${list}&${time.replaceAll("created", "paid")}`),
+    page(
+      "invoices paid within a time, by amount",
+      `${byAmount}&${time.replaceAll("created", "paid")}`,
+    ),
+    page("invoices of a wallet", `${list}&walletId=${walletId}`),
+    page("invoices of an address", `${list}&walletAddress=0x${"1".repeat(40)}`),
+    page("invoices of a transaction", `${list}&transactionHash=${hash}`),
+    page("payments of a transaction", `${home}/payments?transactionHash=${hash}`),
+    page("payments of a sender", `${home}/payments?fromAddress=0x${"0".repeat(39)}1`),
+    page("payments of a rare network", `${home}/payments?network=tron`),
+    page("payments of a rare network by token", `${home}/payments?network=tron&tokenSymbol=USDC`),
+    page("payments of a time, oldest first", `${home}/payments?sort=createdAt&${time}`),
     page("payments, first page", `${home}/payments?limit=20`),
     page("payments, 10,000 deep", `${home}/payments?limit=20&cursor=${deepPayment}`),
     page("payments by status", `${home}/payments?limit=20&status=confirmed`),

@@ -34,24 +34,71 @@ const sampleValues: Readonly<Record<string, string>> = {
   types: "invoice.paid,payment.confirmed",
   network: "sandbox",
   search: "shop",
+  tokenSymbol: "USDT",
+  settlementCurrency: "USD",
+  walletId: `wal_${"0".repeat(26)}`,
+  walletAddress: `0x${"1".repeat(40)}`,
+  fromAddress: `0x${"1".repeat(40)}`,
+  transactionHash: "0".repeat(64),
+  metadataKey: "channel",
 };
 
 /** The indexes of what lists narrow by: without one of them, another would be looked through for a page. */
 const indexes: Readonly<Record<string, string>> = {
   "invoices, first page": "invoices_organization",
   "invoices, 10,000 deep": "invoices_organization",
-  "invoices by status": "invoices_status",
-  "invoices by status, 10,000 deep": "invoices_status",
-  "invoices by a rare status": "invoices_status",
+  "invoices by status": "invoices_facet",
+  "invoices by status, 10,000 deep": "invoices_facet",
+  "invoices by a rare status": "invoices_facet",
   "invoices of a customer": "invoices_customer",
-  "invoices of a customer by status": "invoices_customer_status",
-  "invoices of a frequent customer by a status that none has": "invoices_customer_status",
+  "invoices of a customer by status": "invoices_customer",
+  "invoices of a frequent customer by a status that none has": "invoices_customer",
   "invoices of a time": "invoices_organization",
-  "invoices of a time by status": "invoices_(organization|status)",
+  "invoices of a time by status": "invoices_facet",
   "an invoice by its externalId": "invoices_external_id",
+  "invoices by several statuses": "invoices_facet",
+  "invoices, oldest first": "invoices_organization",
+  "invoices of a rare network": "invoices_facet",
+  "invoices of a rare network by a common status": "invoices_facet",
+  "invoices of a rare network by a rare token": "invoices_facet",
+  "invoices of a rare currency, smallest first": "invoices_amount",
+  "invoices by amount": "invoices_amount",
+  "invoices by amount and a rare status": "invoices_amount",
+  "invoices by time of payment": "invoices_paid",
+  "invoices of a frequent customer by time of payment": "invoices_paid",
+  "invoices of a frequent customer on a rare network": "invoices_customer",
+  "invoices by common metadata": "invoice_terms",
+  "invoices by rare metadata": "invoice_terms",
+  "invoices by metadata that none has": "invoice_terms",
+  "invoices by common metadata and a status that none of them has": "invoices_facet",
+  "invoices by a word of all": "invoice_terms",
+  "invoices by a rare word": "invoice_terms",
+  "invoices by a word that none has": "invoice_terms",
+  "invoices by a word and a number": "invoice_terms",
+  "invoices by the beginning of a number": "invoice_terms",
+  "invoices by a word of all and another that none has": "invoice_terms",
+  "invoices by customers of one name": "customer_terms",
+  "invoices by an e-mail address": "customers_email",
+  "invoices by a word of all and a rare status": "invoices_facet",
+  "invoices by a common word and a rare network": "invoices_facet",
+  "invoices by a rare word, by amount": "invoice_terms",
+  "invoices by amount, 10,000 deep": "invoices_amount",
+  "invoices by time of payment, 10,000 deep": "invoices_paid",
+  "invoices of a frequent customer by amount": "invoices_amount",
+  "invoices of a time by amount": "invoices_amount",
+  "invoices paid within a time": "invoices_paid",
+  "invoices paid within a time, by amount": "invoices_amount",
+  "invoices of a wallet": "invoices_facet",
+  "invoices of an address": "wallets_organization",
+  "invoices of a transaction": "transfers_transaction",
+  "payments of a transaction": "transfers_transaction",
+  "payments of a sender": "transfers_sender",
+  "payments of a rare network": "payments_facet",
+  "payments of a rare network by token": "payments_facet",
+  "payments of a time, oldest first": "payments_organization",
   "payments, first page": "payments_organization",
   "payments, 10,000 deep": "payments_organization",
-  "payments by status": "payments_status",
+  "payments by status": "payments_facet",
   "payments of an invoice": "payments_invoice",
   "customers, first page": "customers_organization",
   "a customer by e-mail": "customers_email",
@@ -69,8 +116,8 @@ const indexes: Readonly<Record<string, string>> = {
   "audit by an actor who never did that": "audit_logs_actor_action",
   "audit of a time": "audit_logs_organization",
   "audit of a time by action": "audit_logs_action",
-  "all payments by a rare status": "payments_unusual",
-  "all payments of a network": "payments_network",
+  "all payments by a rare status": "payments_platform_facet",
+  "all payments of a network": "payments_platform_facet",
   "all deliveries by a rare status": "webhook_deliveries_unusual",
   "dead letters": "webhook_deliveries_dead",
   "all audit by actor and action": "audit_logs_platform_actor_action",
@@ -191,11 +238,13 @@ function readings({ merchant, platform, questions }: Library): Listing[] {
 
 function queriesOf(operation: Operation): string[] {
   const names = Object.keys(operation.query).filter(
-    (name) => name !== "cursor" && name !== "after",
+    (name) => !["cursor", "after", "metadataValue"].includes(name),
   );
   const parts = names.map((name) => {
     const value = sampleOf(operation, name);
-    return `?${name}=${encodeURIComponent(value)}`;
+    // Parameters that come together or not at all.
+    const beside = name === "metadataKey" ? "&metadataValue=web" : "";
+    return `?${name}=${encodeURIComponent(value)}${beside}`;
   });
   return ["", ...parts];
 }
@@ -206,8 +255,9 @@ function sampleOf(operation: Operation, name: string): string {
   };
   const [option] = schema.unwrap?.().options ?? [];
   if (option !== undefined) return option;
-  if (/^(from|createdFrom)$/.test(name)) return toIso(Date.UTC(2026, 0, 1));
-  if (/^(to|createdTo)$/.test(name)) return toIso(Date.UTC(2027, 0, 1));
+  if (/^(from|createdFrom|paidFrom)$/.test(name)) return toIso(Date.UTC(2026, 0, 1));
+  if (/^(to|createdTo|paidTo)$/.test(name)) return toIso(Date.UTC(2027, 0, 1));
+  if (name === "status") return /Payments/.test(operation.id) ? "confirmed" : "paid";
   const value = sampleValues[name];
   if (value === undefined)
     throw new Error(`${operation.id}: give the filter ${name} a sample value`);

@@ -46,6 +46,10 @@ const statusOf = (number: string) => `CASE
   WHEN (${number} * 37) % 100 < 91 THEN 'canceled' WHEN (${number} * 37) % 100 < 96 THEN 'open'
   WHEN (${number} * 37) % 100 < 97 THEN 'partially_paid' ELSE 'draft' END`;
 
+/** One value of nearly all invoices, another of one in a thousand. */
+const mostly = (number: string, common: string, rare: string, at: number) =>
+  `CASE WHEN ${number} % 1000 = ${String(at)} THEN ${rare} ELSE ${common} END`;
+
 /** A fifth of the invoices are this customer's, and none of the drafts. */
 export const frequentCustomer = `cus_${"0".repeat(25)}1`;
 
@@ -73,19 +77,52 @@ export async function seed(db: Database, given: Seed): Promise<void> {
     `INSERT INTO invoices (id, organization_id, public_id, checkout_id, status, exception, version, amount,
        settlement_currency, settlement_decimals, token_symbol, token_decimals, network, required_confirmations,
        payable_amount, remaining_amount, exchange_rate, underpayment_tolerance, wallet_id, wallet_address, customer_id,
-       external_id, expires_in_seconds, metadata, seen_amount, confirmed_amount, is_late, is_reverted, expires_at,
-       created_at, updated_at, issued_at)`,
+       external_id, description, expires_in_seconds, metadata, seen_amount, confirmed_amount, is_late, is_reverted,
+       expires_at, created_at, updated_at, issued_at, paid_at)`,
     `${idOf("inv", created, "n.i")}, '${given.organizationId}', 'pub' || n.i, 'chk' || n.i, ${status}, 'none', 1,
-     ${padded(dialect, amount)}, 'USD', 2, 'USDT', 6, 'sandbox', 3, ${issued(padded(dialect, `${amount} * 10000`))},
+     ${padded(dialect, amount)}, ${mostly("n.i", "'USD'", "'EUR'", 11)}, 2, ${mostly("n.i", "'USDT'", "'USDC'", 17)}, 6, ${mostly("n.i", "'sandbox'", "'tron'", 23)}, 3, ${issued(padded(dialect, `${amount} * 10000`))},
      ${issued(padded(dialect, `${amount} * 10000`))}, '1', '0', '${given.walletId}', '0x00',
      CASE WHEN n.i % 5 < 3 THEN ${customerId(`(n.i * 7919) % ${String(given.customers)}`)}
        WHEN n.i % 5 = 3 THEN ${customerId("1")} END, 'order ' || n.i,
-     3600, '{}', ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
-     ${created}, ${created}, ${issued(created)}`,
+     'Order ' || n.i || CASE WHEN n.i % 1000 = 9 THEN ', a gift' ELSE '' END, 3600,
+     CASE WHEN n.i % 10000 = 3 THEN '{"channel":"fax"}' WHEN n.i % 2 = 0 THEN '{"channel":"web"}' ELSE '{}' END, ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
+     ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END`,
   );
+  await describeAll(db, given, created);
   await pay(db, given);
   await note(db, given, created);
   await deliver(db, given, created);
+}
+
+/**
+ * The words and metadata that lists find invoices by. Every description starts with "order"; one of a thousand is a
+ * gift; the channel is the web for half of the invoices, and one in ten thousand came by fax.
+ */
+async function describeAll(db: Database, given: Seed, created: string): Promise<void> {
+  const into = "INSERT INTO invoice_terms (organization_id, term, invoice_id)";
+  const id = idOf("inv", created, "n.i");
+  const terms: readonly (readonly [term: string, step: number, first: number])[] = [
+    ["'d:order'", 1, 0],
+    ["'d:' || n.i", 1, 0],
+    ["'d:gift'", 1_000, 9],
+    ["'m:7:channel=web'", 2, 0],
+    ["'m:7:channel=fax'", 10_000, 3],
+  ];
+  for (const [term, step, first] of terms) {
+    await fill(
+      db,
+      given.invoices,
+      into,
+      `'${given.organizationId}', ${term}, ${id}`,
+      `n.i % ${String(step)} = ${String(first)}`,
+    );
+  }
+  await fill(
+    db,
+    given.customers,
+    "INSERT INTO customer_terms (organization_id, term, customer_id)",
+    `'${given.organizationId}', 'customer', ${customerId("n.i")}`,
+  );
 }
 
 /** Who did what, as `note` says it. */
@@ -136,13 +173,19 @@ export function stepOf({ from, to, invoices }: Seed): number {
   return Math.max(1, Math.floor((to - from) / invoices));
 }
 
-async function fill(db: Database, rows: number, into: string, values: string): Promise<void> {
+async function fill(
+  db: Database,
+  rows: number,
+  into: string,
+  values: string,
+  where = "1 = 1",
+): Promise<void> {
   for (let start = 0; start < rows; start += batchRows) {
     await db.write(testContext, async (tx) => {
       await withoutForeignKeys(tx);
       await tx.run(
         `${into} WITH RECURSIVE n (i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $2)
-         SELECT ${values} FROM n`,
+         SELECT ${values} FROM n WHERE ${where}`,
         [start, Math.min(rows, start + batchRows)],
       );
     });

@@ -5,6 +5,7 @@ import {
   makeSettlement,
   type InvoiceRow,
 } from "../../src/features/invoices/index.ts";
+import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
 import { createQuotes } from "../../src/features/rates/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
 import { Problem } from "../../src/kernel/errors.ts";
@@ -41,6 +42,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     quotes,
     recentState: networkState,
     issuingGate: (reader, organizationId) => gate(reader, organizationId),
+    invoicesOfTransaction,
     hasCustomer: (_reader, _organizationId, customerId) =>
       Promise.resolve(customers.has(customerId)),
   });

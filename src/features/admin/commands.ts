@@ -219,9 +219,18 @@ export const oversightCommands = [
       organizationFlag,
       {
         flags: "--status <status>",
-        description: "payments of one status only, such as confirming, confirmed or review",
+        description: "of this status only, or of several: confirming,review",
       },
+      { flags: "--invoice-id <id>", description: "payments of one invoice only" },
       { flags: "--network <id>", description: "payments on one network only" },
+      { flags: "--token-symbol <symbol>", description: "payments in one token only" },
+      { flags: "--transaction-hash <hash>", description: "payments by one transaction" },
+      {
+        flags: "--created-from <time>",
+        description: "from then on, such as 2031-01-31T00:00:00.000Z",
+      },
+      { flags: "--created-to <time>", description: "before then" },
+      { flags: "--sort <order>", description: "createdAt or -createdAt, the newest first" },
       ...pageFlags,
     ],
     examples: [
@@ -231,15 +240,21 @@ export const oversightCommands = [
     effect: "read",
     async handle(service, call) {
       const { PlatformPaymentQuery } = await import("./oversight-records.ts");
-      return service.listPayments(
-        call.parse(PlatformPaymentQuery, {
-          limit: call.flag("limit"),
-          cursor: call.flag("cursor"),
-          organizationId: call.flag("organization"),
-          status: call.flag("status"),
-          network: call.flag("network"),
-        }),
-      );
+      const { readPaymentQuery } = await import("../payments/index.ts");
+      const query = call.parse(PlatformPaymentQuery, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        organizationId: call.flag("organization"),
+        status: call.flag("status"),
+        invoiceId: call.flag("invoice-id"),
+        network: call.flag("network"),
+        tokenSymbol: call.flag("token-symbol"),
+        transactionHash: call.flag("transaction-hash"),
+        createdFrom: call.flag("created-from"),
+        createdTo: call.flag("created-to"),
+        sort: call.flag("sort"),
+      });
+      return service.listPayments(readPaymentQuery(query));
     },
     async present(page) {
       return (await import("./oversight-present.ts")).presentPlatformPayments(page);

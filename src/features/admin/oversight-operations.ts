@@ -1,6 +1,7 @@
 import { platform } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
 import { presentOperationsStatus } from "./glance.ts";
+import { platformPaymentQuery, readPaymentQuery } from "../payments/index.ts";
 import type { OversightService } from "./oversight.ts";
 import {
   presentFailedJobs,
@@ -14,7 +15,6 @@ import {
   AdminWebhookDeliveryListRecord,
   failedJobQuery,
   platformDeliveryQuery,
-  platformPaymentQuery,
 } from "./oversight-records.ts";
 
 const operation = operationsOf<OversightService>();
@@ -31,7 +31,7 @@ export const oversightOperations = [
     request: { query: platformPaymentQuery },
     response: { status: 200, record: AdminPaymentListRecord },
     errors: [],
-    handle: (service, call) => service.listPayments(call.query),
+    handle: (service, call) => service.listPayments(readPaymentQuery(call.query)),
     present: presentPlatformPayments,
   }),
   operation({

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/list.ts";
 import { datetime, id, listRecord, record, responseRecord } from "../../api/record.ts";
-import { PaymentRecord, paymentStatuses } from "../payments/index.ts";
+import { PaymentRecord, platformPaymentQuery } from "../payments/index.ts";
 import { deliveryStatuses, WebhookDeliveryRecord } from "../webhooks/index.ts";
 import { healths } from "./health.ts";
-
-const networkLengthMax = 50;
 
 const owner = { organizationId: id("organization"), organizationName: z.string() };
 
@@ -75,12 +73,6 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
 });
 
 export const failedJobQuery = pageParameters;
-export const platformPaymentQuery = {
-  ...pageParameters,
-  organizationId: id("organization").optional(),
-  status: z.enum(paymentStatuses).optional(),
-  network: z.string().min(1).max(networkLengthMax).optional(),
-};
 export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
 /** What the command line narrows deliveries by: the filters of one organization's list need the organization. */
 export const DeliveryCommandQuery = z

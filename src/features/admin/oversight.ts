@@ -12,7 +12,7 @@ import {
 } from "../../platform/jobs/inspection.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import { namesOf } from "../organizations/index.ts";
-import type { PaymentService, PaymentView, PlatformPaymentFilters } from "../payments/index.ts";
+import type { PaymentService, PaymentFilters, PaymentView } from "../payments/index.ts";
 import {
   deadLetters,
   listAllDeliveries,
@@ -32,7 +32,7 @@ export interface Owned<T> {
 
 /** What the platform's admins watch over, across organizations. */
 export interface OversightService {
-  listPayments(query: PlatformPaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
+  listPayments(query: PaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
   /** A payment of any organization. */
   findPayment(paymentId: Id<"payment">): Promise<Owned<PaymentView>>;
   listDeliveries(

@@ -13,6 +13,7 @@ import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";
+import { writeCustomerTerms } from "./search.ts";
 import { findCustomer, listCustomers, type CustomerFilters } from "./store.ts";
 import { customers, type CustomerRow } from "./table.ts";
 
@@ -86,6 +87,7 @@ export function makeCustomerService(deps: {
           updatedAt: at,
         };
         if (!(await tx.insertIfAbsent(customers, row))) throw externalIdTaken();
+        await writeCustomerTerms(tx, row, null);
         const { name, email, externalId, metadata } = row;
         auditor.record(tx, at, {
           action: "customer.created",
@@ -117,6 +119,7 @@ export function makeCustomerService(deps: {
           const set = { ...given, version: current.version + 1, updatedAt: at };
           await tx.update(customers, set, "WHERE id = $1", [customerId]);
           const next = { ...current, ...set };
+          await writeCustomerTerms(tx, next, current.name);
           auditor.record(tx, at, {
             action: "customer.updated",
             organizationId,

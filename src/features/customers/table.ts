@@ -34,4 +34,15 @@ export const customers = table(
   },
 );
 
+/** The words of customers' names, by which a search finds them. */
+export const customerTerms = table(
+  "customer_terms",
+  {
+    organizationId: text<Id<"organization">>(),
+    term: text(),
+    customerId: text<Id<"customer">>(),
+  },
+  { primaryKey: ["organizationId", "term", "customerId"] },
+);
+
 export type CustomerRow = RowOf<typeof customers>;

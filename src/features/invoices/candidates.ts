@@ -1,9 +1,11 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
+import { facetsOf, findAlong, startingWith, type Walk } from "../../platform/database/facets.ts";
 import { encodeAmount, type Dialect, type Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { InvoiceRow } from "./store.ts";
-import { invoices } from "./table.ts";
+import type { InvoiceStatus } from "./rules.ts";
+import { invoiceFacet, invoices } from "./table.ts";
 
 /** Money that is looked for an invoice. */
 export interface SoughtMoney {
@@ -37,18 +39,32 @@ export async function invoiceCandidates(
     nearestHeld(reader, sought, "<=", "DESC"),
     nearestHeld(reader, sought, ">", "ASC"),
   ]);
-  const newest = unpaid.map(
-    (status) =>
-      `SELECT id FROM (SELECT id FROM invoices WHERE organization_id = $1 AND status = '${status}'
-       ORDER BY id DESC LIMIT ${String(newestMax)}) AS newest_${status}`,
+  const newest = await Promise.all(
+    unpaid.map((status) => newestOf(reader, organizationId, status)),
   );
   return reader.find(
     invoices,
-    `WHERE id IN (${newest.join(" UNION ")} UNION ${listed(reader.dialect, 2).slice(1, -1)})
+    `WHERE id IN ${listed(reader.dialect, 2)}
        AND organization_id = $1 AND managed_by IS NULL
        AND status IN (${unpaid.map((status) => `'${status}'`).join(", ")})`,
-    [organizationId, JSON.stringify([...new Set(near.flat())])],
+    [organizationId, JSON.stringify([...new Set([...near, ...newest].flat())])],
   );
+}
+
+/** The newest invoices of a status. */
+async function newestOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  status: InvoiceStatus,
+): Promise<Id<"invoice">[]> {
+  const walk: Walk & { facet: string } = {
+    ...{ table: "invoices", facet: invoiceFacet, order: ["id"], direction: "DESC" },
+    scope: [["organization_id", organizationId]],
+  };
+  const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);
+  const span = { after: null, bounds: [], conditions: [], fetch: newestMax };
+  const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] }, newestMax);
+  return keys.map(([id]) => id as Id<"invoice">);
 }
 
 /** SQLite keeps this order of a CROSS JOIN, and probes the index for each of a few. */

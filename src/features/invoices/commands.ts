@@ -12,15 +12,33 @@ export const invoiceCommands = [
       neededOrganization,
       {
         flags: "--status <status>",
-        description: "invoices of one status only, such as draft, open, paid or expired",
+        description: "of this status only, or of several: open,partially_paid",
       },
+      { flags: "--network <id>", description: "on one network only, such as tron" },
+      { flags: "--token-symbol <symbol>", description: "paid in one token only, such as USDT" },
+      { flags: "--settlement-currency <code>", description: "in one currency only, such as USD" },
+      { flags: "--wallet-id <id>", description: "paid to one wallet only" },
+      { flags: "--wallet-address <address>", description: "paid to one address only" },
       { flags: "--customer-id <id>", description: "invoices to one customer only" },
       { flags: "--external-id <text>", description: "the invoice with an id of your own" },
+      { flags: "--transaction-hash <hash>", description: "paid by one transaction" },
+      { flags: "--metadata-key <key>", description: "with this entry in the metadata" },
+      { flags: "--metadata-value <value>", description: "the value of that entry" },
+      {
+        flags: "--search <text>",
+        description: "words of the description or customer, or an id of yours",
+      },
       {
         flags: "--created-from <time>",
         description: "from then on, such as 2031-01-31T00:00:00.000Z",
       },
-      { flags: "--created-to <time>", description: "before then" },
+      { flags: "--created-to <time>", description: "created before then" },
+      { flags: "--paid-from <time>", description: "paid from then on" },
+      { flags: "--paid-to <time>", description: "paid before then" },
+      {
+        flags: "--sort <order>",
+        description: "createdAt, paidAt or amount, with - before it for the highest first",
+      },
       ...pageFlags,
     ],
     examples: [
@@ -29,18 +47,30 @@ export const invoiceCommands = [
     ],
     effect: "read",
     async handle(service, call) {
-      const { InvoiceQuery, withCreationTimes } = await import("./records.ts");
+      const { InvoiceQuery, readInvoiceQuery } = await import("./records.ts");
       const query = call.parse(InvoiceQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
         status: call.flag("status"),
+        network: call.flag("network"),
+        tokenSymbol: call.flag("token-symbol"),
+        settlementCurrency: call.flag("settlement-currency"),
+        walletId: call.flag("wallet-id"),
+        walletAddress: call.flag("wallet-address"),
         customerId: call.flag("customer-id"),
         externalId: call.flag("external-id"),
+        transactionHash: call.flag("transaction-hash"),
+        metadataKey: call.flag("metadata-key"),
+        metadataValue: call.flag("metadata-value"),
+        search: call.flag("search"),
         createdFrom: call.flag("created-from"),
         createdTo: call.flag("created-to"),
+        paidFrom: call.flag("paid-from"),
+        paidTo: call.flag("paid-to"),
+        sort: call.flag("sort"),
       });
       const organizationId = call.flag("organization") as Id<"organization">;
-      return service.list(organizationId, withCreationTimes(query));
+      return service.list(organizationId, readInvoiceQuery(query));
     },
     async present(page) {
       return (await import("./present.ts")).presentInvoices(page);

@@ -10,6 +10,7 @@ import { issue, planIssue, type IssueDependencies } from "./issue.ts";
 import { statusTerms, storedTotals } from "./payable.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import { standingOf, settlementOf } from "./rules.ts";
+import { appendInvoice } from "./search-terms.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 import { readTerms } from "./terms.ts";
@@ -81,7 +82,7 @@ export function makeManagedInvoices(
       return async (description) => {
         const draft = draftRow(ids, at, organizationId, { ...input, description }, terms, null);
         const row = await issue(tx, ungated, { ...draft, managedBy: "billing" }, plan, at);
-        tx.append(invoices, row);
+        appendInvoice(tx, row);
         const view = viewOf(row, baseUrl(), null);
         announce(
           deps,

@@ -26,7 +26,7 @@ import {
   invoiceQuery,
   InvoiceRecord,
   UpdateInvoiceRequest,
-  withCreationTimes,
+  readInvoiceQuery,
 } from "./records.ts";
 import type { CreatedInvoice, InvoiceService } from "./service.ts";
 
@@ -57,12 +57,13 @@ export const invoiceOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/invoices",
     summary: "List invoices",
-    description: "Newest first. `createdFrom` is included, `createdTo` is not.",
+    description:
+      "Newest first, or by `sort`. Filters are combined: an invoice in the list meets all of them. `createdFrom` and `paidFrom` are included, `createdTo` and `paidTo` are not. A list by `paidAt` has the invoices that were paid. A page examines a limited number of invoices: where several filters each leave very many, it may have fewer than `limit` or none, and `nextCursor` goes on; the list ends where `nextCursor` is null.",
     access: organization("organization:read"),
     request: { query: invoiceQuery },
     response: { status: 200, record: InvoiceListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, withCreationTimes(call.query)),
+    handle: (service, call) => service.list(call.organizationId, readInvoiceQuery(call.query)),
     present: presentInvoices,
   }),
   operation({

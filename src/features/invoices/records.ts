@@ -1,9 +1,19 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/list.ts";
+import {
+  anyAddress,
+  createdTimes,
+  exactly,
+  momentOf,
+  oneOrMore,
+  pageParameters,
+  paidTimes,
+  transactionHash,
+} from "../../api/list.ts";
+import { invalidField } from "../../kernel/errors.ts";
+import { invoiceSorts, type InvoiceFilters } from "./listing.ts";
 import {
   datetime,
   id,
-  instant,
   line,
   listRecord,
   metadata,
@@ -15,12 +25,16 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/record.ts";
+import type { PageQuery } from "../../kernel/page.ts";
 import { percentPattern } from "../../kernel/percent.ts";
 import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
 
 const codeLengthMax = 40;
 const externalIdLengthMax = 200;
 const descriptionLengthMax = 2_000;
+const searchLengthMax = 100;
+const metadataKeyLengthMax = 40;
+const metadataValueLengthMax = 500;
 const expiresInSecondsRange = { least: 300, most: 2_592_000 };
 
 const code = () => z.string().min(1).max(codeLengthMax);
@@ -86,25 +100,72 @@ export const InvoiceRecord = responseRecord("Invoice", {
 
 export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
 
-/** What narrows the list of invoices. */
+/** The filters and the order of the list of invoices. */
 export const invoiceQuery = {
   ...pageParameters,
-  status: InvoiceStatusRecord.optional(),
+  status: oneOrMore(invoiceStatuses).optional(),
+  network: exactly("The network's id, such as tron.").optional(),
+  tokenSymbol: exactly("Such as USDT.").optional(),
+  settlementCurrency: exactly("Such as USD.").optional(),
+  walletId: id("wallet").optional(),
   customerId: id("customer").optional(),
   externalId: z.string().max(externalIdLengthMax).optional(),
-  createdFrom: instant().optional(),
-  createdTo: instant().optional(),
+  walletAddress: anyAddress().optional(),
+  transactionHash: transactionHash().optional(),
+  metadataKey: z
+    .string()
+    .min(1)
+    .max(metadataKeyLengthMax)
+    .optional()
+    .meta({ description: "Beside `metadataValue`: invoices whose metadata has this entry." }),
+  metadataValue: z.string().max(metadataValueLengthMax).optional(),
+  search: z
+    .string()
+    .trim()
+    .min(1, { error: "must not be empty" })
+    .max(searchLengthMax)
+    .optional()
+    .meta({
+      description:
+        "Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, or a whole publicId. Upper and lower case are the same.",
+    }),
+  ...createdTimes,
+  ...paidTimes,
+  sort: z.enum(invoiceSorts).optional().meta({
+    description:
+      "`-` is descending. By default `-createdAt`, and `-paidAt` beside `paidFrom` or `paidTo`. `amount` needs `settlementCurrency`.",
+  }),
 };
 export const InvoiceQuery = z.strictObject(invoiceQuery);
 
-/** The query with its times as the service takes them. */
-export function withCreationTimes({
+/** The query as the service takes it. A metadata key without its value, or a value without a key, is a 400. */
+export function readInvoiceQuery({
   createdFrom,
   createdTo,
+  paidFrom,
+  paidTo,
+  metadataKey,
+  metadataValue,
+  walletAddress,
   ...query
-}: z.output<typeof InvoiceQuery>) {
-  const read = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
-  return { ...query, createdFrom: read(createdFrom), createdTo: read(createdTo) };
+}: z.output<typeof InvoiceQuery>): InvoiceFilters & PageQuery {
+  if ((metadataKey === undefined) !== (metadataValue === undefined)) {
+    const parameter = metadataKey === undefined ? "metadataKey" : "metadataValue";
+    const message = "is needed: give metadataKey and metadataValue together";
+    throw invalidField({ parameter }, "required", message);
+  }
+  return {
+    ...query,
+    walletAddress: walletAddress?.shown,
+    metadata:
+      metadataKey === undefined || metadataValue === undefined
+        ? undefined
+        : { key: metadataKey, value: metadataValue },
+    createdFrom: momentOf(createdFrom),
+    createdTo: momentOf(createdTo),
+    paidFrom: momentOf(paidFrom),
+    paidTo: momentOf(paidTo),
+  };
 }
 
 const optional = {

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { NotFound, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkState, networkStates } from "../../platform/chain/state.ts";
 import {
   UniqueViolation,
@@ -24,16 +24,17 @@ import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./
 import { requireUnmanaged } from "./managed.ts";
 import { endHolds } from "./hold-matching.ts";
 import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
+import {
+  listInvoices,
+  positionIn,
+  sortOf,
+  type InvoiceFilters,
+  type InvoicesOfTransaction,
+} from "./listing.ts";
 import { payerInvoice, type PayerInvoice } from "./payer.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
-import {
-  findByCheckoutId,
-  findByExternalId,
-  findInvoice,
-  listInvoices,
-  type InvoiceFilters,
-  type InvoiceRow,
-} from "./store.ts";
+import { appendInvoice, replaceTerms } from "./search-terms.ts";
+import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 import { readTerms } from "./terms.ts";
 
@@ -87,6 +88,7 @@ export interface InvoiceDependencies extends IssueDependencies, AnnouncerDepende
   readonly clock: Clock;
   /** Where payers find this instance, without a slash at the end. */
   readonly baseUrl: () => string;
+  readonly invoicesOfTransaction: InvoicesOfTransaction;
   readonly hasCustomer: (
     reader: Reader,
     organizationId: Id<"organization">,
@@ -132,7 +134,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
 
   function insert(tx: Tx, at: Instant, row: InvoiceRow): CreatedInvoice {
     // Nothing in this transaction reads it, and the hold that was taken for it names it by its id alone.
-    tx.append(invoices, row);
+    appendInvoice(tx, row);
     meterInvoice(tx, ids, at, null, row);
     const invoice = viewOf(row, baseUrl(), null);
     announce(
@@ -171,6 +173,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     const changes = changedFields(before, view);
     if (Object.keys(changes).length === 0) return before;
     await tx.update(invoices, set, "WHERE id = $1", [id]);
+    await replaceTerms(tx, before, after);
     meterInvoice(tx, ids, at, before, view);
     announce(deps, tx, at, { types: [type], previousStatus: before.status, changes }, view);
     return view;
@@ -220,12 +223,18 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     },
 
     async list(organizationId, { limit, cursor, ...filters }) {
-      const page = parsePage({ limit, cursor }, "invoices", { organizationId, ...filters });
-      const [rows, states] = await Promise.all([
-        listInvoices(db, organizationId, filters, page),
+      const sort = sortOf(filters);
+      const { metadata, ...others } = filters;
+      const page = parsePage({ limit, cursor }, "invoices", {
+        ...{ organizationId, ...others, sort },
+        metadata: metadata === undefined ? undefined : [metadata.key, metadata.value],
+      });
+      const [{ rows, resumeAt }, states] = await Promise.all([
+        listInvoices(db, deps.invoicesOfTransaction, organizationId, filters, page),
         networkStates(db),
       ]);
-      return mapPage(toPage(rows, page), (row) =>
+      const found = toPartialPage(rows, page, (row) => positionIn(sort, row), resumeAt);
+      return mapPage(found, (row) =>
         viewOf(row, baseUrl(), states.get(row.network)?.tipHeight ?? null),
       );
     },

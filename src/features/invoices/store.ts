@@ -1,6 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { idFloor, type Id } from "../../kernel/id.ts";
-import type { PageRequest } from "../../kernel/page.ts";
+import type { Id } from "../../kernel/id.ts";
 import {
   encodeAmount,
   type Reader,
@@ -9,8 +8,6 @@ import {
   type Tx,
 } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/json-rows.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
-import type { InvoiceStatus } from "./rules.ts";
 import { invoices } from "./table.ts";
 
 export type InvoiceRow = RowOf<typeof invoices>;
@@ -31,44 +28,16 @@ export function findByExternalId(
   organizationId: Id<"organization">,
   externalId: string,
 ): Promise<InvoiceRow | null> {
-  return reader.findOne(invoices, "WHERE organization_id = $1 AND external_id = $2", [
-    organizationId,
-    externalId,
-  ]);
+  return reader.findOne(
+    invoices,
+    "WHERE organization_id = $1 AND lower(external_id) = lower($2) AND external_id = $2",
+    [organizationId, externalId],
+  );
 }
 
 /** The invoice of a checkout session: the unguessable id is what lets a payer see it. */
 export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<InvoiceRow | null> {
   return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
-}
-
-export interface InvoiceFilters {
-  readonly status?: InvoiceStatus | undefined;
-  readonly customerId?: Id<"customer"> | undefined;
-  readonly externalId?: string | undefined;
-  /** From this moment on. */
-  readonly createdFrom?: Instant | undefined;
-  /** Before this moment. */
-  readonly createdTo?: Instant | undefined;
-}
-
-/** A page of invoices, newest first. Ids sort by time, so the primary key serves the bounds of time too. */
-export function listInvoices(
-  reader: Reader,
-  organizationId: Id<"organization">,
-  filters: InvoiceFilters,
-  page: PageRequest,
-): Promise<InvoiceRow[]> {
-  const { status, customerId, externalId, createdFrom, createdTo } = filters;
-  const { rest, values } = pageQuery(page, [
-    ["organization_id =", organizationId],
-    ["status =", status],
-    ["customer_id =", customerId],
-    ["external_id =", externalId],
-    ["id >=", createdFrom === undefined ? undefined : idFloor("invoice", createdFrom)],
-    ["id <", createdTo === undefined ? undefined : idFloor("invoice", createdTo)],
-  ]);
-  return reader.find(invoices, rest, values);
 }
 
 /** Invoices of any organization, locked in the order of their ids. */

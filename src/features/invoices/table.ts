@@ -2,6 +2,13 @@ import type { Id } from "../../kernel/id.ts";
 import { amount, flag, integer, json, table, text, time } from "../../platform/database/index.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
+/**
+ * The columns of an invoice that have few values, joined: an index on this serves every combination of filters on them.
+ * In SQL, exactly as the indexes have it.
+ */
+export const invoiceFacet =
+  "(status || ' ' || network || ' ' || token_symbol || ' ' || settlement_currency || ' ' || coalesce(wallet_id, ''))";
+
 export const invoices = table(
   "invoices",
   {
@@ -63,16 +70,22 @@ export const invoices = table(
     primaryKey: ["id"],
     indexes: [
       { name: "invoices_organization", columns: ["organizationId", "id"] },
-      { name: "invoices_status", columns: ["organizationId", "status", "id"] },
+      { name: "invoices_facet", columns: ["organizationId", invoiceFacet, "id"] },
       {
         name: "invoices_customer",
-        columns: ["organizationId", "customerId", "id"],
+        columns: ["organizationId", "customerId", invoiceFacet, "id"],
         where: "customer_id IS NOT NULL",
       },
       {
-        name: "invoices_customer_status",
-        columns: ["organizationId", "customerId", "status", "id"],
-        where: "customer_id IS NOT NULL",
+        name: "invoices_paid",
+        columns: ["organizationId", invoiceFacet, "paidAt", "id"],
+        where: "paid_at IS NOT NULL",
+      },
+      { name: "invoices_amount", columns: ["organizationId", invoiceFacet, "amount", "id"] },
+      {
+        name: "invoices_own_address",
+        columns: ["organizationId", "walletAddress"],
+        where: "address_index IS NOT NULL",
       },
       // What analytics add up of these as they stand, without a look at the invoices themselves.
       {
@@ -95,7 +108,8 @@ export const invoices = table(
       },
       {
         name: "invoices_external_id",
-        columns: ["organizationId", "externalId"],
+        // Unique by the last column, found in any case by the one before it.
+        columns: ["organizationId", "lower(external_id)", "externalId"],
         unique: true,
         where: "external_id IS NOT NULL",
       },
@@ -113,6 +127,17 @@ export const invoices = table(
       },
     ],
   },
+);
+
+/** The words of descriptions and the entries of metadata, by which a list finds invoices. */
+export const invoiceTerms = table(
+  "invoice_terms",
+  {
+    organizationId: text<Id<"organization">>(),
+    term: text(),
+    invoiceId: text<Id<"invoice">>(),
+  },
+  { primaryKey: ["organizationId", "term", "invoiceId"] },
 );
 
 /**

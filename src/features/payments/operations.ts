@@ -1,16 +1,12 @@
-import { z } from "zod";
 import { organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
 import { operationsOf } from "../../api/operation.ts";
-import { id } from "../../api/record.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/index.ts";
 import type { PaymentDecisions } from "./decisions.ts";
 import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present.ts";
-import { PaymentListRecord, PaymentRecord } from "./records.ts";
+import { PaymentListRecord, paymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 import type { PaymentService } from "./service.ts";
-import { paymentStatuses } from "./status.ts";
 
 const operation = operationsOf<PaymentService>();
 
@@ -22,18 +18,17 @@ export const paymentOperations = [
     path: "/organizations/{organizationId}/payments",
     summary: "List payments",
     description:
-      "Transfers on the chains as they were allocated to invoices. Only those that are confirming and confirmed count as paid.",
+      "Transfers on the chains as they were allocated to invoices. Only those that are confirming and confirmed count as paid. `createdFrom` is included, `createdTo` is not. A page may have fewer than `limit` where filters leave very many; the list ends where `nextCursor` is null.",
     access: organization("organization:read"),
     request: {
-      query: {
-        ...pageParameters,
-        invoiceId: id("invoice").optional(),
-        status: z.enum(paymentStatuses).optional(),
-      },
+      query: paymentQuery,
     },
     response: { status: 200, record: PaymentListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (service, call) => {
+      const { fromAddress, ...query } = readPaymentQuery(call.query);
+      return service.list(call.organizationId, { ...query, fromAddress: fromAddress?.address });
+    },
     present: (page: Page<PaymentView>) => mapPage(page, presentPayment),
   }),
   operation({

@@ -1,5 +1,15 @@
 import { z } from "zod";
 import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/record.ts";
+import {
+  anyAddress,
+  createdTimes,
+  exactly,
+  momentOf,
+  oneOrMore,
+  pageParameters,
+  transactionHash,
+} from "../../api/list.ts";
+import { paymentSorts } from "./listing.ts";
 import { paymentSources, paymentStatuses } from "./status.ts";
 
 export const PaymentRecord = responseRecord("Payment", {
@@ -29,3 +39,29 @@ export const PaymentRecord = responseRecord("Payment", {
 });
 
 export const PaymentListRecord = listRecord("PaymentList", PaymentRecord);
+
+const filters = {
+  ...pageParameters,
+  status: oneOrMore(paymentStatuses).optional(),
+  invoiceId: id("invoice").optional(),
+  network: exactly("The network's id, such as tron.").optional(),
+  tokenSymbol: exactly("Such as USDT.").optional(),
+  transactionHash: transactionHash().optional(),
+  ...createdTimes,
+  sort: z.enum(paymentSorts).optional().meta({ description: "`-` is descending, the default." }),
+};
+
+/** The filters of an organization's payments. */
+export const paymentQuery = { ...filters, fromAddress: anyAddress().optional() };
+/** The filters of every organization's payments. */
+export const platformPaymentQuery = { organizationId: id("organization").optional(), ...filters };
+
+interface TimedQuery {
+  readonly createdFrom?: string | undefined;
+  readonly createdTo?: string | undefined;
+}
+
+/** The query with its times as the service takes them. */
+export function readPaymentQuery<Q extends TimedQuery>({ createdFrom, createdTo, ...query }: Q) {
+  return { ...query, createdFrom: momentOf(createdFrom), createdTo: momentOf(createdTo) };
+}

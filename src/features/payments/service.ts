@@ -1,34 +1,25 @@
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { parsePage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
+import { parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { PaymentView } from "./present.ts";
-import type { PaymentStatus } from "./status.ts";
-import {
-  findPayment,
-  listAllPayments,
-  listPayments,
-  paymentsOfInvoice,
-  transfersById,
-  type PlatformPaymentFilters,
-} from "./store.ts";
+import { listPayments, type PaymentFilters } from "./listing.ts";
+import { findPayment, paymentsOfInvoice, transfersById } from "./store.ts";
 import { payments, type PaymentRow } from "./table.ts";
-
-export interface PaymentFilters extends PageQuery {
-  readonly invoiceId?: Id<"invoice"> | undefined;
-  readonly status?: PaymentStatus | undefined;
-}
 
 export interface PaymentService {
   /** An organization's payments, newest first. */
-  list(organizationId: Id<"organization">, query: PaymentFilters): Promise<Page<PaymentView>>;
+  list(
+    organizationId: Id<"organization">,
+    query: PaymentFilters & PageQuery,
+  ): Promise<Page<PaymentView>>;
   get(organizationId: Id<"organization">, paymentId: Id<"payment">): Promise<PaymentView>;
   /** A payment for the operator, who sees those of every organization. */
   find(paymentId: Id<"payment">): Promise<PaymentView>;
   /** Every organization's payments, newest first. */
-  listAll(query: PlatformPaymentFilters & PageQuery): Promise<Page<PaymentView>>;
+  listAll(query: PaymentFilters & PageQuery): Promise<Page<PaymentView>>;
   /** All payments of an invoice, oldest first, whatever became of them. */
   ofInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<readonly PaymentView[]>;
 }
@@ -69,6 +60,15 @@ export function makePaymentService(deps: {
     return view;
   }
 
+  async function listed(
+    list: string,
+    { limit, cursor, sort = "-createdAt", ...filters }: PaymentFilters & PageQuery,
+  ): Promise<Page<PaymentView>> {
+    const page = parsePage({ limit, cursor }, list, { ...filters, sort });
+    const { rows, resumeAt } = await listPayments(db, { ...filters, sort }, page);
+    return toPartialPage(await toViews(db, rows), page, ({ payment }) => payment.id, resumeAt);
+  }
+
   return {
     async get(organizationId, paymentId) {
       return shown(await findPayment(db, organizationId, paymentId));
@@ -76,18 +76,8 @@ export function makePaymentService(deps: {
     async find(paymentId) {
       return shown(await db.findOne(payments, "WHERE id = $1", [paymentId]));
     },
-    async list(organizationId, query) {
-      const { invoiceId, status } = query;
-      const page = parsePage(query, "payments", { organizationId, invoiceId, status });
-      const rows = await listPayments(db, organizationId, { invoiceId, status }, page);
-      const views = await toViews(db, rows);
-      return toPageBy(views, page, ({ payment }) => payment.id);
-    },
-    async listAll({ limit, cursor, ...filters }) {
-      const page = parsePage({ limit, cursor }, "admin_payments", { ...filters });
-      const views = await toViews(db, await listAllPayments(db, filters, page));
-      return toPageBy(views, page, ({ payment }) => payment.id);
-    },
+    list: (organizationId, query) => listed("payments", { ...query, organizationId }),
+    listAll: (query) => listed("admin_payments", query),
     async ofInvoice(reader, invoiceId) {
       return toViews(reader, await paymentsOfInvoice(reader, invoiceId));
     },

@@ -1,14 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
-import type { PageRequest } from "../../kernel/page.ts";
-import {
-  encodeAmount,
-  type Reader,
-  type SqlValue,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { encodeAmount, type Reader, type Tx } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/json-rows.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
-import type { PaymentStatus } from "./status.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "./table.ts";
 
 // --- transfers ----------------------------------------------------------------------------------------------------
@@ -187,37 +179,6 @@ export async function confirmingAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
-export interface PlatformPaymentFilters {
-  readonly organizationId?: Id<"organization"> | undefined;
-  readonly status?: PaymentStatus | undefined;
-  readonly network?: string | undefined;
-}
-
-/** A page of an organization's payments, newest first. */
-export function listPayments(
-  reader: Reader,
-  organizationId: Id<"organization">,
-  filters: { readonly invoiceId?: string | undefined; readonly status?: PaymentStatus | undefined },
-  page: { readonly after: string | null; readonly fetch: number },
-): Promise<PaymentRow[]> {
-  const conditions = ["organization_id = $1"];
-  const values: SqlValue[] = [organizationId];
-  const add = (column: string, comparison: string, value: string | null | undefined) => {
-    if (value === undefined || value === null) return;
-    values.push(value);
-    conditions.push(`${column} ${comparison} $${String(values.length)}`);
-  };
-  add("invoice_id", "=", filters.invoiceId);
-  add("status", "=", filters.status);
-  add("id", "<", page.after);
-  values.push(page.fetch);
-  return reader.find(
-    payments,
-    `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT $${String(values.length)}`,
-    values,
-  );
-}
-
 /** Finds a payment of an organization. */
 export function findPayment(
   reader: Reader,
@@ -228,22 +189,6 @@ export function findPayment(
     organizationId,
     paymentId,
   ]);
-}
-
-/** A page of every organization's payments, newest first. */
-export function listAllPayments(
-  reader: Reader,
-  { organizationId, status, network }: PlatformPaymentFilters,
-  page: PageRequest,
-): Promise<PaymentRow[]> {
-  // Most are confirmed, so that a walk finds them; for the others there is an index, whose condition has to be said.
-  const isWalked = organizationId !== undefined || status === "confirmed";
-  const { rest, values } = pageQuery(page, [
-    ["organization_id =", organizationId],
-    [`${isWalked ? "" : "status <> 'confirmed' AND "}status =`, status],
-    ["network =", network],
-  ]);
-  return reader.find(payments, rest, values);
 }
 
 /** All payments of an invoice, oldest first. */

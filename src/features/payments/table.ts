@@ -56,7 +56,7 @@ export const transfers = table(
         unique: true,
         where: "status = 'seen'",
       },
-      { name: "transfers_transaction", columns: ["network", "transactionHash"] },
+      { name: "transfers_transaction", columns: ["transactionHash", "network"] },
       {
         name: "transfers_revocable",
         columns: ["network", "blockHeight"],
@@ -77,6 +77,9 @@ export const transfers = table(
     ],
   },
 );
+
+/** The columns of a payment that have few values, joined; in SQL, exactly as the indexes have it. */
+export const paymentFacet = "(status || ' ' || network || ' ' || token)";
 
 /** Allocations of transfers to invoices. An invoice's paid sum is the sum of its payments. */
 export const payments = table(
@@ -118,18 +121,13 @@ export const payments = table(
     indexes: [
       {
         name: "payments_transfer",
-        columns: ["transferId", "invoiceId"],
+        // One that counts for each pair, and any number of rejected ones.
+        columns: ["transferId", "invoiceId", "(case when status = 'rejected' then id else '' end)"],
         unique: true,
-        where: "status <> 'rejected'",
       },
       { name: "payments_organization", columns: ["organizationId", "id"] },
-      { name: "payments_status", columns: ["organizationId", "status", "id"] },
-      { name: "payments_network", columns: ["network", "id"] },
-      {
-        name: "payments_unusual",
-        columns: ["status", "id"],
-        where: "status <> 'confirmed'",
-      },
+      { name: "payments_facet", columns: ["organizationId", paymentFacet, "id"] },
+      { name: "payments_platform_facet", columns: [paymentFacet, "id"] },
       { name: "payments_invoice", columns: ["invoiceId", "id"] },
       {
         name: "payments_confirmed",

@@ -12,6 +12,7 @@ export {
   findWallet,
   raisePaidIndexes,
   receivingWallets,
+  walletsAt,
   walletsOf,
   type WalletRow,
   type WalletView,

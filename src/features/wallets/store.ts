@@ -195,3 +195,16 @@ export async function isClaimInUse(tx: Tx, family: string, identity: string): Pr
   );
   return found.length > 0;
 }
+
+/** The wallets of an organization with an address, in the network's form; archived ones too. */
+export async function walletsAt(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  shownAddress: string,
+): Promise<readonly Id<"wallet">[]> {
+  const rows = await reader.all<{ id: Id<"wallet"> }>(
+    `SELECT id AS "id" FROM wallets WHERE organization_id = $1 AND shown_address = $2 AND kind = 'address' ORDER BY id`,
+    [organizationId, shownAddress],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -31,6 +31,8 @@ export interface WriteContext {
   readonly requestId: string | null;
   /** The client's address; null where there is none. */
   readonly ip: string | null;
+  /** How long the write may take, in milliseconds, where the store's own limit is too short for it. */
+  readonly writeMilliseconds?: number;
   /**
    * Called once, inside the transaction, with what `fn` gave: here the answer kept for an Idempotency-Key is written,
    * so that it commits with the effect.

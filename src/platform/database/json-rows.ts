@@ -1,8 +1,8 @@
 import type { Dialect } from "./database.ts";
 
-/** A bound JSON list as the values of an IN: `WHERE id IN ${listed(dialect, 1)}`. */
-export function listed(dialect: Dialect, place: number): string {
-  const bound = `$${String(place)}`;
+/** A bound JSON list as the values of an IN: `WHERE id IN ${listed(dialect, 1)}`, or by its placeholder. */
+export function listed(dialect: Dialect, place: number | string): string {
+  const bound = typeof place === "number" ? `$${String(place)}` : place;
   return dialect === "sqlite"
     ? `(SELECT value FROM json_each(${bound}))`
     : `(SELECT json_array_elements_text(CAST(${bound} AS json)))`;

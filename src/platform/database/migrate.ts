@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/clock.ts";
+import { hour, type Clock } from "../../kernel/clock.ts";
 import type { Database, Dialect, Reader, Tx } from "./database.ts";
 import { StoreTooNew } from "./errors.ts";
 import { integer, table, text, time, type Table } from "./table.ts";
@@ -11,6 +11,8 @@ export interface Migration {
   readonly name: string;
   /** The statements, in order, in the dialect's types. */
   readonly up: (types: ColumnTypes, dialect: Dialect) => readonly string[];
+  /** Fills new tables from old rows, after the statements. */
+  readonly fill?: (tx: Tx) => Promise<void>;
 }
 
 /** One row for each migration that the store has. */
@@ -23,7 +25,9 @@ export const schemaVersions = table(
 /** Held on PostgreSQL while a migration runs: an arbitrary number that no other program uses. */
 const migrationLock = 7_184_552_001;
 
-const context = systemContext("migrations");
+/** A migration builds indexes over every row that there is. */
+const writeMilliseconds = 6 * hour;
+const context = { ...systemContext("migrations"), writeMilliseconds };
 
 /** The number of the newest migration that the store has; 0 for an empty store. */
 export async function currentVersion(db: Reader): Promise<number> {
@@ -82,6 +86,7 @@ async function apply(
   refuseNewer(applied, known);
   if (applied.has(migration.version)) return false;
   for (const statement of migration.up(types, tx.dialect)) await tx.run(statement);
+  await migration.fill?.(tx);
   const { version, name } = migration;
   await tx.insert(schemaVersions, { version, name, appliedAt: clock.now() });
   return true;

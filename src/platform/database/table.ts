@@ -44,6 +44,7 @@ export type RowOf<T extends Table> = {
 
 export interface Index {
   readonly name: string;
+  /** Properties, or expressions in lower-case SQL and parentheses. */
   readonly columns: readonly string[];
   readonly unique?: boolean;
   /** The condition of a partial index, in SQL that both databases read. */

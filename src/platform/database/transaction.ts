@@ -43,7 +43,7 @@ export async function runWrite<T>(
   const leftovers = { appended: new Map(), afterCommit: [] };
   const tx = makeTx(dialect, open, context, leftovers);
   try {
-    const result = await inTime(writeMilliseconds, async () => {
+    const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
       const given = await fn(tx);
       await context.finish?.(tx, given);
       return given;

@@ -13,6 +13,8 @@ export interface ColumnTypes {
   readonly amount: (column: string) => string;
   /** The same for an amount that may be below zero. */
   readonly signedAmount: (column: string) => string;
+  /** Stands behind a table whose key is the whole row, or most of it: SQLite then keeps no second copy of the key. */
+  readonly keyAlone: string;
   /** Statements after which a table's rows can be inserted and never changed or deleted. */
   readonly appendOnly: (table: string) => readonly string[];
 }
@@ -24,6 +26,7 @@ export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
     time: "INTEGER",
     flag: "INTEGER",
     json: "TEXT",
+    keyAlone: "WITHOUT ROWID",
     amount: (column) => `TEXT CHECK (length(${column}) = 78 AND ${column} NOT GLOB '*[^0-9]*')`,
     signedAmount: (column) =>
       `TEXT CHECK (length(${column}) = 79 AND substr(${column}, 1, 1) IN ('-', '0') AND substr(${column}, 2) NOT GLOB '*[^0-9]*')`,
@@ -40,6 +43,7 @@ export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
     time: "BIGINT",
     flag: "SMALLINT",
     json: 'TEXT COLLATE "C"',
+    keyAlone: "",
     amount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[0-9]{78}$')`,
     signedAmount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[-0][0-9]{78}$')`,
     appendOnly: (table) => [

@@ -70,9 +70,12 @@ async function declared(table: Table, db: Database): Promise<Described> {
   ]);
   const indexes: [string, DescribedIndex][] = [];
   for (const { name, columns: properties, unique = false, where } of table.indexes) {
-    const names = properties.map(columnName);
-    const condition = where === undefined ? null : await inItsWords(db, table, names, where);
-    indexes.push([name, { columns: names, unique, where: condition }]);
+    const names = properties.map((part) => (isExpression(part) ? part : columnName(part)));
+    const isPlain = where === undefined && !names.some(isExpression);
+    const index = isPlain
+      ? { columns: names, where: null }
+      : await inItsWords(db, table, names, where);
+    indexes.push([name, { ...index, unique }]);
   }
   return {
     columns: Object.fromEntries(columns) as Described["columns"],
@@ -81,18 +84,22 @@ async function declared(table: Table, db: Database): Promise<Described> {
   };
 }
 
-/** An index's condition as the database itself writes it down. */
+const isExpression = (part: string) => part.includes("(");
+
+/** An index's expressions and condition as the database itself writes them down. */
 async function inItsWords(
   db: Database,
   table: Table,
   columns: readonly string[],
-  where: string,
-): Promise<string> {
-  const make = `CREATE INDEX drift_probe ON ${table.name} (${columns.join(", ")}) WHERE ${where}`;
+  where: string | undefined,
+): Promise<Pick<DescribedIndex, "columns" | "where">> {
+  const condition = where === undefined ? "" : ` WHERE ${where}`;
+  const make = `CREATE INDEX drift_probe ON ${table.name} (${columns.join(", ")})${condition}`;
   await db.write(testContext, (tx) => tx.run(make));
   const { indexes } = await stored(table.name, db);
   await db.write(testContext, (tx) => tx.run("DROP INDEX drift_probe"));
-  return indexes["drift_probe"]?.where ?? "";
+  const probe = indexes["drift_probe"];
+  return { columns: probe?.columns ?? [], where: probe?.where ?? null };
 }
 
 function stored(table: string, db: Database): Promise<Described> {
@@ -108,9 +115,15 @@ async function storedInSqlite(table: string, db: Database): Promise<Described> {
     'SELECT name, type, "notnull", pk FROM pragma_table_info($1)',
     [table],
   );
-  const indexes = await db.all<{ name: string; is_unique: number; names: string; sql: string }>(
+  const indexes = await db.all<{
+    name: string;
+    is_unique: number;
+    names: string | null;
+    sql: string;
+  }>(
     `SELECT list.name, list."unique" AS is_unique,
-        (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(list.name) ORDER BY seqno)) AS names,
+        (SELECT CASE WHEN COUNT(*) = COUNT(name) THEN group_concat(name) END
+          FROM (SELECT name FROM pragma_index_info(list.name) ORDER BY seqno)) AS names,
         (SELECT sql FROM sqlite_master WHERE type = 'index' AND name = list.name) AS sql
       FROM pragma_index_list($1) AS list WHERE list.origin = 'c'`,
     [table],
@@ -140,13 +153,18 @@ async function storedInSqlite(table: string, db: Database): Promise<Described> {
       indexes.map(({ name, is_unique, names, sql }) => [
         name,
         {
-          columns: names.split(","),
+          columns: names === null ? listedIn(sql) : names.split(","),
           unique: is_unique === 1,
           where: /\bWHERE\s+(.+)$/is.exec(sql)?.[1]?.replace(/\s+/g, " ").trim() ?? null,
         },
       ]),
     ),
   };
+}
+
+/** The columns and expressions of an index of SQLite, as it was made. */
+function listedIn(sql: string): string[] {
+  return [/\((.+)\)(?: WHERE .+)?$/is.exec(sql)?.[1] ?? ""];
 }
 
 async function storedInPostgres(table: string, db: Database): Promise<Described> {
@@ -174,9 +192,8 @@ async function storedInPostgres(table: string, db: Database): Promise<Described>
   }>(
     `SELECT i.relname AS name, x.indisunique AS is_unique, x.indisprimary AS is_primary,
         pg_get_expr(x.indpred, x.indrelid) AS condition,
-        (SELECT string_agg(a.attname, ',' ORDER BY k.place)
-          FROM unnest(x.indkey) WITH ORDINALITY AS k (number, place)
-          JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number) AS names
+        (SELECT string_agg(pg_get_indexdef(x.indexrelid, place, true), '\n' ORDER BY place)
+          FROM generate_series(1, x.indnatts) AS place) AS names
       FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
       WHERE x.indrelid = to_regclass($1)`,
     [table],
@@ -197,13 +214,21 @@ async function storedInPostgres(table: string, db: Database): Promise<Described>
         { type: typeOf(column), isNullable: column.not_null === 0 },
       ]),
     ),
-    primaryKey: indexes.find((index) => index.is_primary === 1)?.names.split(",") ?? [],
+    primaryKey:
+      indexes
+        .find((index) => index.is_primary === 1)
+        ?.names.replaceAll('"', "")
+        .split("\n") ?? [],
     indexes: Object.fromEntries(
       indexes
         .filter((index) => index.is_primary === 0)
         .map(({ name, is_unique, names, condition }) => [
           name,
-          { columns: names.split(","), unique: is_unique === 1, where: condition },
+          {
+            columns: names.replaceAll('"', "").split("\n"),
+            unique: is_unique === 1,
+            where: condition,
+          },
         ]),
     ),
   };

@@ -10,6 +10,7 @@ import { migration as figures } from "./0008-figures.ts";
 import { migration as billing } from "./0009-billing.ts";
 import { migration as planChanges } from "./0010-plan-changes.ts";
 import { migration as transactionHashes } from "./0011-transaction-hashes.ts";
+import { migration as search } from "./0012-search.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   billing,
   planChanges,
   transactionHashes,
+  search,
 ];
