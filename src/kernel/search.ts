@@ -12,7 +12,7 @@ export function wordsOf(text: string): readonly string[] {
     .normalize("NFKC")
     .toLowerCase()
     .matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    words.add([...word].slice(0, searchWordLengthMax).join(""));
+    words.add(Array.from(word).slice(0, searchWordLengthMax).join(""));
     if (words.size === searchWordsMax) break;
   }
   return [...words];
@@ -51,5 +51,5 @@ export function wordTerm(word: string): string {
 
 /** The search term of an entry of an invoice's metadata, as a whole. The key's length tells where the key ends. */
 export function metadataTerm(key: string, value: string): string {
-  return `m:${String([...key].length)}:${key}=${value}`;
+  return `m:${String(Array.from(key).length)}:${key}=${value}`;
 }

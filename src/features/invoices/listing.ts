@@ -12,11 +12,13 @@ import {
   type SearchQuery,
 } from "../../kernel/search.ts";
 import {
+  everyAlong,
   everyFacet,
   facetsMax,
   facetsOf,
   findAlong,
   startingWith,
+  type Bound,
   type Condition,
   type Key,
   type Span,
@@ -154,13 +156,18 @@ export async function listInvoices(
     scope: [["organization_id", organizationId]],
   };
   if (narrowed.ids !== null) {
-    const among: Condition = (bind) =>
-      `one.id IN ${listed(reader.dialect, bind(JSON.stringify(narrowed.ids)))}`;
-    const conditions = [...span.conditions, ...facetConditions(filters, wallets), among];
-    // They are few, so all of them are looked at, whatever order they are in.
-    const all = { ...span, conditions: [], bounds: [...span.bounds, ...conditions] };
+    // They are few, so each is looked up by its id, whatever order they are in.
     const most = narrowed.search === null ? page.fetch : narrowed.ids.length;
-    const { keys } = await findAlong(reader, walk, { ...all, fetch: most }, examinedMax);
+    const conditions = [
+      ...span.conditions,
+      ...facetConditions(filters, wallets),
+      ...customerCondition(filters),
+    ];
+    const { keys } = await everyAlong(
+      reader,
+      { ...walk, facet: "id" },
+      { ...span, facets: narrowed.ids, conditions, fetch: Math.max(1, most) },
+    );
     return take(listing, page, keys, null, narrowed.search);
   }
   const along = await alongIndex(listing, walk, span, wallets);
@@ -391,10 +398,10 @@ async function narrow(
     );
     keep(
       keys.map(([id]) => id as Id<"invoice">),
-      ...createdBounds(filters, unindexed("id")),
+      ...checkedBounds(unindexed("id"), created),
     );
   }
-  if (order !== "paid") conditions.push(...paidBounds(filters, "(one.paid_at + 0)"));
+  if (order !== "paid") conditions.push(...checkedBounds("(one.paid_at + 0)", paidBounds(filters)));
   const search = filters.search === undefined ? null : searchQuery(filters.search);
   if (search !== null) {
     const candidates = await candidatesOf(listing, search);
@@ -465,24 +472,39 @@ async function terms(
 }
 
 /** The bounds of time that the order's index serves. */
-function boundsOf(order: Order, filters: InvoiceFilters): Condition[] {
+function boundsOf(order: Order, filters: InvoiceFilters): Bound[] {
   if (order === "created") return createdBounds(filters);
   return order === "paid" ? paidBounds(filters) : [];
 }
 
 /** Ids sort by time, so bounds of time are bounds of the id. */
-function createdBounds({ createdFrom, createdTo }: InvoiceFilters, column = "one.id"): Condition[] {
+function createdBounds({ createdFrom, createdTo }: InvoiceFilters): Bound[] {
   const floor = (time: Instant | undefined) =>
     time === undefined ? undefined : idFloor("invoice", time);
-  return [...bound(column, ">=", floor(createdFrom)), ...bound(column, "<", floor(createdTo))];
+  return [...bound(">=", floor(createdFrom)), ...bound("<", floor(createdTo))];
 }
 
-function paidBounds({ paidFrom, paidTo }: InvoiceFilters, column = "one.paid_at"): Condition[] {
-  return [...bound(column, ">=", paidFrom), ...bound(column, "<", paidTo)];
+function paidBounds({ paidFrom, paidTo }: InvoiceFilters): Bound[] {
+  return [...bound(">=", paidFrom), ...bound("<", paidTo)];
 }
 
-function bound(column: string, comparison: string, value: SqlValue | undefined): Condition[] {
-  return value === undefined ? [] : [(bind) => `${column} ${comparison} ${bind(value)}`];
+function bound(comparison: Bound["comparison"], value: SqlValue | undefined): Bound[] {
+  return value === undefined ? [] : [{ comparison, value }];
+}
+
+/** Bounds of a column that the order's index does not have, to be checked row by row. */
+function checkedBounds(column: string, bounds: readonly Bound[]): Condition[] {
+  return bounds.map(
+    ({ comparison, value }) =>
+      (bind) =>
+        `${column} ${comparison} ${bind(value)}`,
+  );
+}
+
+function customerCondition({ customerId }: InvoiceFilters): Condition[] {
+  return customerId === undefined
+    ? []
+    : [(bind) => `${unindexed("customer_id")} = ${bind(customerId)}`];
 }
 
 function orderOf(sort: InvoiceSort): Order {

@@ -3,10 +3,12 @@ import { idFloor, type Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import {
+  everyAlong,
   everyFacet,
   facetsOf,
   findAlong,
   startingWith,
+  type Bound,
   type Condition,
   type Walk,
 } from "../../platform/database/facets.ts";
@@ -55,19 +57,22 @@ export async function listPayments(
   page: PageRequest,
 ): Promise<PaymentPage> {
   const { walk, facets, conditions } = await alongIndex(reader, filters);
-  const transfers = await transferConditions(reader, filters);
-  const { keys, resumeAt } = await findAlong(
-    reader,
-    walk,
-    {
-      facets,
-      after: page.after === null ? null : [page.after],
-      bounds: [...createdBounds(filters), ...transfers.few],
-      conditions: [...conditions, ...transfers.many],
-      fetch: page.fetch,
-    },
-    examinedMax,
-  );
+  const transfers = await transfersOf(reader, filters);
+  const span = {
+    facets,
+    after: page.after === null ? null : [page.after],
+    bounds: createdBounds(filters),
+    conditions: [...conditions, ...transfers.conditions],
+    fetch: page.fetch,
+  };
+  const { keys, resumeAt } =
+    transfers.ids === null
+      ? await findAlong(reader, walk, span, examinedMax)
+      : await everyAlong(
+          reader,
+          { ...walk, facet: "transfer_id" },
+          { ...span, facets: transfers.ids },
+        );
   const ids = keys.map(([id]) => id as Id<"payment">);
   const rows = await reader.find(payments, `WHERE id IN ${listed(reader.dialect, 1)}`, [
     JSON.stringify(ids),
@@ -122,47 +127,42 @@ const hasTransfer = ({ transactionHash, fromAddress }: PaymentFilters) =>
   transactionHash !== undefined || fromAddress !== undefined;
 
 /** The transfers that the filters name: few are looked up by their payments, of many each payment is checked. */
-async function transferConditions(
+async function transfersOf(
   reader: Reader,
   { organizationId, transactionHash, fromAddress }: PaymentFilters,
-): Promise<{ few: readonly Condition[]; many: readonly Condition[] }> {
-  const few: Condition[] = [];
-  const many: Condition[] = [];
-  const find = async (condition: string, ...values: SqlValue[]) => {
+): Promise<{ ids: readonly string[] | null; conditions: readonly Condition[] }> {
+  const sets: (readonly string[])[] = [];
+  const conditions: Condition[] = [];
+  const find = async (column: string, value: string, condition: string, values: SqlValue[]) => {
     const rows = await reader.all<{ id: string }>(
       `SELECT id AS "id" FROM transfers WHERE ${condition} LIMIT ${String(examinedMax + 1)}`,
       values,
     );
-    return rows.map(({ id }) => id);
-  };
-  const keep = (ids: readonly string[], column: string, value: string) => {
-    if (ids.length <= examinedMax) {
-      few.push((bind) => `one.transfer_id IN ${listed(reader.dialect, bind(JSON.stringify(ids)))}`);
-    } else {
-      many.push(
-        (bind) =>
-          `EXISTS (SELECT 1 FROM transfers AS its WHERE its.id = one.transfer_id AND its.${column} = ${bind(value)})`,
-      );
+    if (rows.length <= examinedMax) {
+      sets.push(rows.map(({ id }) => id));
+      return;
     }
+    conditions.push(
+      (bind) =>
+        `(SELECT its.${column} FROM transfers AS its WHERE its.id = one.transfer_id) = ${bind(value)}`,
+    );
   };
   if (transactionHash !== undefined) {
-    keep(await find("transaction_hash = $1", transactionHash), "transaction_hash", transactionHash);
+    await find("transaction_hash", transactionHash, "transaction_hash = $1", [transactionHash]);
   }
   if (fromAddress !== undefined && organizationId !== undefined) {
-    const sent = await find(
-      "organization_id = $1 AND from_address = $2",
-      organizationId,
-      fromAddress,
-    );
-    keep(sent, "from_address", fromAddress);
+    const values = [organizationId, fromAddress];
+    await find("from_address", fromAddress, "organization_id = $1 AND from_address = $2", values);
   }
-  return { few, many };
+  const [first, ...others] = sets;
+  const ids = first?.filter((id) => others.every((set) => set.includes(id))) ?? null;
+  return { ids, conditions };
 }
 
 /** Ids sort by time, so bounds of time are bounds of the id. */
-function createdBounds({ createdFrom, createdTo }: PaymentFilters): Condition[] {
-  const at = (comparison: string, time: Instant | undefined): Condition[] =>
-    time === undefined ? [] : [(bind) => `one.id ${comparison} ${bind(idFloor("payment", time))}`];
+function createdBounds({ createdFrom, createdTo }: PaymentFilters): Bound[] {
+  const at = (comparison: Bound["comparison"], time: Instant | undefined): Bound[] =>
+    time === undefined ? [] : [{ comparison, value: idFloor("payment", time) }];
   return [...at(">=", createdFrom), ...at("<", createdTo)];
 }
 

@@ -70,14 +70,19 @@ export async function facetsOf(
   return rows.length > facetsMax ? null : rows.map((row) => row.facet);
 }
 
+export interface Bound {
+  readonly comparison: ">=" | "<";
+  readonly value: SqlValue;
+}
+
 /** The rows of a walk that are asked for. */
 export interface Span {
   /** To be merged; null for a walk without facets. */
   readonly facets: readonly string[] | null;
   /** They come after this key. */
   readonly after: Key | null;
-  /** Conditions on the columns of the order, which the index serves. */
-  readonly bounds: readonly Condition[];
+  /** Bounds of the first column of the order, which the index serves. */
+  readonly bounds: readonly Bound[];
   /** Conditions that each row is looked up for. */
   readonly conditions: readonly Condition[];
   /** Rows to find. */
@@ -119,6 +124,11 @@ export async function findAlong(
   return { keys, resumeAt: edge };
 }
 
+/** The same for facets that have few rows, such as ids: all of these may be examined. */
+export async function everyAlong(reader: Reader, walk: Walk, span: Span): Promise<Found> {
+  return { keys: await mergedKeys(reader, walk, span, null), resumeAt: null };
+}
+
 /** The first keys of every facet, merged; `upTo` is the last key that is looked at. */
 async function mergedKeys(
   reader: Reader,
@@ -131,18 +141,36 @@ async function mergedKeys(
   const { values, bind } = binder(facets === null ? [] : [JSON.stringify(facets)]);
   const forward = direction === "ASC" ? ">" : "<";
   const backward = direction === "ASC" ? "<=" : ">=";
+  // PostgreSQL counts on a facet being as frequent as any, and would walk an index without it for a rare one. Bounds
+  // of the facet and the order together leave it no other index than the walk's.
+  const isPair = reader.dialect === "postgres" && facets !== null && facet !== null;
+  const compared = (columns: readonly string[], comparison: string, key: Key) => {
+    const left = columns.map((column) => `one.${column}`);
+    const right = key.map((value) => bind(value));
+    return isPair
+      ? `(${[facet, ...left].join(", ")}) ${comparison} (${["probe.value", ...right].join(", ")})`
+      : left.length === 1
+        ? `${left.join()} ${comparison} ${right.join()}`
+        : `(${left.join(", ")}) ${comparison} (${right.join(", ")})`;
+  };
   const where = [
     ...fixedConditions(walk, bind),
-    ...(facets === null || facet === null ? [] : [`${facet} = probe.value`]),
-    ...(after === null ? [] : [compared(order, forward, after, bind)]),
-    ...(upTo === null ? [] : [compared(order, backward, upTo, bind)]),
-    ...[...bounds, ...conditions].map((condition) => condition(bind)),
+    ...(facets === null || facet === null
+      ? []
+      : isPair
+        ? [`${facet} >= probe.value AND ${facet} <= probe.value`]
+        : [`${facet} = probe.value`]),
+    ...(after === null ? [] : [compared(order, forward, after)]),
+    ...(upTo === null ? [] : [compared(order, backward, upTo)]),
+    ...bounds.map(({ comparison, value }) => compared(order.slice(0, 1), comparison, [value])),
+    ...conditions.map((condition) => condition(bind)),
   ];
   const list = (alias: string, suffix = "") =>
     order.map((column) => `${alias}.${column}${suffix}`).join(", ");
+  const first = isPair ? `${facet} ${direction}, ` : "";
   const inner = (columns: string) =>
     `SELECT ${columns} FROM ${table} AS one WHERE ${where.join(" AND ") || "1 = 1"}
-     ORDER BY ${list("one", ` ${direction}`)} LIMIT ${bind(fetch)} OFFSET ${bind(offset)}`;
+     ORDER BY ${first}${list("one", ` ${direction}`)} LIMIT ${bind(fetch)} OFFSET ${bind(offset)}`;
   const merged = (from: string) =>
     `SELECT ${list("found")} FROM ${from} ORDER BY ${list("found", ` ${direction}`)} LIMIT ${bind(fetch)}`;
   const sql =
@@ -162,14 +190,6 @@ async function mergedKeys(
 function fixedConditions({ scope, where }: Walk, bind: Bind): string[] {
   const conditions = scope.map(([column, value]) => `one.${column} = ${bind(value)}`);
   return where === undefined ? conditions : [...conditions, where];
-}
-
-function compared(columns: readonly string[], comparison: string, key: Key, bind: Bind): string {
-  const left = columns.map((column) => `one.${column}`).join(", ");
-  const right = key.map((value) => bind(value)).join(", ");
-  return columns.length === 1
-    ? `${left} ${comparison} ${right}`
-    : `(${left}) ${comparison} (${right})`;
 }
 
 function binder(first: readonly SqlValue[]): { values: SqlValue[]; bind: Bind } {
