@@ -3,7 +3,6 @@ import { expect } from "chai";
 import { examinedMax } from "../../../src/features/invoices/listing.ts";
 import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts";
 import { metadataTerm } from "../../../src/kernel/search.ts";
-import type { Id } from "../../../src/kernel/id.ts";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
@@ -268,7 +267,7 @@ eachStore("the search for invoices", (store) => {
         await tx.insertMany(invoices, rows);
         const terms = rows.flatMap(({ id, organizationId, description }) =>
           [...description.split(" ").map((word) => `d:${word}`), metadataTerm("kind", "crowd")].map(
-            (term) => ({ organizationId, term, invoiceId: id as Id<"invoice"> }),
+            (term) => ({ organizationId, term, invoiceId: id }),
           ),
         );
         await tx.insertMany(invoiceTerms, terms);

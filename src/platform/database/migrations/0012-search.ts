@@ -46,53 +46,49 @@ export const migration: Migration = {
     `CREATE INDEX transfers_transaction ON transfers (transaction_hash, network)`,
   ],
   async fill(tx) {
-    await fill<InvoiceText>(
+    await fill(
       tx,
-      `SELECT id AS "id", organization_id AS "organizationId", description AS "description", metadata AS "metadata"
+      `SELECT id AS "id", organization_id AS "organizationId", description AS "text", metadata AS "metadata"
        FROM invoices WHERE id > $1 AND (description IS NOT NULL OR metadata <> '{}')`,
       "invoice_terms (organization_id, term, invoice_id)",
-      ({ description, metadata }) => [
-        ...wordsOf(description ?? "").map(wordTerm),
+      ({ text, metadata }) => [
+        ...wordsOf(text ?? "").map(wordTerm),
         ...Object.entries(JSON.parse(metadata) as Record<string, string>).map(([key, value]) =>
           metadataTerm(key, value),
         ),
       ],
     );
-    await fill<CustomerText>(
+    await fill(
       tx,
-      `SELECT id AS "id", organization_id AS "organizationId", name AS "name" FROM customers WHERE id > $1`,
+      `SELECT id AS "id", organization_id AS "organizationId", name AS "text", '{}' AS "metadata"
+       FROM customers WHERE id > $1`,
       "customer_terms (organization_id, term, customer_id)",
-      ({ name }) => wordsOf(name),
+      ({ text }) => wordsOf(text ?? ""),
     );
   },
 };
 
-interface Row {
+interface TextRow {
   readonly id: string;
   readonly organizationId: string;
-}
-
-interface InvoiceText extends Row {
-  readonly description: string | null;
+  /** A description, or a name. */
+  readonly text: string | null;
+  /** JSON: texts by their keys. */
   readonly metadata: string;
 }
 
-interface CustomerText extends Row {
-  readonly name: string;
-}
-
-async function fill<R extends Row>(
+async function fill(
   tx: Tx,
   select: string,
   into: string,
-  termsOf: (row: R) => readonly string[],
+  termsOf: (row: TextRow) => readonly string[],
 ): Promise<void> {
   const given = {
     sqlite: "json_each($1) AS given",
     postgres: "json_array_elements(CAST($1 AS json)) AS given (value)",
   }[tx.dialect];
   for (let after = ""; ;) {
-    const rows = await tx.all<R>(`${select} ORDER BY id LIMIT ${String(batchRows)}`, [after]);
+    const rows = await tx.all<TextRow>(`${select} ORDER BY id LIMIT ${String(batchRows)}`, [after]);
     const last = rows.at(-1);
     if (last === undefined) return;
     const terms = rows.flatMap((row) =>
