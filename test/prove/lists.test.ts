@@ -17,6 +17,10 @@ const patience = 5;
 const tries = 4;
 /** A page, or a short time that is looked through because that is cheaper: never the list. */
 const rowsPerPageMax = rows / 20;
+/** Up to 500 customers are looked up by their ids: PostgreSQL reads them all while they are a tenth of the invoices. */
+const customersMax = rows / 10 + 1;
+const rowsMaxOf = (sql: string) =>
+  sql.includes("FROM customers WHERE id IN") ? customersMax : rowsPerPageMax;
 
 /** A value for each filter that has no list of them; a new filter is to be given one. */
 const sampleValues: Readonly<Record<string, string>> = {
@@ -196,7 +200,8 @@ eachStore("Among 20,000 invoices", (store) => {
         );
         for (const statement of seen) {
           const looked = await rowsLookedAt(app.app.db, statement);
-          if (looked > rowsPerPageMax) dear.push(`${question.name}: ${String(looked)} rows`);
+          if (looked > rowsMaxOf(statement.sql))
+            dear.push(`${question.name}: ${String(looked)} rows by ${statement.sql}`);
         }
       }
       expect(dear).to.deep.equal([]);

@@ -177,9 +177,10 @@ export async function invoicesOfTransaction(
   transactionHash: string,
 ): Promise<readonly Id<"invoice">[]> {
   const rows = await reader.all<{ id: Id<"invoice"> }>(
-    `SELECT DISTINCT payments.invoice_id AS "id" FROM transfers
-     JOIN payments ON payments.transfer_id = transfers.id
-     WHERE transfers.transaction_hash = $1 AND payments.organization_id = $2`,
+    // A cross join has SQLite look the transfers up first: it would read all of the organization's payments otherwise.
+    `SELECT DISTINCT payments.invoice_id AS "id" FROM transfers CROSS JOIN payments
+     WHERE transfers.transaction_hash = $1 AND payments.transfer_id = transfers.id
+     AND (payments.organization_id || '') = $2`,
     [transactionHash, organizationId],
   );
   return rows.map(({ id }) => id);
