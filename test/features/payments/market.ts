@@ -13,11 +13,13 @@ import {
   makeWatchWorkers,
   presentPayment,
   type Watcher,
+  type PaymentFilters,
 } from "../../../src/features/payments/index.ts";
 import { lateReviewers } from "../../../src/features/organizations/index.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
+import type { PageQuery } from "../../../src/kernel/page.ts";
 import { createAuditor } from "../../../src/platform/audit/index.ts";
 import type { ChainClient } from "../../../src/platform/chain/client.ts";
 import { createOutbox } from "../../../src/platform/events/index.ts";
@@ -32,7 +34,7 @@ export interface Market {
   look(): Promise<void>;
   read(invoice: InvoiceView): Promise<ReturnType<typeof presentInvoice>>;
   payments(
-    query?: Record<string, string>,
+    query?: PaymentFilters & PageQuery,
     organizationId?: Id<"organization">,
   ): Promise<{ data: ReturnType<typeof presentPayment>[]; nextCursor: string | null }>;
   /** The types of the events of invoices and payments, in order. */
