@@ -11,7 +11,6 @@ export { decisionOperations, paymentOperations } from "./operations.ts";
 export { presentPayment, type PaymentView } from "./present.ts";
 export { platformPaymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
-export { paymentStatuses } from "./status.ts";
 export { invoicesOfTransaction, type PaymentFilters } from "./listing.ts";
 export { makeScanner } from "./scanner.ts";
 export { transferOperations } from "./transfer-operations.ts";

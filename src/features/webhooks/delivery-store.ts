@@ -3,10 +3,16 @@ import type { PageRequest } from "../../kernel/page.ts";
 import type { Dialect, Reader, RowOf, Tx } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import type { DeliveryStatus } from "./status.ts";
-import { webhookDeliveries } from "./table.ts";
+import { webhookDeliveries, type webhookAttempts } from "./table.ts";
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;
 /** A delivery without what is sent: what lists read. */
+/** A delivery with what is sent and the attempts whose outcome is known. */
+export interface DeliveryDetail {
+  readonly delivery: DeliveryRow;
+  readonly attempts: readonly RowOf<typeof webhookAttempts>[];
+}
+
 export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
 
 /** A bound JSON object, `$1`, to update from: its names as `key`, its numbers as `value`. */

@@ -10,9 +10,8 @@ import type {
   WebhookEndpointRecord,
 } from "./records.ts";
 import type { RotatedEndpoint } from "./rotation.ts";
-import type { DeliveryView } from "./delivery-store.ts";
+import type { DeliveryDetail, DeliveryView } from "./delivery-store.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
-import type { DeliveryDetail } from "./service.ts";
 import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {

@@ -26,7 +26,7 @@ import {
   listDeliveries,
   ownerOfDelivery,
   type DeliveryFilters,
-  type DeliveryRow,
+  type DeliveryDetail,
   type DeliveryView,
 } from "./delivery-store.ts";
 import {
@@ -62,12 +62,6 @@ export interface CreatedEndpoint {
   readonly endpoint: EndpointRow;
   /** Given out this once. */
   readonly secret: string;
-}
-
-/** A delivery with what is sent and the attempts whose outcome is known. */
-export interface DeliveryDetail {
-  readonly delivery: DeliveryRow;
-  readonly attempts: readonly RowOf<typeof webhookAttempts>[];
 }
 
 export interface WebhookService extends SecretRotation, Pinging {
