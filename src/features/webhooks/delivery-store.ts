@@ -6,13 +6,13 @@ import type { DeliveryStatus } from "./status.ts";
 import { webhookDeliveries, type webhookAttempts } from "./table.ts";
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;
-/** A delivery without what is sent: what lists read. */
 /** A delivery with what is sent and the attempts whose outcome is known. */
 export interface DeliveryDetail {
   readonly delivery: DeliveryRow;
   readonly attempts: readonly RowOf<typeof webhookAttempts>[];
 }
 
+/** A delivery without its body, as lists read it. */
 export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
 
 /** A bound JSON object, `$1`, to update from: its names as `key`, its numbers as `value`. */
