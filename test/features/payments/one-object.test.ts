@@ -123,7 +123,7 @@ eachStore("one object", (store) => {
         (await db.all("SELECT id, transaction_hash FROM payments ORDER BY id")).map(Object.values),
         (await db.all("SELECT id, transaction_hashes FROM invoices ORDER BY id")).map((row) => [
           row["id"],
-          JSON.parse(String(row["transaction_hashes"])),
+          JSON.parse(String(row["transaction_hashes"])) as unknown,
         ]),
       ];
       const before = await stored();
