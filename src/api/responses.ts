@@ -161,7 +161,7 @@ function headersOfProblems(
   problems: readonly ProblemClass[],
 ): ResponseHeader[] {
   const headers = [...always, ...ofCompression];
-  // What a credential may is counted once the credential is known.
+  // A credential's rate limit applies once the credential is known.
   const isCounted = status !== 401 || rateLimits[operation.limit].by === "client";
   if (isCounted) headers.push(...ofLimits);
   if (status === 401) headers.push("WWW-Authenticate");

@@ -27,7 +27,7 @@ import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
-/** What the surroundings give the program. Tests replace these and nothing else; no setting reaches them. */
+/** The dependencies from outside the program. Tests replace these and nothing else; no setting reaches them. */
 export interface Outside {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;

@@ -31,7 +31,7 @@ interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
 export async function initialize(terminal: Terminal, flags: InitFlags): Promise<void> {
   const loaded = await loadStoreSettings(terminal, "serve", flags);
   const { config } = loaded;
-  // What a flag says is refused before anything is asked.
+  // Refuses wrong flags before the first question.
   const given =
     flags.receiveWallet === undefined
       ? null

@@ -33,7 +33,7 @@ export interface OperatedSubscription {
   readonly owedInvoices: number;
 }
 
-/** What the next invoice of a subscription would be, were its period over now; `planId` names the plan that it bills. */
+/** The next invoice of a subscription, as if its period ended now; `planId` names the plan that it bills. */
 export interface Rehearsal {
   readonly subscription: SubscriptionRow;
   readonly organizationName: string;
