@@ -16,7 +16,10 @@ export interface Cancellation {
   readonly reason: string;
 }
 
-/** What an operator ends. Debts for periods that began stay; what nobody paid for a later period is void. */
+/**
+ * Ends subscriptions for an operator. Debts for periods that began stay. The invoice of a period that never begins is
+ * void, a paid one too: otherwise it would depend on the block of a payment whether the merchant keeps the money.
+ */
 export interface Cancellations {
   /**
    * Ends a locked subscription now, or has it end with its period, whatever change of plan was to come. Throws
@@ -40,7 +43,9 @@ export function makeCancellations(deps: {
     boundary: Instant,
     changes: Readonly<Record<string, unknown>>,
   ): Promise<Scene> {
-    const unbegun = scene.invoices.filter(({ periodStart }) => periodStart >= boundary);
+    const unbegun = [...scene.invoices, ...scene.paidAhead].filter(
+      ({ periodStart }) => periodStart >= boundary,
+    );
     for (const invoice of unbegun) await voidInvoice(tx, at, invoice, scene);
     const subscription = await saveSubscription(tx, at, scene.subscription, {
       ...{ status: "canceled", statusReason: "operator", canceledAt: at, cancelAt: null },
@@ -52,6 +57,7 @@ export function makeCancellations(deps: {
       ...scene,
       subscription,
       invoices: scene.invoices.filter((one) => !unbegun.includes(one)),
+      paidAhead: scene.paidAhead.filter((one) => !unbegun.includes(one)),
     };
   }
 

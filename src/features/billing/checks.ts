@@ -125,7 +125,7 @@ async function takenFaults(
     const uses = (used.get(row.id) ?? []).map(({ discountId: id, amount }) => ({ id, amount }));
     const taken = (applied.get(row.id) ?? []).map(({ creditId: id, amount }) => ({ id, amount }));
     const granted = (given.get(row.id) ?? []).reduce((sum, { amount }) => sum + amount, 0n);
-    const owed = charges.newCredit + row.paidSurplus;
+    const owed = (isVoid ? 0n : charges.newCredit) + row.paidSurplus;
     const fault = firstDifference(
       {
         credits: sumUp(taken),

@@ -72,14 +72,19 @@ export interface Ledger {
    */
   consume(tx: Tx, at: Instant, invoice: BilledInvoice, charges: Charges): Promise<void>;
   /**
-   * Gives back what an unpaid invoice took, when it is voided: credits to the same rows, where one that expired
-   * meanwhile gets the time that it was locked; adjustments wait again; discounts have their use again. A second time
-   * changes nothing.
+   * Undoes `consume` for an invoice that is voided. Credits return to the same rows; one that expired meanwhile is
+   * extended by the time that it was locked. Adjustments are pending again, discounts have their use again, and the
+   * credit or carried adjustment that the invoice made is taken back. To be called once.
    */
-  restore(tx: Tx, at: Instant, invoice: BilledInvoice & { issuedAt: Instant }): Promise<void>;
+  restore(
+    tx: Tx,
+    at: Instant,
+    invoice: BilledInvoice & { issuedAt: Instant },
+    charges: Pick<Charges, "newCredit" | "carried">,
+  ): Promise<void>;
   /**
-   * Takes back what became a credit because of an invoice, up to `amount`: what is left of those credits, and for the
-   * rest a pending adjustment. For money that a reorganisation took away.
+   * Takes back credits that came from an invoice, up to `amount`: their remainder, and a pending adjustment for the part
+   * that was spent. For money that a reorganisation took away, and for invoices that are voided.
    */
   takeBack(tx: Tx, at: Instant, invoice: BilledInvoice, amount: bigint): Promise<void>;
 }
@@ -143,6 +148,7 @@ export function makeLedger(deps: {
   return {
     grantCredit,
     addAdjustment,
+    takeBack,
 
     async grantDiscount(tx, at, given) {
       const row: DiscountRow = {
@@ -219,7 +225,7 @@ export function makeLedger(deps: {
       }
     },
 
-    async restore(tx, at, invoice) {
+    async restore(tx, at, invoice, { newCredit, carried }) {
       const applications = await lockApplications(tx, invoice.id);
       await setRemaining(
         tx,
@@ -235,35 +241,47 @@ export function makeLedger(deps: {
       await countUses(tx, await lockUses(tx, invoice.id), -1);
       await releaseAdjustments(tx, invoice.id);
       await markReversed(tx, invoice.id, at);
-    },
-
-    async takeBack(tx, at, invoice, amount) {
-      const { organizationId, currency, decimals, number } = invoice;
-      let left = amount;
-      const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
-        const taken = credit.remaining < left ? credit.remaining : left;
-        left -= taken;
-        const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
-        return taken === 0n ? [] : [change(credit, less)];
-      });
-      await setRemaining(tx, changes);
-      for (const { from, to } of changes) {
-        const asset = settlementAsset(currency, decimals);
-        const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
-        auditor.record(tx, at, {
-          action: "credit.reduced",
-          organizationId,
-          targetType: "credit",
-          targetId: from.id,
-          changes: { amount: { from: before, to: after }, invoice: number },
-        });
+      if (newCredit > 0n) await takeBack(tx, at, invoice, newCredit);
+      if (carried > 0n) {
+        const { organizationId, currency, decimals, number } = invoice;
+        const made = { organizationId, currency, decimals, createdBy: system };
+        const description = `Carried forward from ${number}, which is void`;
+        await addAdjustment(tx, at, { ...made, amount: -carried, description });
       }
-      if (left === 0n) return;
-      const description = `Payment of ${number} that its network took back`;
-      const made = { organizationId, currency, decimals, createdBy: system };
-      await addAdjustment(tx, at, { ...made, amount: left, description });
     },
   };
+
+  async function takeBack(
+    tx: Tx,
+    at: Instant,
+    invoice: BilledInvoice,
+    amount: bigint,
+  ): Promise<void> {
+    const { organizationId, currency, decimals, number } = invoice;
+    let left = amount;
+    const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
+      const taken = credit.remaining < left ? credit.remaining : left;
+      left -= taken;
+      const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
+      return taken === 0n ? [] : [change(credit, less)];
+    });
+    await setRemaining(tx, changes);
+    for (const { from, to } of changes) {
+      const asset = settlementAsset(currency, decimals);
+      const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
+      auditor.record(tx, at, {
+        action: "credit.reduced",
+        organizationId,
+        targetType: "credit",
+        targetId: from.id,
+        changes: { amount: { from: before, to: after }, invoice: number },
+      });
+    }
+    if (left === 0n) return;
+    const description = `Credit from ${number}, taken back after it was spent`;
+    const made = { organizationId, currency, decimals, createdBy: system };
+    await addAdjustment(tx, at, { ...made, amount: left, description });
+  }
 }
 
 function change(

@@ -19,6 +19,7 @@ import {
 } from "./table.ts";
 import type { Teller } from "./tell.ts";
 import type { Transitions } from "./transitions.ts";
+import type { Twins } from "./twin.ts";
 
 /** Who lost a payment to a reorganisation has so long to pay again before anything else happens. */
 const timeToPayAgain = 24 * hour;
@@ -31,26 +32,37 @@ export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) 
  */
 export function makeSettle(deps: {
   readonly settleSurplus: SettleSurplus;
+  readonly twins: Pick<Twins, "withdraw">;
   readonly teller: Teller;
   readonly transitions: Transitions;
   /** Wakes the run. */
   readonly nudge: () => void;
 }): ManagedSettled {
-  const { settleSurplus, teller, transitions, nudge } = deps;
+  const { settleSurplus, twins, teller, transitions, nudge } = deps;
 
   return async (tx, rows, at) => {
     const owners = await ownersOf(tx, rows);
     if (owners.length === 0) return;
     const touched = new Set<Id<"subscription">>();
+    // Only these are locked.
+    const settled = new Set(rows.map(({ id }) => id));
     const locked = await lockPlatformInvoices(tx, owners);
     const allTwins = await readTwins(tx, owners);
     const allLines = await linesOf(tx, owners);
     for (const invoice of locked) {
-      const twins = allTwins.get(invoice.id) ?? [];
-      const { confirmed } = receivedAt(twins);
+      const came = allTwins.get(invoice.id) ?? [];
+      const { confirmed } = receivedAt(came);
       const lines = allLines.get(invoice.id) ?? [];
       const stands = await settleStatus(tx, at, invoice, lines, confirmed);
       await settleSurplus(tx, at, stands, rows, confirmed);
+      // A reorganisation may have reopened the page of a void invoice that was paid.
+      if (stands.status === "void") {
+        await twins.withdraw(
+          tx,
+          at,
+          came.filter(({ id }) => settled.has(id)),
+        );
+      }
       touched.add(invoice.subscriptionId);
     }
     for (const scene of await scenesAfterPayment(tx, [...touched])) {

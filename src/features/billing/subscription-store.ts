@@ -27,6 +27,10 @@ export const noPlanChange = {
 
 const unpaid = "status IN ('open', 'past_due')";
 
+function isUnpaid({ status }: PlatformInvoiceRow): boolean {
+  return status === "open" || status === "past_due";
+}
+
 /** The subscription that an organization has, or the last that it had; null: none ever. */
 export function latestSubscription(
   reader: Reader,
@@ -75,6 +79,8 @@ export interface Scene {
   readonly subscription: SubscriptionRow;
   /** Those that are open or past due, the oldest first. */
   readonly invoices: readonly PlatformInvoiceRow[];
+  /** Paid invoices of periods that have not begun: a trial's first invoice. Empty after a payment, which voids nothing. */
+  readonly paidAhead: readonly PlatformInvoiceRow[];
   /** The invoices by which each of these is or was payable. */
   readonly twins: ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 }
@@ -90,22 +96,19 @@ export async function lockScene(
 ): Promise<Scene | null> {
   const seen = await tx.findOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (seen === null) return null;
-  const owed = await unpaidOf(tx, [subscriptionId]);
-  const twins = await lockTwins(
-    tx,
-    managed,
-    owed.map(({ id }) => id),
+  const current = await tx.find(
+    platformInvoices,
+    `WHERE subscription_id = $1 AND status <> 'void' AND (${unpaid} OR period_start >= $2) ORDER BY id`,
+    [subscriptionId, seen.currentPeriodEnd],
   );
-  const invoices =
-    owed.length === 0
-      ? []
-      : await lockPlatformInvoices(
-          tx,
-          owed.map(({ id }) => id),
-        );
+  const ids = current.map(({ id }) => id);
+  const twins = await lockTwins(tx, managed, ids);
+  const locked = ids.length === 0 ? [] : await lockPlatformInvoices(tx, ids);
   const subscription = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (subscription?.version !== seen.version) return null;
-  return { subscription, invoices, twins };
+  const invoices = locked.filter(isUnpaid);
+  const paidAhead = locked.filter((invoice) => !isUnpaid(invoice));
+  return { subscription, invoices, paidAhead, twins };
 }
 
 /** How often somebody else may change a subscription while it is being worked on. */
@@ -210,7 +213,7 @@ export async function scenesAfterPayment(
   return locked.map((subscription) => {
     const invoices = owed.filter(({ subscriptionId }) => subscriptionId === subscription.id);
     const own = invoices.map(({ id }) => [id, twins.get(id) ?? []] as const);
-    return { subscription, invoices, twins: new Map(own) };
+    return { subscription, invoices, paidAhead: [], twins: new Map(own) };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Tx } from "../../platform/database/index.ts";
+import { computeCharges, thawInputs } from "./charges.ts";
 import type { Ledger } from "./ledger.ts";
 import { receivedAt, savePlatformInvoice, type Scene } from "./subscription-store.ts";
 import type { SettleSurplus } from "./surplus.ts";
@@ -8,9 +9,9 @@ import type { Teller } from "./tell.ts";
 import type { Twins } from "./twin.ts";
 
 /**
- * Takes back an unpaid platform invoice of a locked scene: what it was paid with of credits, discounts and adjustments
- * is there again, and its page tells payers to send nothing. What was confirmed of it becomes a credit at once, and what
- * is confirmed later becomes one then.
+ * Voids a platform invoice of a locked scene: its credits, discounts and adjustments are available again, and its page
+ * tells payers to send nothing. Confirmed money becomes a credit in the same transaction, and money that is confirmed
+ * later becomes one then.
  */
 export type VoidInvoice = (
   tx: Tx,
@@ -29,9 +30,10 @@ export function makeVoiding(deps: {
   return async (tx, at, invoice, scene) => {
     const came = scene.twins.get(invoice.id) ?? [];
     await twins.withdraw(tx, at, came);
-    const saved = await savePlatformInvoice(tx, at, invoice, { status: "void", voidedAt: at });
+    const set = { status: "void", voidedAt: at, paidAt: null } as const;
+    const saved = await savePlatformInvoice(tx, at, invoice, set);
     const row = await settleSurplus(tx, at, saved, came, receivedAt(came).confirmed);
-    await ledger.restore(tx, at, row);
+    await ledger.restore(tx, at, row, computeCharges(thawInputs(row.inputs)));
     await teller.invoice(tx, at, "platform_invoice.void", row);
   };
 }

@@ -92,7 +92,7 @@ eachStore("the ledger of billing", (store) => {
   }
 
   const voided = (invoice: PlatformInvoiceRow, at: Instant) =>
-    write((tx) => ledger.restore(tx, at, invoice));
+    write((tx) => ledger.restore(tx, at, invoice, { newCredit: 0n, carried: 0n }));
 
   const own = <T extends typeof credits | typeof discounts | typeof adjustments>(table: T) =>
     db.find(table, "WHERE organization_id = $1 ORDER BY id", [organizationId]);
