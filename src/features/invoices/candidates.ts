@@ -1,7 +1,12 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import { facetsOf, findAlong, startingWith, type Walk } from "../../platform/database/facets.ts";
-import { encodeAmount, type Dialect, type Reader } from "../../platform/database/index.ts";
+import {
+  decodeAmount,
+  encodeAmount,
+  type Dialect,
+  type Reader,
+} from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { InvoiceRow } from "./store.ts";
 import type { InvoiceStatus } from "./rules.ts";
@@ -19,21 +24,29 @@ export interface SoughtMoney {
 
 /** How many of an organization's newest invoices of each status are looked at. */
 const newestMax = 100;
-/** How many holds are looked at above and below an amount. */
-const nearestMax = 3;
+/** How many holds are looked at above and below an amount: those of paid invoices live on among them. */
+const nearestMax = 20;
 
 const unpaid = ["open", "partially_paid", "expired"] as const;
+const shown = [...unpaid, "confirming", "paid"] as const;
+
+/** An invoice that money may be for. */
+export interface InvoiceCandidate {
+  readonly invoice: InvoiceRow;
+  /** The amounts of its live holds near an amount that is sought, in the token's smallest unit. */
+  readonly heldAmounts: readonly bigint[];
+}
 
 /**
  * The invoices of an organization that money may be for, though no rule says so: those whose holds at the same address
- * are nearest to an amount, however many there are, and the newest of all that are not paid. Four statements for any
- * number of transfers.
+ * are nearest to an amount, however many there are, and the newest of all that are not paid. Paid ones are among them
+ * only where they hold exactly an amount that is sought. A fixed number of statements for any number of transfers.
  */
 export async function invoiceCandidates(
   reader: Reader,
   organizationId: Id<"organization">,
   sought: readonly SoughtMoney[],
-): Promise<InvoiceRow[]> {
+): Promise<InvoiceCandidate[]> {
   if (sought.length === 0) return [];
   const near = await Promise.all([
     nearestHeld(reader, sought, "<=", "DESC"),
@@ -42,13 +55,29 @@ export async function invoiceCandidates(
   const newest = await Promise.all(
     unpaid.map((status) => newestOf(reader, organizationId, status)),
   );
-  return reader.find(
+  const held = new Map<Id<"invoice">, bigint[]>();
+  for (const { invoiceId, amount } of near.flat()) {
+    held.set(invoiceId, [...(held.get(invoiceId) ?? []), decodeAmount(amount)]);
+  }
+  const rows = await reader.find(
     invoices,
     `WHERE id IN ${listed(reader.dialect, 2)}
        AND organization_id = $1 AND managed_by IS NULL
-       AND status IN (${unpaid.map((status) => `'${status}'`).join(", ")})`,
-    [organizationId, JSON.stringify([...new Set([...near, ...newest].flat())])],
+       AND status IN (${shown.map((status) => `'${status}'`).join(", ")})`,
+    [organizationId, JSON.stringify([...new Set([...held.keys(), ...newest.flat()])])],
   );
+  const amounts = new Set(sought.map(({ amount }) => amount));
+  return rows
+    .map((invoice) => ({ invoice, heldAmounts: held.get(invoice.id) ?? [] }))
+    .filter(
+      ({ invoice, heldAmounts }) =>
+        !isWhole(invoice) || heldAmounts.some((amount) => amounts.has(amount)),
+    );
+}
+
+/** Whether nothing is missing of an invoice, though not all of it may be confirmed yet. */
+export function isWhole({ status }: Pick<InvoiceRow, "status">): boolean {
+  return status === "confirming" || status === "paid";
 }
 
 /** The newest invoices of a status. */
@@ -74,7 +103,7 @@ function nearest(dialect: Dialect, comparison: string, order: string): string {
     ORDER BY held.amount ${order} LIMIT ${String(nearestMax)}`;
   return dialect === "sqlite"
     ? `json_each($1) AS probe CROSS JOIN holds ON holds.id IN (SELECT held.id ${ofProbe})`
-    : `json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN LATERAL (SELECT held.invoice_id ${ofProbe}) AS holds`;
+    : `json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN LATERAL (SELECT held.invoice_id, held.amount ${ofProbe}) AS holds`;
 }
 
 async function nearestHeld(
@@ -82,9 +111,9 @@ async function nearestHeld(
   sought: readonly SoughtMoney[],
   comparison: "<=" | ">",
   order: "ASC" | "DESC",
-): Promise<Id<"invoice">[]> {
-  const rows = await reader.all<{ invoiceId: Id<"invoice"> }>(
-    `SELECT DISTINCT holds.invoice_id AS "invoiceId" FROM ${nearest(reader.dialect, comparison, order)}`,
+): Promise<{ readonly invoiceId: Id<"invoice">; readonly amount: string }[]> {
+  return reader.all(
+    `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount FROM ${nearest(reader.dialect, comparison, order)}`,
     [
       JSON.stringify(
         sought.map(({ network, address, token, amount }) => [
@@ -93,7 +122,6 @@ async function nearestHeld(
       ),
     ],
   );
-  return rows.map(({ invoiceId }) => invoiceId);
 }
 
 /** Whose invoices these are; those without a customer are not in the answer. */

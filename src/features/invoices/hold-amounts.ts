@@ -3,6 +3,8 @@ import { powerOfTen } from "../../kernel/ratio.ts";
 
 /** The decimals of a surcharge, coarsest first: people type the coarse ones with fewer mistakes. */
 const surchargeDecimals = [4, 5, 6] as const;
+/** Payers and their exchanges round to so many decimals. */
+const roundDecimals = 2;
 /** How many of the smallest surcharges are looked at before chance picks. */
 const smallestSteps = 4;
 /** How many picks of chance there are for each level of steps. */
@@ -16,6 +18,8 @@ export interface AmountRange {
   readonly cap: bigint;
   /** The sizes of surcharge steps, coarsest first; each is a multiple of the next. */
   readonly steps: readonly bigint[];
+  /** A hundredth of a token, in its smallest unit; null for a token that has no finer amounts. */
+  readonly roundTo: bigint | null;
 }
 
 export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
@@ -26,7 +30,25 @@ export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
     .filter((decimals) => decimals <= tokenDecimals)
     .map((decimals) => powerOfTen(tokenDecimals - decimals));
   // A token with fewer decimals is surcharged by its own smallest unit.
-  return { base, cap, steps: steps.length > 0 ? steps : [1n] };
+  return {
+    ...{ base, cap, steps: steps.length > 0 ? steps : [1n] },
+    roundTo: tokenDecimals > roundDecimals ? powerOfTen(tokenDecimals - roundDecimals) : null,
+  };
+}
+
+/**
+ * The least and the most amount that keep the bare price from being given: as far below the price as above it, since
+ * payers round up too and the ranges of different prices overlap. A range of one amount has nothing to give instead, so
+ * nothing but that amount keeps it.
+ */
+export function nearBase(range: AmountRange): readonly [least: bigint, most: bigint] {
+  const { base, cap } = range;
+  return placesIn(range) === 1n ? [base, base] : [base - cap, base + cap];
+}
+
+/** Whether a payer who rounds another amount may send this one. */
+function isRound({ roundTo }: AmountRange, amount: bigint): boolean {
+  return roundTo !== null && amount % roundTo === 0n;
 }
 
 /** The step of the finest level: every amount that a hold may have lies this far apart. */
@@ -41,20 +63,33 @@ export function placesIn(range: AmountRange): bigint {
 
 /**
  * Amounts to try, best first: the price itself, the smallest surcharges, then chance at each level, coarse before
- * fine. Their number does not depend on how many are taken, and each level has room where the one before is full.
+ * fine. Their number does not depend on how many are taken, and each level has room where the one before is full. An
+ * amount with a surcharge is never a round one.
  */
 export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
   const { base, cap, steps } = range;
-  const surcharges = new Set<bigint>([0n]);
+  const surcharges = new Set<bigint>();
   const coarsest = steps[0] ?? 1n;
   for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) surcharges.add(step * coarsest);
   for (const surcharge of picks(range, randomBytes)) surcharges.add(surcharge);
-  return [...surcharges].filter((surcharge) => surcharge <= cap).map((each) => base + each);
+  return [
+    base,
+    ...surcharged(
+      range,
+      [...surcharges].filter((surcharge) => surcharge <= cap),
+    ),
+  ];
 }
 
 /** Amounts of chance alone: writers that lost the same amount to one another do not meet again. */
 export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
-  return [...new Set(picks(range, randomBytes))].map((surcharge) => range.base + surcharge);
+  return surcharged(range, [...new Set(picks(range, randomBytes))]);
+}
+
+function surcharged(range: AmountRange, surcharges: readonly bigint[]): bigint[] {
+  return surcharges
+    .map((surcharge) => range.base + surcharge)
+    .filter((amount) => !isRound(range, amount));
 }
 
 /** Multiples of each step from one to the cap, in the order that chance gave. */

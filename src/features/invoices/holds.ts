@@ -11,6 +11,7 @@ import {
   finestStep,
   firstCandidates,
   furtherCandidates,
+  nearBase,
   placesIn,
   type AmountRange,
 } from "./hold-amounts.ts";
@@ -69,9 +70,10 @@ export async function holdAddress(
 }
 
 /**
- * Holds an amount that no other live hold on the address has: the price, else one with a small surcharge. Null when
- * every amount of the range is held. One statement looks some candidates up and takes the best that is free, whether
- * few are held or many; only where all those are held does it look for a gap.
+ * Holds an amount that no other live hold on the address has: the bare price where no other invoice holds an amount
+ * near it, else the price with a small surcharge (docs/decisions/0019). Null when every such amount is held. One
+ * statement looks some candidates up and takes the best that is free, whether few are held or many; only where all
+ * those are held does it search for a gap.
  */
 export async function holdAmount(
   tx: Tx,
@@ -82,23 +84,27 @@ export async function holdAmount(
   const range = amountRange(price, request.tokenDecimals);
   for (let round = 0; round < roundsMax; round += 1) {
     const draw = round === 0 ? firstCandidates : furtherCandidates;
-    const held = await insertFirstFree(tx, deps, request, draw(range, deps.randomBytes));
+    const held = await insertFirstFree(tx, deps, request, range, draw(range, deps.randomBytes));
     if (held !== null) return held;
   }
   for (let tries = 0; tries < gapTriesMax; tries += 1) {
     const gap = await findGap(tx, request, range);
     if (gap === null) return null;
-    const held = await insertFirstFree(tx, deps, request, [gap]);
+    const held = await insertFirstFree(tx, deps, request, range, [gap]);
     if (held !== null) return held;
   }
   return null;
 }
 
-/** Takes the first candidate that no live hold has; null when all are taken. */
+/**
+ * Takes the first candidate that no live hold has, and the bare price only where nothing near it is held; null when
+ * all are taken.
+ */
 async function insertFirstFree(
   tx: Tx,
   deps: HoldDependencies,
   request: HoldRequest,
+  range: AmountRange,
   candidates: readonly bigint[],
 ): Promise<bigint | null> {
   if (candidates.length === 0) return null;
@@ -114,6 +120,7 @@ async function insertFirstFree(
     JSON.stringify(
       candidates.map((amount) => encodeAmount(amount) + encodeAmount(request.leastOf(amount))),
     ),
+    ...[range.base, ...nearBase(range)].map(encodeAmount),
   ]);
   return taken === undefined ? null : decodeAmount(taken.amount);
 }
@@ -123,7 +130,8 @@ const amountPart = "substr(candidate.value, 1, 78)";
 const leastPart = "substr(candidate.value, 79)";
 
 /**
- * The look-up of a candidate is a value and no NOT EXISTS: of that, PostgreSQL makes a join, for which it reads every
+ * The look-up of the bare price's neighbours is one range of the index, read once and only for that candidate. The
+ * look-up of a candidate is a value and no NOT EXISTS: of that, PostgreSQL makes a join, for which it reads every
  * hold as long as it takes the table for a small one.
  */
 function insertFirstFreeFrom(candidates: string): string {
@@ -137,7 +145,12 @@ function insertFirstFreeFrom(candidates: string): string {
       SELECT held.amount FROM holds AS held
       WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
-    ) IS NULL
+    ) IS NULL AND (${amountPart} <> $10 OR (
+      SELECT near.amount FROM holds AS near
+      WHERE near.network = $2 AND near.address = $3 AND near.token = $4 AND near.amount >= $11
+        AND near.amount <= $12 AND near.released_at IS NULL AND near.invoice_id <> $5
+      LIMIT 1
+    ) IS NULL)
     ORDER BY candidate.key LIMIT 1
     ON CONFLICT DO NOTHING RETURNING amount`;
 }
@@ -149,15 +162,15 @@ const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
   ),
 };
 
-/** The smallest amount of the range that no live hold has, by halving the range; null when there is none. */
+/** The smallest surcharged amount that no live hold has, by halving the range; null when there is none. */
 async function findGap(tx: Tx, request: HoldRequest, range: AmountRange): Promise<bigint | null> {
   const step = finestStep(range);
   const heldBetween = (first: bigint, last: bigint) =>
     countHeld(tx, request, range.base + first * step, range.base + last * step, step);
 
-  let first = 0n;
+  let first = 1n;
   let last = placesIn(range) - 1n;
-  if ((await heldBetween(first, last)) > last - first) return null;
+  if (last < first || (await heldBetween(first, last)) > last - first) return null;
   while (first < last) {
     const middle = (first + last) / 2n;
     if ((await heldBetween(first, middle)) > middle - first) first = middle + 1n;

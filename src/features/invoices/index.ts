@@ -1,7 +1,7 @@
 export { shareOf, type HoldUse } from "./capacity.ts";
 export { capacityOperations } from "./capacity-operations.ts";
 export { makeCapacityService, type CapacityService } from "./capacity-service.ts";
-export { customersOf, invoiceCandidates } from "./candidates.ts";
+export { customersOf, invoiceCandidates, isWhole, type InvoiceCandidate } from "./candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
 export { matchHolds, type HoldMatch } from "./hold-matching.ts";

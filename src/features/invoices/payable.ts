@@ -23,6 +23,10 @@ export interface PayableTerms {
   readonly payableAmount: bigint;
   /** From which on the invoice is whole. */
   readonly dueAmount: bigint;
+  /** What its payments came to when it was last settled, in the token's smallest unit. */
+  readonly seenAmount: bigint;
+  /** The amount that tells the missing part from other invoices; 0 where nothing is missing. */
+  readonly remainingAmount: bigint;
   readonly requiredConfirmations: number;
   readonly issuedAt: Instant;
   readonly expiresAt: Instant;
@@ -49,6 +53,8 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     tokenDecimals: row.tokenDecimals,
     payableAmount,
     dueAmount: dueAmount(payableAmount, toleranceOf(row)),
+    seenAmount: row.seenAmount,
+    remainingAmount: row.remainingAmount ?? 0n,
     requiredConfirmations: row.requiredConfirmations,
     issuedAt,
     expiresAt,

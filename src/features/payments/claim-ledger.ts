@@ -5,6 +5,7 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { networkState } from "../../platform/chain/state.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { writeChanges, type Change } from "./changes.ts";
+import { asksFor } from "./asked.ts";
 import { compareWithRecord } from "./claim-rules.ts";
 import type { ClaimReason, ClaimState } from "./claim-status.ts";
 import { lockTransaction, paymentsOfTransfer } from "./claim-store.ts";
@@ -103,7 +104,10 @@ async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promi
   return own.length > 0 ? "rejected" : "free";
 }
 
-/** The transfers that are, at this moment, an exact match of another invoice's hold. */
+/**
+ * The transfers that exactly match another invoice's hold while that invoice still asks for the amount. Locks those
+ * invoices together with the claim's own, in the order of their ids.
+ */
 async function exactlyHeldByOthers(
   tx: Tx,
   { invoices }: LedgerDeps,
@@ -122,12 +126,21 @@ async function exactlyHeldByOthers(
       blockTime,
     })),
   );
-  const others = transfers.filter(({ id }) => {
+  const others = transfers.flatMap(({ id, amount }) => {
     const match = matches.get(id);
-    if (match === undefined || match.rule === "within_tolerance") return false;
-    return match.invoiceId !== claim.invoiceId;
+    if (match === undefined || match.rule === "within_tolerance") return [];
+    return match.invoiceId === claim.invoiceId ? [] : [{ id, amount, match }];
   });
-  return new Set(others.map(({ id }) => id));
+  if (others.length === 0) return new Set();
+  const terms = await invoices.lockTerms(tx, [
+    ...new Set([claim.invoiceId, ...others.map(({ match }) => match.invoiceId)]),
+  ]);
+  const held = others.filter(({ amount, match }) => {
+    const asked = terms.get(match.invoiceId);
+    if (asked === undefined) return false;
+    return match.rule === "exclusive_address" || asksFor(asked, asked.seenAmount, amount);
+  });
+  return new Set(held.map(({ id }) => id));
 }
 
 /** Opens payments that reserve nothing and count nothing until the merchant accepts them. */

@@ -1,6 +1,7 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Tx } from "../../platform/database/index.ts";
+import { askedMatches } from "./asked.ts";
 import { writeChanges, type Change, type TermsOf } from "./changes.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
 import { findPlaces, writePlaces, type Placed } from "./placement.ts";
@@ -23,16 +24,23 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
   const locked: TermsOf =
     inOrder.length === 0 ? new Map() : await deps.invoices.lockTerms(tx, inOrder);
   const terms = await withLatePolicies(tx, deps, found, locked);
-  const placed = await writePlaces(tx, deps, entry, found, terms);
+  const stored = await lockPayments(tx, inOrder);
+  const followed = followPayments(stored, found, entry);
+  const asked = askedMatches(
+    found,
+    terms,
+    followed.map(({ after }) => after),
+  );
+  const placed = await writePlaces(tx, deps, entry, { ...found, matches: asked }, terms);
   if (inOrder.length === 0) return false;
 
-  const stored = await lockPayments(tx, inOrder);
+  const opened = openPayments(deps, placed, terms, entry);
   const changes = await writeChanges(
     tx,
     deps,
     entry,
     terms,
-    [...followPayments(stored, placed, entry), ...openPayments(deps, placed, terms, entry)],
+    [...followed, ...opened],
     transfersIn(placed),
   );
   return changes.some(({ after }) => isMature(after, entry.state.tipHeight));

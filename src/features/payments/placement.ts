@@ -53,10 +53,7 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
   };
 }
 
-/**
- * Writes transfers at their new places. An address of an invoice's own may be sent any token; only the one that the
- * invoice asks for pays for it, and another is no invoice's: it is left to the merchant whose address it went to.
- */
+/** Writes transfers at their new places, with the invoices and organizations that they belong to. */
 export async function writePlaces(
   tx: Tx,
   deps: LedgerDeps,
@@ -64,15 +61,12 @@ export async function writePlaces(
   placed: Placed,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
 ): Promise<Placed> {
-  const matches = new Map(placed.matches);
+  const { matches } = placed;
   const matched = (row: TransferRow): TransferRow => {
     const match = matches.get(row.id);
     if (match === undefined) return row;
     const asked = terms.get(match.invoiceId);
-    if (asked?.tokenSymbol !== row.token) {
-      matches.delete(row.id);
-      return row;
-    }
+    assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
     const { organizationId, invoiceId } = match;
     const isCounted = firstStatus(row.blockTime, asked) === "confirming";
     return {
@@ -90,7 +84,7 @@ export async function writePlaces(
   );
   await insertTransfers(tx, fresh);
   tellUnmatched(tx, deps, entry, fresh);
-  return { ...placed, fresh, moved, matches };
+  return { ...placed, fresh, moved };
 }
 
 /** States of transfers that no rule gave to anybody whose address they went to. */

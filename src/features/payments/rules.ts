@@ -152,7 +152,7 @@ function worthOf(tokens: bigint, terms: PayableTerms): bigint {
   return settlementOf(tokens, terms.amount, terms.payableAmount);
 }
 
-function sumOf(payments: readonly PaymentRow[]): bigint {
+export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
   return payments.reduce((total, payment) => total + payment.amount, 0n);
 }
 

@@ -2,7 +2,7 @@ import { second } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
-import type { InvoiceRow } from "../invoices/index.ts";
+import { isWhole, type InvoiceCandidate, type InvoiceRow } from "../invoices/index.ts";
 import { takenOf } from "./rules.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
@@ -20,8 +20,12 @@ export const suggestionReasons = [
   "possible_part",
   /** The block is between the invoice's issue and its deadline. */
   "in_time",
+  /** The invoice asked for exactly this amount and is paid: perhaps its payer paid twice. */
+  "already_paid",
 ] as const;
 export type SuggestionReason = (typeof suggestionReasons)[number];
+/** Why an invoice is suggested that still asks for money. */
+type AskingReason = Exclude<SuggestionReason, "already_paid">;
 
 /** An invoice that a transfer may be for; nothing is allocated by it. */
 export interface Suggestion {
@@ -32,14 +36,14 @@ export interface Suggestion {
   readonly reasons: readonly SuggestionReason[];
 }
 
-/** How many invoices are suggested for a transfer. */
+/** How many invoices are suggested for a transfer at most. */
 export const suggestionsMax = 5;
 
 const clockSlackMs = 60 * second;
 /** How far an amount may be from what is asked for to be close, in percent. */
 const closePercent = 5n;
 
-const weights: Readonly<Record<SuggestionReason, number>> = {
+const weights: Readonly<Record<AskingReason, number>> = {
   in_review: 1_000,
   same_amount: 500,
   close_amount: 300,
@@ -53,24 +57,34 @@ export interface SuggestionCase {
   readonly network: Pick<Network, "addressForm">;
   readonly payments: readonly PaymentRow[];
   /** Of the organization; some of other networks and tokens. */
-  readonly candidates: readonly InvoiceRow[];
+  readonly candidates: readonly InvoiceCandidate[];
   /** Whose invoices the sender paid before; empty where it pays those of many, as exchanges do. */
   readonly customers: ReadonlySet<Id<"customer">>;
 }
 
-/** The invoices that a transfer fits best, best first: never one only because there is no other. */
+/**
+ * The invoices that a transfer fits best, best first: never one only because there is no other. One that is paid comes
+ * after all that still ask for money, and is not crowded out by them.
+ */
 export function suggest(given: SuggestionCase): Suggestion[] {
   const { transfer, candidates, payments } = given;
   const left = transfer.amount - takenOf(payments);
   const paid = new Set(
     payments.filter((payment) => takenOf([payment]) > 0n).map(({ invoiceId }) => invoiceId),
   );
-  return candidates
+  const fitting = candidates.filter(
+    ({ invoice: { id, network, tokenSymbol } }) =>
+      network === transfer.network && tokenSymbol === transfer.token && !paid.has(id),
+  );
+  const twice = fitting
     .filter(
-      ({ id, network, tokenSymbol }) =>
-        network === transfer.network && tokenSymbol === transfer.token && !paid.has(id),
+      ({ invoice, heldAmounts }) =>
+        isWhole(invoice) && heldAmounts.includes(left) && isAtAddress(given, invoice),
     )
-    .map((invoice) => ({ invoice, asked: askedBy(invoice) }))
+    .map(({ invoice }) => ({ invoice, amount: left, reasons: ["already_paid" as const] }));
+  const asking = fitting
+    .filter(({ invoice }) => !isWhole(invoice))
+    .map(({ invoice }) => ({ invoice, asked: askedBy(invoice) }))
     .map(({ invoice, asked }) => ({
       invoice,
       distance: asked > left ? asked - left : left - asked,
@@ -84,8 +98,9 @@ export function suggest(given: SuggestionCase): Suggestion[] {
         compare(one.distance, other.distance) ||
         compare(other.invoice.id, one.invoice.id),
     )
-    .slice(0, suggestionsMax)
+    .slice(0, suggestionsMax - twice.length)
     .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
+  return [...asking, ...twice];
 }
 
 /** What an invoice still asks for. */
@@ -94,11 +109,12 @@ function askedBy({ payableAmount, seenAmount, remainingAmount }: InvoiceRow): bi
 }
 
 function reasonsFor(
-  { transfer, network, payments, customers }: SuggestionCase,
+  given: SuggestionCase,
   invoice: InvoiceRow,
   left: bigint,
   asked: bigint,
-): SuggestionReason[] {
+): AskingReason[] {
+  const { transfer, payments, customers } = given;
   const { issuedAt, expiresAt, customerId } = invoice;
   const { blockTime } = transfer;
   const isInTime =
@@ -107,19 +123,23 @@ function reasonsFor(
     blockTime >= issuedAt - clockSlackMs &&
     blockTime <= expiresAt;
   const isSame = left === asked || left === invoice.payableAmount;
-  const isAtAddress =
-    invoice.walletAddress === formatAddress(network.addressForm, transfer.toAddress);
-  const holds: Readonly<Record<SuggestionReason, boolean>> = {
+  const holds: Readonly<Record<AskingReason, boolean>> = {
     in_review: payments.some(
       ({ invoiceId, status }) => invoiceId === invoice.id && status === "review",
     ),
     same_amount: isSame,
     close_amount: !isSame && isClose(left, asked),
     same_customer: customerId !== null && customers.has(customerId),
-    possible_part: left < asked && !isClose(left, asked) && isInTime && isAtAddress,
+    possible_part: left < asked && !isClose(left, asked) && isInTime && isAtAddress(given, invoice),
     in_time: isInTime,
   };
-  return suggestionReasons.filter((reason) => holds[reason]);
+  return suggestionReasons.filter(
+    (reason): reason is AskingReason => reason !== "already_paid" && holds[reason],
+  );
+}
+
+function isAtAddress({ transfer, network }: SuggestionCase, invoice: InvoiceRow): boolean {
+  return invoice.walletAddress === formatAddress(network.addressForm, transfer.toAddress);
 }
 
 function isClose(left: bigint, asked: bigint): boolean {
@@ -127,7 +147,7 @@ function isClose(left: bigint, asked: bigint): boolean {
   return distance * 100n <= asked * closePercent;
 }
 
-function weightOf(reasons: readonly SuggestionReason[]): number {
+function weightOf(reasons: readonly AskingReason[]): number {
   return reasons.reduce((sum, reason) => sum + weights[reason], 0);
 }
 

@@ -6,6 +6,7 @@ import {
   finestStep,
   firstCandidates,
   furtherCandidates,
+  nearBase,
   placesIn,
 } from "../../../src/features/invoices/hold-amounts.ts";
 
@@ -15,7 +16,7 @@ describe("the amounts that tell invoices of one price apart", () => {
     const candidates = firstCandidates(range, systemRandom);
     const steps = Array.from({ length: 5 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
     expect(candidates.slice(0, 5)).to.deep.equal(steps);
-    expect(candidates.length).to.be.within(12, 17);
+    expect(candidates.length).to.be.within(10, 17);
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
 
@@ -28,8 +29,28 @@ describe("the amounts that tell invoices of one price apart", () => {
   it("of a token with few decimals differ by its smallest unit", () => {
     expect(amountRange(10_000n, 2).steps).to.deep.equal([1n]);
     expect(amountRange(1_000_000n, 5).steps).to.deep.equal([10n, 1n]);
-    expect(amountRange(50n, 2)).to.deep.equal({ base: 50n, cap: 0n, steps: [1n] });
+    expect(amountRange(50n, 2)).to.deep.equal({ base: 50n, cap: 0n, steps: [1n], roundTo: null });
     expect(firstCandidates(amountRange(50n, 2), systemRandom)).to.deep.equal([50n]);
+  });
+
+  it("never are a round amount with a surcharge, to which the payer of another may round", () => {
+    // 24.9999 and its first surcharge of 0.0001 is 25.00.
+    const range = amountRange(24_999_900n, 6);
+    expect(firstCandidates(range, systemRandom).slice(0, 3)).to.deep.equal([
+      ...[24_999_900n, 25_000_100n, 25_000_200n],
+    ]);
+    // Of a hundred multiples of 0.0001 one is a multiple of 0.01.
+    const all = (fill: number) => (length: number) => new Uint8Array(length).fill(fill);
+    for (let fill = 0; fill < 256; fill += 1) {
+      expect(furtherCandidates(amountRange(100_000_000n, 6), all(fill))).not.to.include(
+        100_010_000n,
+      );
+    }
+  });
+
+  it("lie near the bare price as far below as above it, unless there is nothing to give instead", () => {
+    expect(nearBase(amountRange(25_000_000n, 6))).to.deep.equal([24_750_000n, 25_250_000n]);
+    expect(nearBase(amountRange(5_000n, 8))).to.deep.equal([5_000n, 5_000n]);
   });
 
   it("never leave their range or their grid, whatever the price and the token", () => {
@@ -48,6 +69,8 @@ describe("the amounts that tell invoices of one price apart", () => {
           expect(surcharge >= 0n && surcharge <= range.cap).to.equal(true);
           expect(surcharge * 100n <= price).to.equal(true);
           expect(surcharge % finestStep(range)).to.equal(0n);
+          const isRound = range.roundTo !== null && amount % range.roundTo === 0n;
+          expect(surcharge > 0n && isRound).to.equal(false);
         }
         expect(placesIn(range) >= 1n).to.equal(true);
       }),

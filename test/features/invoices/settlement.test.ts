@@ -372,8 +372,14 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([canonical(address)]);
     shop.advance(8 * day);
     expect(await sweep(end)).to.equal(1);
-    expect((await shop.create()).payableAmount).to.equal(tokens(25.0001));
+    const second = await shop.create();
+    expect(second.payableAmount).to.equal(tokens(25.0001));
     expect(await sweep(end + 1)).to.equal(1);
+    const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [invoice.id]);
+    expect(hold?.releasedAt).to.equal(shop.now());
+    // The bare price is given again when nothing near it is held.
+    shop.advance(8 * day);
+    expect(await sweep((second.expiresAt ?? 0) + 7 * day + 1)).to.equal(2);
     expect((await shop.create()).payableAmount).to.equal(tokens(25));
     expect(await status(invoice)).to.equal("expired");
   });

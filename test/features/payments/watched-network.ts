@@ -88,6 +88,8 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
           issuedAt: startAt,
           payableAmount: exactAmount ?? token(25),
           dueAmount: exactAmount ?? token(25),
+          seenAmount: 0n,
+          remainingAmount: exactAmount ?? token(25),
           requiredConfirmations: 3,
           expiresAt: startAt + 1_000_000 * blockMs,
           isCanceled: false,

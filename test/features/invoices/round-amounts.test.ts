@@ -1,0 +1,115 @@
+// Which invoices are asked for the bare price, and which for the price with a surcharge.
+import { expect } from "chai";
+import {
+  noPayments,
+  presentInvoice,
+  type InvoiceView,
+} from "../../../src/features/invoices/index.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { openShop, type Shop } from "../../support/shop.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+const addresses = [
+  "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",
+  "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL",
+] as const;
+const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
+
+eachStore("The bare price", (store) => {
+  store.leavesUnsound({
+    checks: ["payments.ledger", "invoices.held"],
+    because: "invoices are told of money that nobody paid, and holds are ended behind them",
+  });
+
+  let shop: Shop;
+  let first: Awaited<ReturnType<Shop["addWallet"]>>;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "tron");
+    await shop.scan("tron");
+    first = await shop.addWallet("tron", { address: addresses[0] });
+  });
+
+  /** Prices have up to six decimals where they are in the token. */
+  const priced = async (amount = "25.00") =>
+    (await shop.create({ amount, settlementCurrency: "USDT" })).payableAmount;
+  async function settle(invoice: InvoiceView, seen: bigint): Promise<void> {
+    const state = await shop.scan("tron");
+    const totals = { ...noPayments, seen, confirmed: seen, completedAt: shop.now() };
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(
+        tx,
+        "tron",
+        new Map([[invoice.id, totals]]),
+        state,
+        shop.now(),
+      ),
+    );
+  }
+  /** Ends the holds whose time is over. */
+  async function sweep(): Promise<void> {
+    const state = await shop.scan("tron", 2_000, shop.now());
+    while ((await shop.settlement.sweepDeadlines(shop.db, "tron", state, shop.now())) > 0);
+  }
+
+  it("is asked for by the first invoice of its band, whatever is held elsewhere", async () => {
+    await shop.create({ amount: "24.70", walletId: first.id });
+    await shop.create({ amount: "25.30", walletId: first.id });
+    const second = await shop.addWallet("tron", { address: addresses[1] });
+    await shop.create({ amount: "25.00", walletId: second.id });
+    const { payableAmount } = await shop.create({ amount: "25.00", walletId: first.id });
+    expect(payableAmount).to.equal(tokens(25));
+  });
+
+  it("is not asked for while a surcharged invoice of the band is live, though it is free", async () => {
+    const { id } = await shop.create();
+    expect(await priced()).to.equal(tokens(25.0001));
+    await shop.db.write(testContext, (tx) =>
+      tx.run("UPDATE holds SET released_at = $2 WHERE invoice_id = $1", [id, shop.now()]),
+    );
+    expect(await priced()).to.equal(tokens(25.0002));
+  });
+
+  it("is not asked for while a paid, expired or canceled invoice of the band is held", async () => {
+    const paid = await shop.create();
+    await settle(paid, tokens(25));
+    expect(await priced()).to.equal(tokens(25.0001));
+    const canceled = await shop.create({ amount: "70.00" });
+    await shop.invoices.cancel(testContext, shop.organizationId, canceled.id);
+    expect(await priced("70.00")).to.equal(tokens(70.0001));
+    shop.advance(9 * day);
+    await sweep();
+    expect(await priced()).to.equal(tokens(25));
+    expect(await priced("70.00")).to.equal(tokens(70));
+  });
+
+  it("is not asked for where the band of another price reaches over it, above or below", async () => {
+    expect(await priced("25.003412")).to.equal(tokens(25.003412));
+    expect(await priced("25.00")).to.equal(tokens(25.0001));
+    expect(await priced("25.01")).to.equal(tokens(25.0101));
+    // A payer who rounds 39.996 up sends 40.00.
+    expect(await priced("39.996")).to.equal(tokens(39.996));
+    expect(await priced("40.00")).to.equal(tokens(40.0001));
+  });
+
+  it("is not kept from an invoice by its own holds, when a part of it is paid", async () => {
+    const invoice = await shop.create();
+    await settle(invoice, tokens(0.1));
+    const read = async () =>
+      presentInvoice(await shop.invoices.get(shop.organizationId, invoice.id)).remainingAmount;
+    expect(await read()).to.equal("24.90");
+    expect(await priced("12.00")).to.equal(tokens(12));
+    await settle(invoice, tokens(13));
+    expect(await read()).to.equal("12.0001");
+  });
+
+  it("is asked for once where 64 are issued at the same time, and never beside a live one", async () => {
+    const issue = (amount: string) => Promise.all(Array.from({ length: 64 }, () => priced(amount)));
+    const fresh = await issue("25.00");
+    expect(new Set(fresh).size).to.equal(64);
+    expect(fresh.filter((amount) => amount === tokens(25))).to.have.length(1);
+    await priced("80.00");
+    const later = await issue("80.00");
+    expect(new Set(later).size).to.equal(64);
+    expect(later).not.to.include(tokens(80));
+  });
+});

@@ -1,0 +1,148 @@
+// What becomes of payments by payers who round the amount that they were asked for.
+import { expect } from "chai";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+
+const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
+
+eachStore("A payment of the round price", (store) => {
+  let counter: Counter;
+  let merchant: Merchant;
+  let address = "";
+  before(async function () {
+    this.timeout(120_000);
+    counter = await openCounter(store);
+  });
+  after(() => counter.stop());
+  beforeEach(async () => {
+    merchant = await counter.merchant();
+    address = await counter.wallet(merchant);
+  });
+
+  const issue = (input: Json = {}) => counter.issue(merchant, input);
+  const read = (one: Json) => counter.get(merchant, `/invoices/${String(one["id"])}`);
+  /** The newest transfer of the inbox, null where it is empty. */
+  async function inboxed(): Promise<Json | null> {
+    const [newest] = await counter.list(merchant, "/transfers?status=unmatched");
+    return newest ?? null;
+  }
+  const suggested = (found: Json | null) =>
+    ((found?.["suggestions"] ?? []) as Json[]).map(({ invoiceId, reasons, amount }) => ({
+      ...{ invoiceId, reasons, amount },
+    }));
+  async function pay(amount: number, blocks = 3): Promise<string> {
+    const hash = await counter.pay(address, usdt(amount));
+    await counter.mine(blocks);
+    return hash;
+  }
+
+  it("waits for the merchant when the invoice of that price is paid, with both suggested", async () => {
+    const first = await issue();
+    expect(first["payableAmount"]).to.equal("25.00");
+    await pay(25);
+    const second = await issue();
+    expect(second["payableAmount"]).to.equal("25.0001");
+
+    await pay(25);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(await read(second)).to.include({ status: "open", paidAmount: "0.00" });
+    const found = await inboxed();
+    expect(found).to.include({ amount: "25.00", unallocatedAmount: "25.00" });
+    expect(suggested(found)).to.deep.equal([
+      { invoiceId: second["id"], reasons: ["close_amount", "in_time"], amount: "25.00" },
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "25.00" },
+    ]);
+    const marked = (found?.["suggestions"] as Json[])[1];
+    expect(marked).to.include({ invoiceStatus: "paid", remainingAmount: "0.00" });
+  });
+
+  it("pays once where two of it are in one block", async () => {
+    const first = await issue();
+    await counter.pay(address, usdt(25));
+    await pay(25);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "25.00" },
+    ]);
+  });
+
+  it("waits while the first one is not confirmed yet, and pays again when that one is gone", async () => {
+    const first = await issue();
+    await pay(25, 1);
+    await counter.reorganise(1, { drop: true });
+    expect(await read(first)).to.include({ status: "open", exception: "reverted" });
+    await pay(25, 1);
+    expect(await read(first)).to.include({ status: "confirming" });
+    await pay(25, 3);
+    expect(await read(first)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    expect(await inboxed()).to.include({ amount: "25.00" });
+  });
+
+  it("waits when its invoice is partly paid and asks for less, as do the amounts of older parts", async () => {
+    const first = await issue();
+    const allocate = async (amount: number) => {
+      await pay(amount, 1);
+      const found = await inboxed();
+      const allocations = [{ invoiceId: first["id"], amount: found?.["amount"] }];
+      const path = `/transfers/${String(found?.["id"])}/allocate`;
+      await expectStatus(counter.post(merchant, path, { allocations }), 200);
+    };
+    await allocate(10);
+    await allocate(6);
+    expect(await read(first)).to.include({ status: "partially_paid", remainingAmount: "9.00" });
+    await pay(25);
+    await pay(15);
+    expect(await read(first)).to.include({ paidTokenAmount: "16.00", remainingAmount: "9.00" });
+    await pay(9);
+    expect(await read(first)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    await pay(9);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "9.00" },
+    ]);
+  });
+
+  it("is not taken by the tolerance of a paid invoice either", async () => {
+    const first = await issue({ amount: "30.00", underpaymentTolerance: "2" });
+    await pay(29.8);
+    expect(await read(first)).to.include({ status: "paid", exception: "underpaid" });
+    await pay(29.9);
+    await pay(30);
+    expect(await read(first)).to.include({ paidTokenAmount: "29.80" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "30.00" },
+    ]);
+  });
+
+  it("counts late for the invoice of that price while it is not paid", async () => {
+    const first = await issue({ expiresInSeconds: 300 });
+    counter.app.clock.advance(600_000);
+    await pay(25, 1);
+    await counter.mine(2);
+    expect(await read(first)).to.include({ status: "paid", exception: "late" });
+    await pay(25);
+    expect(await read(first)).to.include({ paidTokenAmount: "25.00" });
+    expect(await inboxed()).to.include({ amount: "25.00" });
+  });
+
+  it("waits for the merchant at the invoice whose payer submits its hash", async () => {
+    await issue();
+    await pay(25);
+    const second = await issue();
+    const transactionHash = await pay(25);
+    const path = `/v1/checkout/${String(second["checkoutId"])}/transactions`;
+    await expectStatus(counter.app.request("POST", path, { body: { transactionHash } }), 202);
+    await counter.examine();
+    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(second["id"])}`);
+    expect(payment).to.include({ status: "review", source: "submitted", amount: "25.00" });
+    const [best] = suggested(await inboxed());
+    expect(best).to.deep.include({
+      invoiceId: second["id"],
+      reasons: ["in_review", "close_amount", "in_time"],
+    });
+    const accept = `/payments/${String(payment?.["id"])}/accept`;
+    await expectStatus(counter.post(merchant, accept), 200);
+    expect(await read(second)).to.include({ paidTokenAmount: "25.00" });
+  });
+});
