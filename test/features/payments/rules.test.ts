@@ -1,0 +1,215 @@
+// The rules of payments from the inside: what counts, what is taken, and what a reorganisation leaves of both.
+import { expect } from "chai";
+import type { PayableTerms } from "../../../src/features/invoices/index.ts";
+import { asksFor, askedMatches } from "../../../src/features/payments/asked.ts";
+import {
+  acceptPayment,
+  confirmPayment,
+  firstStatus,
+  movePayment,
+  openPayment,
+  rejectPayment,
+  revertPayment,
+  settleLedger,
+  standingAfter,
+  takenOf,
+} from "../../../src/features/payments/rules.ts";
+import type { MatchRule } from "../../../src/features/payments/status.ts";
+import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+
+const issuedAt = 1_000;
+const expiresAt = 9_000;
+
+const terms: PayableTerms = {
+  ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
+  ...{ amount: 2_500n, settlementCurrency: "USD", settlementDecimals: 2 },
+  ...{ network: "ethereum", tokenSymbol: "USDT", tokenDecimals: 6 },
+  ...{ payableAmount: 25_000_100n, dueAmount: 24_750_099n, remainingAmount: 25_000_100n },
+  ...{ seenAmount: 0n, requiredConfirmations: 3, issuedAt, expiresAt },
+  ...{ isCanceled: false, latePolicy: "accept" },
+};
+
+const transfer: TransferRow = {
+  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
+  ...{ blockHeight: 10, blockHash: "b1", blockTime: 5_000, contract: "cc".repeat(20) },
+  ...{ token: "USDT", tokenDecimals: 6, fromAddress: "f", toAddress: "t", amount: 30_000_000n },
+  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
+  ...{ disposition: "unmatched", createdAt: 5_000 },
+};
+
+function payment(
+  rule: MatchRule,
+  amount = 10_000_000n,
+  more: Partial<TransferRow> & { readonly payment?: string; readonly invoice?: string } = {},
+): PaymentRow {
+  const { payment: number = "1", invoice = "1", ...placed } = more;
+  return openPayment({
+    id: `pay_${number}`,
+    transfer: { ...transfer, ...placed },
+    match: { invoiceId: `inv_${invoice}`, organizationId: "org_1", rule },
+    ...{ terms, source: rule === "manual" ? "operator" : "detected", amount, at: 6_000 },
+  });
+}
+const review = (one: PaymentRow): PaymentRow => ({ ...one, status: "review" });
+const totals = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).totals;
+
+describe("the rules of payments", () => {
+  describe("in a reorganisation", () => {
+    it("mark an invoice as reverted when money that counted leaves the chain", () => {
+      for (const counted of [payment("exact_amount"), confirmPayment(payment("manual"), 7_000)]) {
+        expect(totals(counted)).to.include({ isReverted: false, seen: 10_000_000n });
+        const lost = revertPayment(counted);
+        expect(lost).to.include({
+          ...{ status: "reverted", statusWhenBack: "confirming", confirmedAt: null },
+        });
+        expect(totals(lost)).to.include({ isReverted: true, seen: 0n, confirmed: 0n });
+      }
+    });
+
+    it("never mark an invoice as reverted for a claim that nobody had accepted", () => {
+      const lost = revertPayment(review(payment("submitted_hash")));
+      expect(lost).to.include({ status: "reverted", statusWhenBack: "review" });
+      expect(totals(lost)).to.include({ isReverted: false, isLate: false, seen: 0n });
+      expect(totals(lost, revertPayment(payment("exact_amount", 1n, { payment: "2" })))).to.include(
+        { isReverted: true },
+      );
+    });
+
+    it("mark it for a claim that the merchant had accepted", () => {
+      const accepted = acceptPayment(review(payment("submitted_hash")));
+      expect(totals(revertPayment(accepted))).to.include({ isReverted: true });
+    });
+
+    it("give a payment back the status that it had, confirmed anew", () => {
+      const block = { blockHeight: 20, blockHash: "b2", blockTime: 8_000 };
+      const moved = { ...block, confirmsAtHeight: 22, confirmedAt: null, statusWhenBack: null };
+      const counted = confirmPayment(payment("exact_amount"), 7_000);
+      expect(movePayment(revertPayment(counted), block)).to.include({
+        ...{ ...moved, status: "confirming" },
+      });
+      expect(movePayment(counted, block)).to.include({ ...moved, status: "confirming" });
+      const waiting = review(payment("submitted_hash"));
+      expect(movePayment(revertPayment(waiting), block)).to.include({
+        ...{ ...moved, status: "review" },
+      });
+      expect(movePayment(waiting, block)).to.include({ ...moved, status: "review" });
+    });
+
+    it("leave what the merchant rejected rejected, and what was reverted as it was", () => {
+      const rejected = rejectPayment(confirmPayment(payment("manual"), 7_000));
+      expect(rejected).to.include({ status: "rejected", confirmedAt: null });
+      expect(revertPayment(rejected)).to.equal(rejected);
+      expect(movePayment(rejected, transfer)).to.include({ status: "rejected" });
+      const lost = revertPayment(payment("manual"));
+      expect(revertPayment(lost)).to.equal(lost);
+      expect(totals(rejected)).to.include({ isReverted: false, seen: 0n });
+      expect(rejectPayment(lost)).to.include({ status: "rejected", statusWhenBack: null });
+    });
+  });
+
+  describe("of what is taken of a transfer", () => {
+    it("count what counts for an invoice, and never what waits or was rejected", () => {
+      const counted = payment("manual", 10n);
+      expect(takenOf([])).to.equal(0n);
+      expect(takenOf([counted, confirmPayment(payment("manual", 5n), 7_000)])).to.equal(15n);
+      expect(takenOf([review(counted), rejectPayment(counted)])).to.equal(0n);
+    });
+
+    it("keep the money of a reverted payment taken, which counts again when its transfer is back", () => {
+      const lost = revertPayment(payment("manual", 10n));
+      expect(takenOf([lost])).to.equal(10n);
+      expect(takenOf([lost, payment("manual", 5n)])).to.equal(15n);
+      expect(takenOf([rejectPayment(lost)])).to.equal(0n);
+    });
+
+    it("leave the money of a reverted claim free, which nobody had accepted", () => {
+      expect(takenOf([revertPayment(review(payment("submitted_hash", 10n)))])).to.equal(0n);
+    });
+
+    it("call a transfer matched when all of it is taken, reverted parts too", () => {
+      const [half, rest] = [
+        payment("manual", 20_000_000n),
+        payment("manual", 10_000_000n, { payment: "2", invoice: "2" }),
+      ];
+      expect(standingAfter(transfer, [half], "unmatched")).to.deep.equal({
+        ...{ invoiceId: "inv_1", disposition: "unmatched" },
+      });
+      for (const all of [
+        [half, rest],
+        [revertPayment(half), rest],
+        [half, revertPayment(rest)],
+      ]) {
+        expect(standingAfter(transfer, all, "unmatched")).to.deep.equal({
+          ...{ invoiceId: "inv_1", disposition: "matched" },
+        });
+      }
+      expect(standingAfter(transfer, [rejectPayment(half), rest], "ignored")).to.deep.equal({
+        ...{ invoiceId: "inv_2", disposition: "ignored" },
+      });
+      expect(standingAfter(transfer, [rejectPayment(half)], "unmatched")).to.deep.equal({
+        ...{ invoiceId: null, disposition: "unmatched" },
+      });
+    });
+  });
+
+  describe("of late money", () => {
+    it("let it count or wait as the policy says, and money for a canceled invoice wait", () => {
+      const asking = { ...terms, latePolicy: "review" as const };
+      expect(firstStatus(expiresAt, asking)).to.equal("confirming");
+      expect(firstStatus(expiresAt + 1, asking)).to.equal("review");
+      expect(firstStatus(expiresAt + 1, terms)).to.equal("confirming");
+      expect(firstStatus(expiresAt, { ...terms, isCanceled: true })).to.equal("review");
+      const managed = { ...asking, isCanceled: true, managedBy: "billing" as const };
+      expect(firstStatus(expiresAt + 1, managed)).to.equal("confirming");
+    });
+
+    it("never call an invoice late for a hash that anybody may submit", () => {
+      const late = { blockTime: expiresAt + 1 };
+      expect(totals(review(payment("exact_amount", 1n, late)))).to.include({ isLate: true });
+      expect(totals(review(payment("submitted_hash", 1n, late)))).to.include({ isLate: false });
+    });
+  });
+
+  describe("of what an invoice still asks for", () => {
+    it("take no more than the missing part, and the amount that its hold tells it apart by", () => {
+      expect(asksFor(terms, 0n, 25_000_100n)).to.equal(true);
+      expect(asksFor(terms, 0n, 25_000_101n)).to.equal(false);
+      const part = { ...terms, remainingAmount: 15_000_200n };
+      expect(asksFor(part, 10_000_000n, 15_000_100n)).to.equal(true);
+      expect(asksFor(part, 10_000_000n, 15_000_200n)).to.equal(true);
+      expect(asksFor(part, 10_000_000n, 15_000_150n)).to.equal(false);
+      expect(asksFor(part, 10_000_000n, 25_000_100n)).to.equal(false);
+    });
+
+    it("take nothing once it is whole, within its tolerance too", () => {
+      expect(asksFor(terms, terms.dueAmount - 1n, 250_001n)).to.equal(true);
+      expect(asksFor(terms, terms.dueAmount, 1n)).to.equal(false);
+      expect(asksFor({ ...terms, remainingAmount: 5n }, terms.dueAmount, 5n)).to.equal(false);
+    });
+
+    it("give equal transfers of one look to the first on the chain, whatever their order here", () => {
+      const row = (id: string, blockHeight: number, logIndex: number): TransferRow => ({
+        ...{ ...transfer, id: id as Id<"transfer">, blockHeight, logIndex, amount: 25_000_100n },
+      });
+      const fresh = [row("trf_3", 12, 0), row("trf_2", 11, 5)];
+      const moved = [row("trf_4", 11, 6)];
+      const decide = (rule: MatchRule, payments: readonly PaymentRow[] = [], asked = terms) => {
+        const match = { invoiceId: "inv_1" as const, organizationId: "org_1" as const, rule };
+        const matches = new Map([...fresh, ...moved].map(({ id }) => [id, match]));
+        return [
+          ...askedMatches({ fresh, moved, matches }, new Map([["inv_1", asked]]), payments).keys(),
+        ];
+      };
+      expect(decide("exact_amount")).to.deep.equal(["trf_2"]);
+      expect(decide("exclusive_address")).to.deep.equal(["trf_2", "trf_4", "trf_3"]);
+      expect(decide("exact_amount", [payment("manual", 24_750_099n)])).to.deep.equal([]);
+      expect(
+        decide("exact_amount", [revertPayment(payment("manual", 24_750_099n))]),
+      ).to.have.length(1);
+      // Nothing counts yet of what waits for the merchant.
+      expect(decide("exact_amount", [], { ...terms, isCanceled: true })).to.have.length(3);
+      expect(decide("exclusive_address", [], { ...terms, tokenSymbol: "USDC" })).to.deep.equal([]);
+    });
+  });
+});
