@@ -30,7 +30,8 @@ export function createHttpServer(app: App): Server {
   const koa = new Koa<RequestState>();
   koa.silent = true;
 
-  const router = new Router<RequestState>();
+  // Paths have one spelling: a proxy's rule for `/v1/admin` or `/metrics` must not be avoided by capital letters.
+  const router = new Router<RequestState>({ sensitive: true });
   mountHealth(router, app);
   mountMetrics(router, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });
   mountDocs(router, { operations: allOperations, version: app.version, baseUrl: app.baseUrl });

@@ -78,6 +78,11 @@ export function mountDocs(
   for (const [path, { type, make }] of Object.entries(texts)) {
     let kept: Promise<KeptBody> | undefined;
     router.get(path, async (ctx) => {
+      if (ctx.path.endsWith("/")) {
+        // The page's references would lead one folder too deep.
+        ctx.redirect(`..${path.slice(path.lastIndexOf("/"))}`);
+        return;
+      }
       kept ??= keepBody(type, make());
       if (type === html) ctx.set("Content-Security-Policy", docsSecurityPolicy);
       // To be asked for again each time, at the price of a 304.

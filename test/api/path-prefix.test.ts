@@ -51,9 +51,10 @@ describe("an instance below a path prefix", () => {
     }
   });
 
-  it("shows API documentation that loads its scripts, its style and the document", async () => {
-    const page = `${origin}${prefix}/docs`;
-    const html = await (await fetch(page)).text();
+  it("shows API documentation that loads its scripts, its style and the document, with a slash behind its address too", async () => {
+    const answer = await fetch(`${origin}${prefix}/docs/`);
+    const page = answer.url;
+    const html = await answer.text();
     const script = await (await fetch(new URL("docs/start.js", page))).text();
     const references = [...(html + script).matchAll(/(?:href=|src=|url: )"([^"]+)"/g)];
     expect(references).to.have.length(5);

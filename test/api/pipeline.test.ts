@@ -90,6 +90,19 @@ anyServed("the way of a request", (served) => {
       }
     });
 
+    it("answers 404 for a path in other letters, which a proxy's rules would not know", async () => {
+      const { key } = merchant;
+      for (const other of [
+        path.replace("/v1", "/V1"),
+        path.replace("organizations", "Organizations"),
+      ]) {
+        expectProblem(await served.app.request("GET", other, { key }), 404, "not_found");
+      }
+      for (const other of ["/METRICS", "/Healthz", "/V1/admin/operations/status"]) {
+        expectProblem(await served.app.request("GET", other), 404, "not_found");
+      }
+    });
+
     it("answers HEAD like GET, without a body", async () => {
       const { key } = merchant;
       const [get, head] = [
