@@ -23,7 +23,7 @@ export const pageParameters = {
     .meta({ description: "The `nextCursor` of the page before, with the same filters." }),
 };
 
-/** One or several of some values, separated by commas: `status=open,paid`. */
+/** One or several of some values, separated by commas: `status=open,paid`. One that is given twice counts once. */
 export function oneOrMore<const V extends string>(values: readonly V[]) {
   const any = `(${values.join("|")})`;
   return z
@@ -32,7 +32,7 @@ export function oneOrMore<const V extends string>(values: readonly V[]) {
       error: `must be one or more of ${values.join(", ")}, separated by commas`,
     })
     .meta({ description: "One of these, or several separated by commas." })
-    .transform((text) => text.split(",") as V[]);
+    .transform((text) => [...new Set(text.split(","))] as V[]);
 }
 
 /** A symbol, code or name that is compared as a whole. */

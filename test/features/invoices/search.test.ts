@@ -75,6 +75,7 @@ eachStore("the search for invoices", (store) => {
     const cases: readonly (readonly [Record<string, string>, readonly string[]])[] = [
       [{ status: "draft" }, ["draft"]],
       [{ status: "paid,draft" }, ["paid", "draft"]],
+      [{ status: "paid,draft,paid" }, ["paid", "draft"]],
       [{ network: "sandbox", status: "paid" }, ["paid"]],
       [{ network: "tron" }, []],
       [{ tokenSymbol: "USDC" }, ["marked"]],
@@ -227,6 +228,7 @@ eachStore("the search for invoices", (store) => {
     const createdAt = String(payment?.["createdAt"]);
     for (const [query, count] of [
       [{ status: "confirming,confirmed" }, 1],
+      [{ status: "confirmed,confirmed" }, 1],
       [{ status: "review" }, 0],
       [{ network: "sandbox", tokenSymbol: "USDT" }, 1],
       [{ tokenSymbol: "USDC" }, 0],
