@@ -48,7 +48,7 @@ export const apiKeyOperations = [
         ...input,
         expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
       };
-      return service.create(call.context, call.organizationId, asked, call.standing.role);
+      return service.create(call.context, call.organizationId, asked);
     },
     present: presentCreatedApiKey,
   }),

@@ -1,14 +1,15 @@
 import type { Standing } from "../../api/access.ts";
-import { scopesMay, type Role, type Scope } from "../../api/permissions.ts";
+import { scopesMay, type Scope } from "../../api/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
-import { findOrganization } from "../organizations/index.ts";
+import { handlingRole } from "../members/index.ts";
+import { findOrganization, type OrganizationRow } from "../organizations/index.ts";
 import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { keyBySecret, listKeys } from "./store.ts";
 import { apiKeys, type ApiKeyRow } from "./table.ts";
@@ -35,15 +36,11 @@ export interface ApiKeyInput {
 export interface ApiKeyService {
   /** A page of an organization's keys, newest first; those that have ended too. */
   list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<ApiKeyRow>>;
-  /**
-   * Makes a key. `role` is that of the calling user in the organization; without it only the operator can grant
-   * `billing`. 403 `scope_not_allowed`, `expiry_not_allowed`.
-   */
+  /** Makes a key. 403 `scope_not_allowed`, `expiry_not_allowed`. */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: ApiKeyInput,
-    role?: Role | null,
   ): Promise<CreatedApiKey>;
   /** Ends a key; it is refused on the next request in every process. Revoking again changes nothing. */
   revoke(
@@ -80,13 +77,10 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
       return toPage(await listKeys(db, organizationId, page), page);
     },
 
-    async create(context, organizationId, input, role = null) {
+    async create(context, organizationId, input) {
       const organization = await findOrganization(db, organizationId);
       if (organization === null) throw notFound();
       const at = clock.now();
-      for (const scope of input.scopes) {
-        requireScope(scope, { actor: context.actor, role, isPlatform: organization.isPlatform });
-      }
       const expiresAt = requireExpiry(context.actor, input.expiresAt ?? null, at);
       const secret = newToken(deps.isTest ? "testKey" : "liveKey", deps.randomBytes);
       const key: ApiKeyRow = {
@@ -103,6 +97,7 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
         revokedAt: null,
       };
       return db.write(context, async (tx) => {
+        for (const scope of input.scopes) await requireScope(tx, scope, organization);
         await tx.insert(apiKeys, key);
         auditor.record(tx, at, {
           action: "api_key.created",
@@ -201,22 +196,23 @@ function creatorOf(actor: Actor): Id<"user"> | null {
  * `platform` nor `billing` even where it has them: what only admins of the platform or owners may do stays with people
  * and the operator, so that a leaked key cannot outlive its revocation by a key that it made.
  */
-function requireScope(
+async function requireScope(
+  tx: Tx,
   scope: Scope,
-  caller: { readonly actor: Actor; readonly role: Role | null; readonly isPlatform: boolean },
-): void {
-  const { actor, role, isPlatform } = caller;
-  const isOperator = actor.type === "operator";
+  { id, isPlatform }: Pick<OrganizationRow, "id" | "isPlatform">,
+): Promise<void> {
+  const { actor } = tx.context;
   switch (scope) {
-    case "platform":
-      if (isPlatform && (isOperator || (actor.type === "user" && actor.platformRole === "admin"))) {
-        return;
-      }
+    case "platform": {
+      const isAdmin = actor.type === "user" && actor.platformRole === "admin";
+      if (isPlatform && (isAdmin || actor.type === "operator")) return;
       throw new ScopeNotAllowed(
         "The scope platform is only for keys of the platform organization, given by its admins or the command line.",
       );
+    }
     case "billing":
-      if (isOperator || (actor.type === "user" && role === "owner")) return;
+      // Read here, since the caller may have lost the role after the request was admitted.
+      if ((await handlingRole(tx, id)) === "owner") return;
       throw new ScopeNotAllowed(
         "Only an owner of the organization can grant the scope billing, logged in as a user, or the operator with till key create.",
       );

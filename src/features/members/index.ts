@@ -9,7 +9,13 @@ export { invitationOperations, memberOperations } from "./operations.ts";
 export { presentMembership, presentUser } from "./present.ts";
 export { MembershipRecord, UserRecord } from "./records.ts";
 export { pruneInvitations } from "./retention.ts";
-export { makeMembers, makeMemberService, type Members, type MemberService } from "./service.ts";
+export {
+  handlingRole,
+  makeMembers,
+  makeMemberService,
+  type Members,
+  type MemberService,
+} from "./service.ts";
 export {
   changePasswordHash,
   isPlatformAdmin,

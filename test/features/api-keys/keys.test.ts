@@ -1,9 +1,11 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import {
   approvedMerchant,
+  expectStatus,
   movingClock,
   password,
   register,
@@ -287,6 +289,36 @@ eachServed("keys with scope billing", (served) => {
       "Only an owner",
     );
     expect(await countRows(app.app.db, "api_keys")).to.equal(before);
+  });
+
+  it("are refused to an owner who loses the role while the request is being sent", async () => {
+    const { app } = served;
+    const { organizationId, token } = merchant;
+    const home = `/v1/organizations/${organizationId}`;
+    const partner = await colleague(app, merchant, "owner");
+    const { body } = await app.request("GET", `${home}/members?limit=100`, { token });
+    const members = body["data"] as readonly { id: string; userId: string }[];
+    const membership = members.find(({ userId }) => userId === partner.userId)?.id ?? "";
+    const text = JSON.stringify({ name: "late", scopes: ["billing"] });
+    const headers = {
+      Authorization: `Bearer ${partner.token}`,
+      ...{ "Content-Type": "application/json", "Content-Length": String(text.length) },
+    };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { method: "POST", headers, agent: false };
+      const sent = httpRequest(`${app.url}${home}/api-keys`, options, resolve);
+      sent.on("error", reject).write(text.slice(0, 9));
+      const demote = async () => {
+        // By then the server has admitted the request, whose headers came first, and waits for its body.
+        for (let n = 0; n < 3; n += 1) await expectStatus(app.request("GET", home, { token }), 200);
+        const path = `${home}/members/${membership}`;
+        await expectStatus(app.request("PATCH", path, { token, body: { role: "admin" } }), 200);
+        sent.end(text.slice(9));
+      };
+      demote().catch(reject);
+    });
+    const refused = JSON.parse(Buffer.concat(await answer.toArray()).toString()) as object;
+    expect(refused).to.include({ status: 403, code: "scope_not_allowed" });
   });
 
   it("are not granted by the platform: neither its owner, nor its admin, nor its key for a merchant", async () => {
