@@ -1,6 +1,6 @@
 import { organization } from "../../api/access.ts";
 import { operationsOf } from "../../api/operation.ts";
-import { NetworkNotReady } from "../invoices/index.ts";
+import { NetworkNotReady, RateUnavailable } from "../invoices/index.ts";
 import {
   NoReceiveWallet,
   NoSubscription,
@@ -51,6 +51,7 @@ export const subscriptionOperations = [
       SubscriptionNotChangeable,
       NoReceiveWallet,
       NetworkNotReady,
+      RateUnavailable,
     ],
     handle: (service, call) =>
       service.change(call.context, call.organizationId, call.body.plan, call.expect),
@@ -73,6 +74,7 @@ export const subscriptionOperations = [
       PlatformInvoiceUnpaid,
       NoReceiveWallet,
       NetworkNotReady,
+      RateUnavailable,
     ],
     handle: (service, call) => service.select(call.context, call.organizationId, call.body.plan),
     present: presentSubscription,

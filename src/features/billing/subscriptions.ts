@@ -40,7 +40,8 @@ export interface SubscriptionService {
    * by the request. The current plan drops a scheduled change; the pending one changes nothing. During a trial the
    * unpaid first invoice is replaced by one for the plan that the period it bills will have. `expect` may refuse the
    * subscription as it is by then. Errors: `no_subscription`, `unknown_plan`, `plan_currency_differs`,
-   * `subscription_not_changeable` where it is canceled or about to end, `no_receive_wallet`.
+   * `subscription_not_changeable` where it is canceled or about to end, `no_receive_wallet`, `network_not_ready`,
+   * `rate_unavailable`.
    */
   change(
     context: WriteContext,

@@ -10,6 +10,7 @@ export {
   ManagedByBilling,
   NetworkNotReady,
   PlanLimitReached,
+  RateUnavailable,
   SubscriptionRequired,
   SubscriptionSuspended,
 } from "./errors.ts";

@@ -1,9 +1,13 @@
 // What is asked of billing and must not be done: each has its own problem, and leaves every row as it was.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { expectStatus, type Answer, type RequestOptions } from "../../support/app.ts";
+import { describedOperation } from "../../support/declared.ts";
 import { dumpStore } from "../../support/dump.ts";
 import { eachStore } from "../../support/stores.ts";
-import { openEstate, type Estate, type Merchant } from "./estate.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -252,6 +256,36 @@ eachStore("what billing refuses", (store) => {
       changed?.body["pendingPlan"],
     );
     await refuse(() => ask("PATCH", target, { token, headers, body: { plan: "growth" } }), 412, "");
+  });
+
+  it("is what costs money in a currency whose rate no source gave, as both operations declare", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "till rates "));
+    const rates = join(folder, "rates.yaml");
+    const source = "{ name: nobody, url: 'http://127.0.0.1:9/', value: /rate }";
+    await writeFile(rates, `pairs:\n  EUR/USD: { sources: [${source}] }\n`);
+    const euro = { currency: "EUR", trialDays: 14 };
+    const plans = plansFile({ free: { ...euro, price: "0" }, paid: { ...euro, price: "49.00" } });
+    const settings = { TILL_RATES: "on", TILL_RATES_FILE: rates, TILL_PLANS_FILE: plans };
+    const abroad = await openEstate({ place: await store.place("migrated"), settings });
+    try {
+      const merchant = await abroad.merchant();
+      const refuseBy = async (method: "POST" | "PATCH", path: string, answer: Promise<Answer>) => {
+        const refused = await answer;
+        expectTold(refused, 503, "rate_unavailable");
+        expect(refused.headers.get("Retry-After")).to.equal("10");
+        const declared = describedOperation(method, merchant.path + path)?.responses["503"];
+        expect(declared?.description).to.include("rate_unavailable");
+      };
+      const select = "/billing/subscription/select";
+      await refuseBy("POST", select, abroad.select(merchant, "paid"));
+      const free = await expectStatus(abroad.select(merchant, "free"), 200);
+      await refuseBy("PATCH", "/billing/subscription", abroad.change(merchant, "paid"));
+      expect(await abroad.subscription(merchant)).to.deep.equal(free.body);
+      expect(await abroad.invoices(merchant)).to.deep.equal([]);
+    } finally {
+      await abroad.stop();
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("is what costs money while the platform cannot be paid, and what is free is not", async () => {
