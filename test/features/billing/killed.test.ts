@@ -1,12 +1,12 @@
-// kill -9 of a process that bills, at each statement of a boundary and before its commit: whoever bills next finds all of
-// the boundary still to do, and does it once.
+// kill -9 of a process at each statement of its transaction and before its commit. One that bills a boundary: whoever
+// bills next finds all of it still to do, and does it once. One that changes a plan: nothing of the request is there.
 import { expect } from "chai";
 import { day } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore } from "../../support/stores.ts";
 import { openEstate, type Estate, type Merchant } from "./estate.ts";
-import { billInProcess, type Ended } from "./processes.ts";
+import { billInProcess, changePlanInProcess, type Ended } from "./processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 /** Every statement, or a few of them: each is a process that begins and dies. */
@@ -76,5 +76,32 @@ eachStore("a process that bills and is killed", (store) => {
       ["TILL-000002", "40.00"],
     ]);
     expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
+  });
+
+  it("leaves a trial's plan and its unpaid invoice as they were, whichever statement of a plan change it dies at", async function () {
+    this.timeout(isWhole ? 900_000 : 120_000);
+    await expectStatus(estate.select(shop, "growth"), 200);
+    const before = await estate.subscription(shop);
+    const invoices = await estate.invoices(shop);
+    const change = { organizationId: shop.organizationId, plan: "scale" };
+
+    let kills = 0;
+    for (let statement = firstPlace; ; statement += stride) {
+      const now = estate.clock.now();
+      const { signal, stdout } = await changePlanInProcess(place, now, statement, change);
+      if (signal === null) break;
+      expect(signal, stdout).to.equal("SIGKILL");
+      kills += 1;
+      expect(await estate.subscription(shop), stdout).to.deep.equal(before);
+      expect(await estate.invoices(shop), stdout).to.deep.equal(invoices);
+    }
+    expect(kills).to.be.at.least(isWhole ? 25 : 2);
+    const { plan, pendingPlan, openInvoice } = await estate.subscription(shop);
+    expect([plan, pendingPlan, openInvoice?.total]).to.deep.equal(["growth", "scale", "199.00"]);
+    const all = await estate.invoices(shop);
+    expect(all.map(({ number, status, total }) => [number, status, total])).to.deep.equal([
+      ["TILL-000001", "void", "49.00"],
+      ["TILL-000002", "open", "199.00"],
+    ]);
   });
 });

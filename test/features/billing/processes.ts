@@ -16,10 +16,27 @@ export interface Ended {
 }
 
 /** Bills everything that is due at a time in a process of its own, which dies at so many statements; 0: at none. */
-export async function billInProcess(
+export function billInProcess(place: StoreOptions, now: Instant, killAt: number): Promise<Ended> {
+  return runProcess(place, now, killAt, {});
+}
+
+/** Changes the plan of an organization in a process of its own, which dies at so many statements; 0: at none. */
+export function changePlanInProcess(
   place: StoreOptions,
   now: Instant,
   killAt: number,
+  change: { readonly organizationId: string; readonly plan: string },
+): Promise<Ended> {
+  return runProcess(place, now, killAt, {
+    CHANGE_PLAN: `${change.organizationId} ${change.plan}`,
+  });
+}
+
+async function runProcess(
+  place: StoreOptions,
+  now: Instant,
+  killAt: number,
+  settings: Readonly<Record<string, string>>,
 ): Promise<Ended> {
   const where: Record<string, string> =
     "url" in place ? { DATABASE_URL: place.url } : { TILL_DATA_DIR: dirname(place.sqliteFile) };
@@ -27,6 +44,7 @@ export async function billInProcess(
     env: {
       ...{ PATH: process.env["PATH"] ?? "", TILL_SECRET: secret, TILL_NETWORKS: "sandbox" },
       ...{ TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...where },
+      ...settings,
       KILL_AT: String(killAt),
       CLOCK_ADDED: String(now - Date.now()),
     },
