@@ -1,5 +1,6 @@
 // The operation catalogue of the seed document (sections 1, 4.1 to 4.5 and 5): a valid call of each operation, made with
-// a Bearer JWT and with an API key, is answered by its record. Operations that the seed does not name are called too.
+// a Bearer JWT and with an API key, is answered by its record, and a read by 304 where its tag is known. Operations that
+// the seed does not name are called too.
 import { expect } from "chai";
 import type { Operation } from "../../src/api/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
@@ -79,6 +80,17 @@ eachStore("every operation", (store) => {
       if (operation.record === null) continue;
       expect(answer.headers.get("Content-Type"), scheme).to.match(/^application\/json\b/);
     }
+    if (operation.method === "GET") await expectNotModified(operation);
+  }
+
+  /** Each answer of the estate's app has gone through `expectDeclared`: a 304 has the headers of the document. */
+  async function expectNotModified(operation: Operation): Promise<void> {
+    const headers = { "If-None-Match": "*" };
+    const answer = await callExample(operation, estate, await exampleOf(operation, estate), {
+      headers,
+    });
+    expect([answer.status, answer.text]).to.deep.equal([304, ""]);
+    expect(answer.headers.get("ETag")).to.match(/^"/);
   }
 
   for (const { id, group, purpose } of catalogue) {
