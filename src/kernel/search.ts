@@ -18,7 +18,7 @@ export function wordsOf(text: string): readonly string[] {
   return [...words];
 }
 
-/** What somebody searches for. */
+/** A search, taken apart. */
 export interface SearchQuery {
   /** The whole of it with ASCII letters in lower case, which is all that both databases can fold. */
   readonly folded: string;

@@ -28,17 +28,17 @@ export interface FirstInvoices {
   settle(tx: Tx, at: Instant, subscription: SubscriptionRow): Promise<PlatformInvoiceRow | null>;
 }
 
-/** What a first invoice asked for one plan, and the period that it billed has another. */
+/** The difference between the plan that a first invoice charged for and the plan of the period that it billed. */
 export interface Settlement {
   /** In the invoice's smallest unit. Above zero the next invoice adds it in a line; below zero it is a credit. */
   readonly amount: bigint;
-  /** What the line, or the credit, says. */
+  /** The text of the line or the reason of the credit. */
   readonly description: string;
-  /** The rest of the period, where the plan's is longer than what was invoiced: to be invoiced at once. */
+  /** The part of a longer plan's period that is not invoiced yet, to be invoiced at once; null: none. */
   readonly rest: Period | null;
 }
 
-/** The invoice of the period that a trial leads to, unless it is void; null: there is none. */
+/** Finds the invoice of the period that follows a trial; null where there is none, or only void ones. */
 export function findFirstInvoice(
   reader: Reader,
   { id, anchorAt }: Pick<SubscriptionRow, "id" | "anchorAt">,
@@ -50,7 +50,10 @@ export function findFirstInvoice(
   );
 }
 
-/** The first invoice of a trial that has to be replaced before it is paid; null: none has to be, or can be now. */
+/**
+ * Returns the unpaid first invoice of a trial where it is for other terms than these; null where there is none, where it
+ * is for them, or where a payment waits for its confirmations.
+ */
 export function staleFirstInvoice(
   { subscription, invoices, twins }: Scene,
   terms: Terms,

@@ -39,7 +39,7 @@ export interface LifecycleState {
   readonly now: Instant;
 }
 
-/** What becomes of a scheduled plan change at the end of a period: `dropped` where its plan has no terms any more. */
+/** The fate of a scheduled plan change at the end of a period: `dropped` where the catalog has its plan no more. */
 export type PlanChangeOutcome = "none" | "applied" | "dropped";
 
 /** Where a period stands. `anchorAt` and `interval` are those that it and what follows are counted from. */
@@ -217,7 +217,7 @@ function cancellation(state: LifecycleState): Transition[] {
   return [{ kind: "canceled", at: Math.min(...ends) }];
 }
 
-/** What becomes of a scheduled plan change at the end of the period, and the interval that holds from then on. */
+/** Returns the fate of the scheduled plan change at the end of the period, and the billing interval after it. */
 function changeOf({ subscription, pendingTerms }: LifecycleState): {
   readonly change: PlanChangeOutcome;
   readonly interval: Interval;

@@ -1,7 +1,7 @@
 import type { SubscriptionRow } from "./table.ts";
 
 /**
- * What a request for a plan does to a subscription. It never changes the plan or the status:
+ * The effect of a request for a plan on a subscription. It never changes the plan or the status:
  *
  * - `scheduled`: the plan becomes the pending one, and takes effect at the end of the current period
  * - `cleared`: the plan is the current one, so that the scheduled change is dropped

@@ -5,7 +5,7 @@ import type { Reader, Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { customerTerms, type CustomerRow } from "./table.ts";
 
-/** What a search compares of a customer. */
+/** The texts of a customer that a search compares. */
 export type CustomerText = Pick<CustomerRow, "id" | "name" | "email">;
 
 /** Whether a search finds a customer: by the words of the name, or by the beginning of the e-mail address. */
@@ -45,7 +45,7 @@ export async function searchCustomers(
   });
 }
 
-/** What a search compares of some customers, by id. */
+/** Reads the texts of some customers that a search compares, by id. */
 export async function customerTexts(
   reader: Reader,
   ids: readonly Id<"customer">[],
@@ -58,7 +58,7 @@ export async function customerTexts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Writes down the words of a customer's name, by which searches find it. `before` is the name that it had. */
+/** Stores the words of a customer's name, by which searches find it. `before` is its former name; null: it is new. */
 export async function writeCustomerTerms(
   tx: Tx,
   { organizationId, id, name }: Pick<CustomerRow, "organizationId" | "id" | "name">,
