@@ -1,13 +1,13 @@
 import type { ManagedSettled } from "../features/billing/index.ts";
+import type { IssuingGate } from "../features/invoices/index.ts";
 import type { PlanInUse } from "../features/usage/index.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
-import type { Reader } from "../platform/database/index.ts";
 
 /** What the features before billing ask of it. */
 export interface BillingPorts {
-  /** Throws where the organization's subscription does not let it issue; nothing where none is needed. */
-  requireSubscription: (reader: Reader, organizationId: Id<"organization">) => Promise<void>;
+  /** The gate on issuing, as far as the organization's subscription goes. */
+  requireSubscription: IssuingGate;
   managedSettled: ManagedSettled;
   planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
 }

@@ -83,7 +83,7 @@ export function makeBilling(
   ports.requireSubscription = (reader, organizationId) =>
     config.billing === "on"
       ? requireSubscription(reader, clock, organizationId)
-      : Promise.resolve();
+      : Promise.resolve(() => Promise.resolve());
 
   const billingRun = makeBillingRun({ ...common, logger, transitions });
   return {

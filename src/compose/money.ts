@@ -109,7 +109,11 @@ export function makeMoney(
     ...issuing,
     async issuingGate(reader, organizationId) {
       await requireVerified(reader, organizationId, config.verification);
-      await billing.requireSubscription(reader, organizationId);
+      const decide = await billing.requireSubscription(reader, organizationId);
+      return async (tx, at) => {
+        await requireVerified(tx, organizationId, config.verification, true);
+        await decide(tx, at);
+      };
     },
     invoicesOfTransaction,
     hasCustomer: async (reader: Reader, organizationId, customerId) =>

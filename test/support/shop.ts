@@ -41,7 +41,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     baseUrl,
     quotes,
     recentState: networkState,
-    issuingGate: (reader, organizationId) => gate(reader, organizationId),
+    issuingGate: async (reader, organizationId) => {
+      await gate(reader, organizationId);
+      return () => Promise.resolve();
+    },
     invoicesOfTransaction,
     hasCustomer: (_reader, _organizationId, customerId) =>
       Promise.resolve(customers.has(customerId)),

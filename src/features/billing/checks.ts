@@ -9,7 +9,9 @@ import {
 } from "../../platform/database/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
+import { countIssuedOf } from "../invoices/index.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
+import { limitOf } from "./gate.ts";
 import { numberOf } from "./issue.ts";
 import { periodAt } from "./periods.ts";
 import { readTwins, receivedAt } from "./subscription-store.ts";
@@ -187,6 +189,24 @@ async function creditFaults(
   });
 }
 
+async function issuedFaults(
+  reader: Reader,
+  rows: readonly SubscriptionRow[],
+): Promise<readonly Violation[]> {
+  const limited = rows.filter((row) => limitOf(row) !== null);
+  const counts = await countIssuedOf(
+    reader,
+    limited.map(({ organizationId, currentPeriodStart: from, currentPeriodEnd: to }) => ({
+      ...{ organizationId, from, to },
+    })),
+  );
+  return limited.flatMap(({ id, organizationId, issuedCount }) => {
+    const issued = counts.get(organizationId) ?? 0;
+    const fault = firstDifference({ issuedCount }, { issuedCount: issued });
+    return fault === null ? [] : [{ row: id, fault: `Its ${fault}.` }];
+  });
+}
+
 function periodFault(row: SubscriptionRow): string | null {
   const { periodIndex, anchorAt, terms, currentPeriodStart, currentPeriodEnd } = row;
   if (periodIndex < 0) return null;
@@ -293,6 +313,19 @@ export const billingChecks: readonly Check[] = [
         (pending_plan IS NOT NULL AND (status = 'canceled' OR plan_change_effective_at IS NULL
           OR plan_change_effective_at <> current_period_end))
       ORDER BY id`,
+  }),
+  walkCheck({
+    name: "subscriptions.issued",
+    describe: "A plan with a limit counted the invoices that were issued in the current period.",
+    advice: restore,
+    batch: (reader, after) =>
+      reader.find(
+        subscriptions,
+        `WHERE id > $1 AND status <> 'canceled' AND issued_from = current_period_start
+         ORDER BY id LIMIT ${String(walkBatch)}`,
+        [after],
+      ),
+    faultsOf: issuedFaults,
   }),
   walkCheck({
     name: "subscriptions.period",

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
+import { sharedLock } from "../../platform/database/shared-lock.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import {
@@ -9,6 +10,7 @@ import {
   PlanLimitReached,
   SubscriptionRequired,
   SubscriptionSuspended,
+  type IssuingDecision,
 } from "../invoices/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
 import { liveSubscription } from "./subscription-store.ts";
@@ -17,41 +19,113 @@ import { usageReached, type Teller } from "./tell.ts";
 
 /**
  * Throws where an organization may not issue an invoice, as far as its subscription goes: `subscription_required`,
- * `subscription_suspended`, `plan_limit_reached`. The platform's own organization needs none.
+ * `subscription_suspended`, `plan_limit_reached`. The platform's own organization needs none. The transaction decides
+ * again by the subscription as it is then, and counts the invoice where the plan has a limit.
  */
 export async function requireSubscription(
   reader: Reader,
   clock: Clock,
   organizationId: Id<"organization">,
-): Promise<void> {
-  const live = await liveSubscription(reader, organizationId);
-  if (live?.status === "suspended") {
-    throw new SubscriptionSuspended(
-      "Issuing stopped because a platform invoice is unpaid. Read GET …/billing/subscription and pay its openInvoice; invoices that are open stay payable.",
+): Promise<IssuingDecision> {
+  const seen = await liveSubscription(reader, organizationId);
+  if (seen === null) {
+    await requirePlatform(reader, organizationId);
+    return () => Promise.resolve();
+  }
+  requireServed(seen);
+  const limit = limitOf(seen);
+  if (limit !== null)
+    requireRoom(
+      seen,
+      limit,
+      seen.issuedFrom === windowAt(seen, clock.now()) ? seen.issuedCount : 0,
     );
-  }
-  if (live !== null) {
-    await requireRoom(reader, live, clock.now());
-    return;
-  }
+  return async (tx, at) => {
+    // In nearly every case nothing changed since, and one statement is enough.
+    if (limit === null ? await isKept(tx, seen) : await countOne(tx, seen, limit, at)) return;
+    await decideAnew(tx, at, organizationId);
+  };
+}
+
+async function requirePlatform(reader: Reader, organizationId: Id<"organization">): Promise<void> {
   if ((await platformOrganization(reader))?.id === organizationId) return;
   throw new SubscriptionRequired(
     "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists them. Drafts can be made meanwhile.",
   );
 }
 
-/** A plan that sells nothing beyond what it includes ends there, until the next period. */
-async function requireRoom(reader: Reader, live: SubscriptionRow, now: Instant): Promise<void> {
-  const { includedInvoices, overagePrice } = live.terms;
-  if (includedInvoices === null || overagePrice !== null) return;
-  const { organizationId, currentPeriodStart, currentPeriodEnd } = live;
-  const to = Math.max(currentPeriodEnd, now + 1);
-  const from = now < currentPeriodEnd ? currentPeriodStart : currentPeriodEnd;
-  const issued = await countIssued(reader, organizationId, from, to, includedInvoices);
-  if (issued < includedInvoices) return;
-  throw new PlanLimitReached(
-    `The plan ${live.terms.name} includes ${String(includedInvoices)} invoices in a period, and all are issued. Change the plan, or wait for the next period.`,
+function requireServed({ status }: SubscriptionRow): void {
+  if (status !== "suspended") return;
+  throw new SubscriptionSuspended(
+    "Issuing stopped because a platform invoice is unpaid. Read GET …/billing/subscription and pay its openInvoice; invoices that are open stay payable.",
   );
+}
+
+/** How many invoices may be issued in a period; null: any number, some of them at a price. */
+export function limitOf({ terms }: Pick<SubscriptionRow, "terms">): number | null {
+  return terms.overagePrice === null ? terms.includedInvoices : null;
+}
+
+/** The start of the period that an invoice of this moment counts in: of the next one, where its boundary is due. */
+function windowAt(subscription: SubscriptionRow, at: Instant): Instant {
+  const { currentPeriodStart, currentPeriodEnd } = subscription;
+  return at < currentPeriodEnd ? currentPeriodStart : currentPeriodEnd;
+}
+
+function requireRoom({ terms }: SubscriptionRow, limit: number, issued: number): void {
+  if (issued < limit) return;
+  throw new PlanLimitReached(
+    `The plan ${terms.name} includes ${String(limit)} invoices in a period, and all are issued. Change the plan, or wait for the next period.`,
+  );
+}
+
+/** Whether a subscription is as it was read; then it stays so until the transaction ends. */
+async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
+  const kept = await tx.all(
+    `SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2${sharedLock[tx.dialect]}`,
+    [id, version],
+  );
+  return kept.length === 1;
+}
+
+/** Counts one invoice where the subscription is as it was read and its period has room; gives whether it did. */
+async function countOne(
+  tx: Tx,
+  seen: SubscriptionRow,
+  limit: number,
+  at: Instant,
+): Promise<boolean> {
+  const counted = await tx.run(
+    `UPDATE subscriptions SET issued_count = issued_count + 1
+     WHERE id = $1 AND version = $2 AND issued_from = $3 AND issued_count < $4`,
+    [seen.id, seen.version, windowAt(seen, at), limit],
+  );
+  return counted === 1;
+}
+
+/** Decides by the locked subscription. The first invoice of a period begins the count with those that are stored. */
+async function decideAnew(tx: Tx, at: Instant, organizationId: Id<"organization">): Promise<void> {
+  const live = await tx.lockOne(
+    subscriptions,
+    "WHERE organization_id = $1 AND status <> 'canceled'",
+    [organizationId],
+  );
+  if (live === null) {
+    await requirePlatform(tx, organizationId);
+    return;
+  }
+  requireServed(live);
+  const limit = limitOf(live);
+  if (limit === null) return;
+  const issuedFrom = windowAt(live, at);
+  const issued =
+    live.issuedFrom === issuedFrom
+      ? live.issuedCount
+      : await countIssued(tx, organizationId, issuedFrom, at + 1, limit);
+  requireRoom(live, limit, issued);
+  await tx.update(subscriptions, { issuedFrom, issuedCount: issued + 1 }, "WHERE id = $1", [
+    live.id,
+  ]);
 }
 
 const issuing = new Set(["invoice.created", "invoice.issued"]);

@@ -97,6 +97,8 @@ function newSubscription(
     trialNoticeAt: null,
     hadTrial: isTrial,
     usageNotice: 0,
+    issuedFrom: null,
+    issuedCount: 0,
     suspendedAt: null,
     canceledAt: null,
     cancelAt: null,

@@ -42,6 +42,10 @@ export const subscriptions = table(
     hadTrial: flag(),
     /** Of how much of what its plan includes it was told in this period, in percent: 0, 80 or 100. */
     usageNotice: integer(),
+    /** The start of the period that `issuedCount` counts; null: nothing was counted yet. */
+    issuedFrom: time().nullable(),
+    /** Invoices issued since `issuedFrom`, under a plan that sells none beyond those included; others are not counted. */
+    issuedCount: integer(),
     suspendedAt: time().nullable(),
     canceledAt: time().nullable(),
     /** The boundary at which it ends, as an operator asked; null: it goes on. */

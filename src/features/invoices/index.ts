@@ -14,6 +14,7 @@ export {
   SubscriptionRequired,
   SubscriptionSuspended,
 } from "./errors.ts";
+export type { IssuingDecision, IssuingGate } from "./issue.ts";
 export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./payable.ts";
 export type { PayerInvoice } from "./payer.ts";

@@ -5,7 +5,13 @@ import { convert, formatRate } from "../../kernel/rate.ts";
 import type { RecentStates } from "../../platform/chain/state.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import { findWallet, receivingWallets, takeAddress, type WalletRow } from "../wallets/index.ts";
+import {
+  findWallet,
+  keepActive,
+  receivingWallets,
+  takeAddress,
+  type WalletRow,
+} from "../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet, WalletCapacityExhausted } from "./errors.ts";
 import { holdAddress, holdAmount, lateWindowMs, type HoldRequest } from "./holds.ts";
 import { dueAmount } from "./rules.ts";
@@ -18,15 +24,23 @@ export interface IssueDependencies extends TermsDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly recentState: RecentStates;
-  /**
-   * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Filled by compose,
-   * since billing stands behind invoices.
-   */
-  readonly issuingGate: (reader: Reader, organizationId: Id<"organization">) => Promise<void>;
+  /** Filled by compose, since billing stands behind invoices. */
+  readonly issuingGate: IssuingGate;
 }
 
-/** Everything that an issue needs to know and does not change: read before its transaction, where there is time. */
+/**
+ * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Gives what decides it
+ * again inside the issuing transaction, on rows that it locks, and counts the invoice against the plan's limit there.
+ */
+export type IssuingGate = (
+  reader: Reader,
+  organizationId: Id<"organization">,
+) => Promise<IssuingDecision>;
+export type IssuingDecision = (tx: Tx, at: Instant) => Promise<void>;
+
+/** Everything that an issue needs to know: read before its transaction, where there is time. */
 export interface IssuePlan {
+  readonly decide: IssuingDecision;
   readonly terms: InvoiceTerms;
   /** In the token's smallest unit, before a surcharge tells it from others. */
   readonly price: bigint;
@@ -44,7 +58,7 @@ export async function planIssue(
   walletId: Id<"wallet"> | null,
   at: Instant,
 ): Promise<IssuePlan> {
-  await deps.issuingGate(reader, organizationId);
+  const decide = await deps.issuingGate(reader, organizationId);
   const rate = await quote(reader, deps, terms, at);
   const price = convert(terms.amount, rate, terms.tokenAsset, "up").units;
   if (price < terms.token.dust) {
@@ -66,7 +80,7 @@ export async function planIssue(
     );
   }
   if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
-  return { terms, price, exchangeRate: formatRate(rate), wallets };
+  return { decide, terms, price, exchangeRate: formatRate(rate), wallets };
 }
 
 async function walletsToTry(
@@ -95,7 +109,10 @@ export async function requireWallet(
   throw new NotFound("There is no wallet with this walletId that this credential can see.");
 }
 
-/** The draft as it is once it is issued, with its hold taken; nothing is stored of the invoice itself. */
+/**
+ * The draft as it is once it is issued, with its hold taken; nothing is stored of the invoice itself. Whether it may be
+ * issued, and whether a wallet is active, is decided again: both may have changed since the plan was read.
+ */
 export async function issue(
   tx: Tx,
   deps: IssueDependencies,
@@ -103,8 +120,12 @@ export async function issue(
   plan: IssuePlan,
   at: Instant,
 ): Promise<InvoiceRow> {
+  await plan.decide(tx, at);
   const expiresAt = at + draft.expiresInSeconds * second;
+  let hasWallet = false;
   for (const wallet of plan.wallets) {
+    if (!(await keepActive(tx, wallet.id))) continue;
+    hasWallet = true;
     const place = await takePlace(tx, deps, draft, plan, wallet, at, expiresAt);
     if (place === null) continue;
     return {
@@ -119,6 +140,9 @@ export async function issue(
       issuedAt: at,
       expiresAt,
     };
+  }
+  if (!hasWallet) {
+    throw new NoWallet("The wallet was archived just now. Choose another, then try again.");
   }
   throw new WalletCapacityExhausted(
     "Every amount near this price is waited for at the wallet. Register another wallet, or an extended public key, which gives every invoice an address of its own.",

@@ -6,7 +6,7 @@ import { announce, createdFields, type AnnouncerDependencies } from "./announce.
 import { draftRow, type DraftInput } from "./draft.ts";
 import { ManagedByBilling } from "./errors.ts";
 import { endHolds } from "./hold-matching.ts";
-import { issue, planIssue, type IssueDependencies } from "./issue.ts";
+import { issue, planIssue, type IssueDependencies, type IssuingDecision } from "./issue.ts";
 import { statusTerms, storedTotals } from "./payable.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import { standingOf, settlementOf } from "./rules.ts";
@@ -66,12 +66,15 @@ export function requireUnmanaged(invoice: Pick<InvoiceRow, "managedBy">): void {
   );
 }
 
+/** Billing's own invoices pass every gate. */
+const free: IssuingDecision = () => Promise.resolve();
+
 export function makeManagedInvoices(
   deps: Omit<IssueDependencies, "issuingGate"> &
     AnnouncerDependencies & { readonly baseUrl: () => string },
 ): ManagedInvoices {
   const { ids, baseUrl } = deps;
-  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve() };
+  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(free) };
 
   return {
     async prepare(tx, at, organizationId, { expiresAt, ...asked }) {

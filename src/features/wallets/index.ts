@@ -10,6 +10,7 @@ export {
   activeAmong,
   addressOwners,
   findWallet,
+  keepActive,
   raisePaidIndexes,
   receivingWallets,
   walletsAt,

@@ -10,6 +10,7 @@ import {
   type Tx,
 } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { sharedLock } from "../../platform/database/shared-lock.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -44,6 +45,15 @@ export async function findWallet(
     walletId,
   ]);
   return view ?? null;
+}
+
+/** Whether a wallet is active; then it is not archived before the transaction ends. */
+export async function keepActive(tx: Tx, walletId: Id<"wallet">): Promise<boolean> {
+  const active = await tx.all(
+    `SELECT 1 AS found FROM wallets WHERE id = $1 AND status = 'active'${sharedLock[tx.dialect]}`,
+    [walletId],
+  );
+  return active.length === 1;
 }
 
 export interface WalletFilters {

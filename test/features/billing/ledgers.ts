@@ -45,6 +45,8 @@ export function subscription(
     trialNoticeAt: null,
     hadTrial: false,
     usageNotice: 0,
+    issuedFrom: null,
+    issuedCount: 0,
     suspendedAt: null,
     canceledAt: null,
     cancelAt: null,

@@ -11,6 +11,7 @@ import { migration as billing } from "./0009-billing.ts";
 import { migration as planChanges } from "./0010-plan-changes.ts";
 import { migration as transactionHashes } from "./0011-transaction-hashes.ts";
 import { migration as search } from "./0012-search.ts";
+import { migration as issuedInvoices } from "./0013-issued-invoices.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   planChanges,
   transactionHashes,
   search,
+  issuedInvoices,
 ];

@@ -1,0 +1,11 @@
+import type { Migration } from "../migrate.ts";
+
+/** A subscription counts the invoices that are issued in its period, where its plan has a limit. */
+export const migration: Migration = {
+  version: 13,
+  name: "issued invoices",
+  up: (types) => [
+    `ALTER TABLE subscriptions ADD COLUMN issued_from ${types.time}`,
+    `ALTER TABLE subscriptions ADD COLUMN issued_count ${types.integer} NOT NULL DEFAULT 0`,
+  ],
+};
