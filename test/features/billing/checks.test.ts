@@ -6,6 +6,7 @@ import {
   credits,
   discountUses,
   platformInvoices,
+  subscriptions,
 } from "../../../src/features/billing/table.ts";
 import type { Reader, Tx } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
@@ -36,6 +37,21 @@ const breakages: readonly (readonly [check: string, breakIt: (tx: Tx) => Promise
   ["credits.balance", run("UPDATE credits SET remaining = amount")],
   ["discounts.uses", run("UPDATE discounts SET periods_used = 2")],
   ["adjustments.invoiced", run("UPDATE adjustments SET platform_invoice_id = NULL")],
+  [
+    "subscriptions.issued",
+    async (tx) => {
+      const row = await tx.findOne(subscriptions, "");
+      if (row === null) throw new Error("there is no subscription");
+      const { currentPeriodStart: issuedFrom, terms } = row;
+      const limited = { ...terms, overagePrice: null };
+      await tx.update(
+        subscriptions,
+        { terms: limited, issuedFrom, issuedCount: 1 },
+        "WHERE id = $1",
+        [row.id],
+      );
+    },
+  ],
   ["subscriptions.period", run("UPDATE subscriptions SET period_index = 3")],
   ["subscriptions.plan_change", run("UPDATE subscriptions SET plan_change_effective_at = 1")],
 ];
