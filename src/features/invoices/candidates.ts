@@ -92,7 +92,7 @@ async function newestOf(
   };
   const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);
   const span = { after: null, bounds: [], conditions: [], fetch: newestMax };
-  const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] }, newestMax);
+  const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] });
   return keys.map(([id]) => id as Id<"invoice">);
 }
 

@@ -10,7 +10,7 @@ import {
   transactionHash,
 } from "../../api/list.ts";
 import { invalidField } from "../../kernel/errors.ts";
-import { invoiceSorts, type InvoiceFilters } from "./listing.ts";
+import { invoiceSorts, type InvoiceFilters } from "./filters.ts";
 import {
   datetime,
   id,

@@ -24,13 +24,9 @@ import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./
 import { requireUnmanaged } from "./managed.ts";
 import { endHolds } from "./hold-matching.ts";
 import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
-import {
-  listInvoices,
-  positionIn,
-  sortOf,
-  type InvoiceFilters,
-  type InvoicesOfTransaction,
-} from "./listing.ts";
+import { positionIn, sortOf, type InvoiceFilters } from "./filters.ts";
+import { listInvoices } from "./listing.ts";
+import type { InvoicesOfTransaction } from "./narrowing.ts";
 import { payerInvoice, type PayerInvoice } from "./payer.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import { appendInvoice, replaceTerms } from "./search-terms.ts";

@@ -1,5 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
+import { examinedMax } from "../../platform/database/facets.ts";
 import {
   encodeAmount,
   type Reader,
@@ -38,6 +39,21 @@ export function findByExternalId(
 /** The invoice of a checkout session: the unguessable id is what lets a payer see it. */
 export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<InvoiceRow | null> {
   return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
+}
+
+/** The ids of an organization's invoices that meet a condition, `$2` on: one more than a page examines. */
+export async function invoiceIdsWhere(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  condition: string,
+  ...values: readonly SqlValue[]
+): Promise<Id<"invoice">[]> {
+  const rows = await reader.all<{ id: Id<"invoice"> }>(
+    `SELECT id AS "id" FROM invoices WHERE organization_id = $1 AND ${condition}
+     LIMIT ${String(examinedMax + 1)}`,
+    [organizationId, ...values],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Invoices of any organization, locked in the order of their ids. */

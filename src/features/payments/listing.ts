@@ -1,19 +1,26 @@
-import type { Instant } from "../../kernel/clock.ts";
-import { idFloor, type Id } from "../../kernel/id.ts";
+import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
+import type { Instant } from "../../kernel/clock.ts";
 import {
   everyAlong,
-  everyFacet,
-  facetsOf,
+  examinedMax,
   findAlong,
-  startingWith,
-  type Bound,
   type Condition,
+  type Span,
   type Walk,
 } from "../../platform/database/facets.ts";
 import type { Reader, SqlValue } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
+import {
+  alongFacets,
+  createdBounds,
+  facetConditions,
+  makeNarrowing,
+  type FacetFilter,
+  type Narrowed,
+} from "../../platform/database/list-filters.ts";
+import { byId, directionOf, keyAt, positionOfKey } from "../../platform/database/list-order.ts";
 import type { PaymentStatus } from "./status.ts";
 import { paymentFacet, payments, type PaymentRow } from "./table.ts";
 
@@ -41,9 +48,6 @@ export interface PaymentFilters {
   readonly sort?: PaymentSort | undefined;
 }
 
-/** Payments that a page examines at most, where its filters are not all served by one index. */
-const examinedMax = 500;
-
 /** A page of the list: its rows in order, and the position to go on at where the search stopped early. */
 export interface PaymentPage {
   readonly rows: readonly PaymentRow[];
@@ -56,118 +60,97 @@ export async function listPayments(
   filters: PaymentFilters,
   page: PageRequest,
 ): Promise<PaymentPage> {
-  const { walk, facets, conditions } = await alongIndex(reader, filters);
-  const transfers = await transfersOf(reader, filters);
-  const span = {
-    facets,
-    after: page.after === null ? null : [page.after],
-    bounds: createdBounds(filters),
-    conditions: [...conditions, ...transfers.conditions],
+  const { organizationId, invoiceId, sort = "-createdAt" } = filters;
+  const transfers = await narrowTransfers(reader, filters);
+  const walk: Walk = {
+    ...{ table: "payments", facet: null, order: byId.columns, direction: directionOf(sort) },
+    scope: [
+      ...(organizationId === undefined ? [] : [["organization_id", organizationId] as const]),
+      ...(invoiceId === undefined ? [] : [["invoice_id", invoiceId] as const]),
+    ],
+  };
+  const span: Span = {
+    facets: null,
+    after: page.after === null ? null : keyAt(byId, page.after),
+    bounds: createdBounds("payment", filters),
+    conditions: transfers.conditions,
     fetch: page.fetch,
   };
   const { keys, resumeAt } =
     transfers.ids === null
-      ? await findAlong(reader, walk, span, examinedMax)
+      ? await findInOrder(reader, walk, span, filters)
       : await everyAlong(
           reader,
           { ...walk, facet: "transfer_id" },
-          { ...span, facets: transfers.ids },
+          {
+            ...span,
+            facets: transfers.ids,
+            conditions: [...span.conditions, ...facetConditions(facetFilterOf(filters))],
+          },
         );
-  const ids = keys.map(([id]) => id as Id<"payment">);
+  const ids = keys.map((key) => key.at(-1) as Id<"payment">);
   const rows = await reader.find(payments, `WHERE id IN ${listed(reader.dialect, 1)}`, [
     JSON.stringify(ids),
   ]);
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  const byPaymentId = new Map(rows.map((row) => [row.id, row]));
   return {
-    rows: ids.flatMap((id) => byId.get(id) ?? []),
-    resumeAt: resumeAt === null ? null : String(resumeAt[0]),
+    rows: ids.flatMap((id) => byPaymentId.get(id) ?? []),
+    resumeAt: resumeAt === null ? null : positionOfKey(byId, resumeAt),
   };
 }
 
-/** The walk along the index that fits the filters, with what it leaves to be checked row by row. */
-async function alongIndex(
-  reader: Reader,
-  filters: PaymentFilters,
-): Promise<{ walk: Walk; facets: readonly string[] | null; conditions: readonly Condition[] }> {
-  const { organizationId, invoiceId, status, network, tokenSymbol, sort = "-createdAt" } = filters;
-  const owner: Walk["scope"] =
-    organizationId === undefined ? [] : [["organization_id", organizationId]];
-  const direction = sort === "createdAt" ? "ASC" : "DESC";
-  const walk: Walk = { table: "payments", scope: owner, facet: null, order: ["id"], direction };
-  const facetConditions: Condition[] = [
-    ...equal("network", network),
-    ...equal("token", tokenSymbol),
-    ...(status === undefined
-      ? []
-      : [
-          ((bind) =>
-            `one.status IN (${status.map((each) => bind(each)).join(", ")})`) satisfies Condition,
-        ]),
+/** The filters on the columns of the facet, in the order of `paymentFacet`. */
+function facetFilterOf({ status, network, tokenSymbol }: PaymentFilters): FacetFilter {
+  return [
+    ["status", status],
+    ["network", network === undefined ? null : [network]],
+    ["token", tokenSymbol === undefined ? null : [tokenSymbol]],
   ];
-  if (invoiceId !== undefined || hasTransfer(filters)) {
-    const scope = [
-      ...owner,
-      ...(invoiceId === undefined ? [] : [["invoice_id", invoiceId] as const]),
-    ];
-    return { walk: { ...walk, scope }, facets: null, conditions: facetConditions };
-  }
-  if (facetConditions.length === 0) return { walk, facets: null, conditions: [] };
-  const faceted = { ...walk, facet: paymentFacet };
-  const ranges = status?.map((each) => startingWith(`${each} `)) ?? [everyFacet];
-  const facets = await facetsOf(reader, faceted, ranges);
-  if (facets === null) return { walk, facets, conditions: facetConditions };
-  const left = facets.filter((facet) => {
-    const [, its, token] = facet.split(" ");
-    return (network ?? its) === its && (tokenSymbol ?? token) === token;
-  });
-  return { walk: faceted, facets: left, conditions: [] };
 }
 
-const hasTransfer = ({ transactionHash, fromAddress }: PaymentFilters) =>
-  transactionHash !== undefined || fromAddress !== undefined;
+/** The keys along the index that fits the filters. */
+async function findInOrder(reader: Reader, walk: Walk, span: Span, filters: PaymentFilters) {
+  const filter = facetFilterOf(filters);
+  const isNarrowed = filter.some(([, accepted]) => accepted != null);
+  if (isNarrowed && filters.invoiceId === undefined) {
+    const faceted = { ...walk, facet: paymentFacet };
+    const along = await alongFacets(reader, faceted, span, filter);
+    if (along !== null) return findAlong(reader, faceted, along);
+  }
+  const conditions = [...span.conditions, ...facetConditions(filter)];
+  return findAlong(reader, walk, { ...span, conditions });
+}
 
 /** The transfers that the filters name: few are looked up by their payments, of many each payment is checked. */
-async function transfersOf(
+async function narrowTransfers(
   reader: Reader,
   { organizationId, transactionHash, fromAddress }: PaymentFilters,
-): Promise<{ ids: readonly string[] | null; conditions: readonly Condition[] }> {
-  const sets: (readonly string[])[] = [];
-  const conditions: Condition[] = [];
-  const find = async (column: string, value: string, condition: string, values: SqlValue[]) => {
+): Promise<Narrowed> {
+  const narrowing = makeNarrowing();
+  const narrow = async (condition: string, values: readonly SqlValue[], check: Condition) => {
     const rows = await reader.all<{ id: string }>(
       `SELECT id AS "id" FROM transfers WHERE ${condition} LIMIT ${String(examinedMax + 1)}`,
       values,
     );
-    if (rows.length <= examinedMax) {
-      sets.push(rows.map(({ id }) => id));
-      return;
-    }
-    conditions.push(
-      (bind) =>
-        `(SELECT its.${column} FROM transfers AS its WHERE its.id = one.transfer_id) = ${bind(value)}`,
+    narrowing.onlyOrCheck(
+      rows.map(({ id }) => id),
+      check,
     );
   };
+  const itsTransfer = (column: string, value: string): Condition => {
+    return (bind) =>
+      `(SELECT its.${column} FROM transfers AS its WHERE its.id = one.transfer_id) = ${bind(value)}`;
+  };
   if (transactionHash !== undefined) {
-    await find("transaction_hash", transactionHash, "transaction_hash = $1", [transactionHash]);
+    const check = itsTransfer("transaction_hash", transactionHash);
+    await narrow("transaction_hash = $1", [transactionHash], check);
   }
   if (fromAddress !== undefined && organizationId !== undefined) {
     const values = [organizationId, fromAddress];
-    await find("from_address", fromAddress, "organization_id = $1 AND from_address = $2", values);
+    const check = itsTransfer("from_address", fromAddress);
+    await narrow("organization_id = $1 AND from_address = $2", values, check);
   }
-  const [first, ...others] = sets;
-  const ids = first?.filter((id) => others.every((set) => set.includes(id))) ?? null;
-  return { ids, conditions };
-}
-
-/** Ids sort by time, so bounds of time are bounds of the id. */
-function createdBounds({ createdFrom, createdTo }: PaymentFilters): Bound[] {
-  const at = (comparison: Bound["comparison"], time: Instant | undefined): Bound[] =>
-    time === undefined ? [] : [{ comparison, value: idFloor("payment", time) }];
-  return [...at(">=", createdFrom), ...at("<", createdTo)];
-}
-
-function equal(column: string, value: string | undefined): Condition[] {
-  return value === undefined ? [] : [(bind) => `one.${column} = ${bind(value)}`];
+  return narrowing.narrowed;
 }
 
 /** The invoices of an organization that a transaction pays, or was said to pay. */

@@ -35,6 +35,12 @@ export const facetsMax = 1_000;
 /** Every text from the first on that sorts before the second. */
 export type TextRange = readonly [from: string, before: string];
 
+/**
+ * Rows that a page examines at most, where its filters are not all served by one index. A filter that finds fewer is
+ * answered exactly; where each of several finds more, the page may be short and its cursor goes on.
+ */
+export const examinedMax = 500;
+
 /** A range that holds every facet. */
 export const everyFacet: TextRange = ["", "\u{10ffff}"];
 
@@ -100,12 +106,7 @@ export interface Found {
  * Finds rows along a walk. Where conditions have to be checked row by row, it examines at most `examinedMax` rows, and
  * says where to go on: no combination of filters reads the whole table for one page.
  */
-export async function findAlong(
-  reader: Reader,
-  walk: Walk,
-  span: Span,
-  examinedMax: number,
-): Promise<Found> {
+export async function findAlong(reader: Reader, walk: Walk, span: Span): Promise<Found> {
   const count = span.facets?.length ?? 1;
   if (count === 0) return { keys: [], resumeAt: null };
   if (span.conditions.length === 0) {

@@ -1,8 +1,8 @@
 // The list of invoices over HTTP, on both databases: each filter, combinations of them, the orders, pages that end early.
 import { expect } from "chai";
-import { examinedMax } from "../../../src/features/invoices/listing.ts";
 import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts";
 import { metadataTerm } from "../../../src/kernel/search.ts";
+import { examinedMax } from "../../../src/platform/database/facets.ts";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";

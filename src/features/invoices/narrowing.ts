@@ -1,0 +1,123 @@
+import type { Id } from "../../kernel/id.ts";
+import { metadataTerm, searchQuery, type SearchQuery } from "../../kernel/search.ts";
+import { examinedMax, findAlong, type Walk } from "../../platform/database/facets.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import {
+  checkedBounds,
+  createdBounds,
+  equals,
+  makeNarrowing,
+  unindexed,
+  unindexedNumber,
+  type Narrowed,
+} from "../../platform/database/list-filters.ts";
+import { walletsAt } from "../wallets/index.ts";
+import {
+  customerConditions,
+  paidBounds,
+  type InvoiceFilters,
+  type InvoiceSortField,
+} from "./filters.ts";
+import { invoiceIdsByTerm } from "./search-terms.ts";
+import { invoiceIdsWhere } from "./store.ts";
+import { searchCandidates } from "./text-search.ts";
+
+/** Finds the invoices that a transaction pays; payments stand behind invoices, so compose fills it. */
+export type InvoicesOfTransaction = (
+  reader: Reader,
+  organizationId: Id<"organization">,
+  transactionHash: string,
+) => Promise<readonly Id<"invoice">[]>;
+
+/** A list of an organization's invoices as it was asked for. */
+export interface Listing {
+  readonly reader: Reader;
+  readonly organizationId: Id<"organization">;
+  readonly filters: InvoiceFilters;
+  readonly field: InvoiceSortField;
+  /** The wallets that the filters leave; null where they leave all. */
+  readonly wallets: readonly string[] | null;
+}
+
+export interface NarrowedInvoices extends Narrowed {
+  /** Null where nothing is searched for. */
+  readonly search: SearchQuery | null;
+}
+
+/** The wallets that the filters leave; null where they leave all. */
+export async function walletsOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { walletId, walletAddress }: InvoiceFilters,
+): Promise<readonly string[] | null> {
+  if (walletAddress === undefined) return walletId === undefined ? null : [walletId];
+  const at = await walletsAt(reader, organizationId, walletAddress);
+  // Nobody's own address: one that an extended key gave to a single invoice, if any.
+  if (at.length === 0) return walletId === undefined ? null : [walletId];
+  return walletId === undefined ? at : at.filter((id) => id === walletId);
+}
+
+/** What the filters leave that are not on the columns of the facet. */
+export async function narrowInvoices(
+  { reader, organizationId, filters, field, wallets }: Listing,
+  invoicesOfTransaction: InvoicesOfTransaction,
+): Promise<NarrowedInvoices> {
+  const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
+  const narrowing = makeNarrowing();
+  const idsWhere = (condition: string, value: string) =>
+    invoiceIdsWhere(reader, organizationId, condition, value);
+  if (externalId !== undefined) {
+    narrowing.only(
+      await idsWhere("lower(external_id) = lower($2) AND external_id = $2", externalId),
+    );
+  }
+  if (transactionHash !== undefined) {
+    narrowing.only(await invoicesOfTransaction(reader, organizationId, transactionHash));
+  }
+  if (walletAddress !== undefined) {
+    const at = equals(unindexed("wallet_address"), walletAddress);
+    if (wallets !== null && wallets.length > 0 && filters.walletId === undefined) {
+      narrowing.check(at);
+    } else {
+      const own = "wallet_address = $2 AND address_index IS NOT NULL";
+      narrowing.onlyOrCheck(await idsWhere(own, walletAddress), at);
+    }
+  }
+  if (metadata !== undefined) {
+    const term = metadataTerm(metadata.key, metadata.value);
+    narrowing.onlyOrCheck(
+      await invoiceIdsByTerm(reader, organizationId, "term = $2", term),
+      (bind) =>
+        `(SELECT COUNT(*) FROM invoice_terms AS its WHERE its.organization_id = one.organization_id
+           AND its.term = ${bind(term)} AND its.invoice_id = one.id) = 1`,
+    );
+  }
+  if (field !== "createdAt" && customerId !== undefined) {
+    narrowing.onlyOrCheck(
+      await idsWhere("customer_id = $2 AND customer_id IS NOT NULL", customerId),
+      ...customerConditions(filters),
+    );
+  }
+  const created = createdBounds("invoice", filters);
+  if (field !== "createdAt" && created.length > 0) {
+    const walk: Walk = {
+      ...{ table: "invoices", facet: null, order: ["id"], direction: "DESC" },
+      scope: [["organization_id", organizationId]],
+    };
+    const span = { facets: null, after: null, bounds: created, conditions: [] };
+    const { keys } = await findAlong(reader, walk, { ...span, fetch: examinedMax + 1 });
+    narrowing.onlyOrCheck(
+      keys.map(([id]) => id as Id<"invoice">),
+      ...checkedBounds(unindexed("id"), created),
+    );
+  }
+  if (field !== "paidAt") {
+    narrowing.check(...checkedBounds(unindexedNumber("paid_at"), paidBounds(filters)));
+  }
+  const search = filters.search === undefined ? null : searchQuery(filters.search);
+  if (search !== null) {
+    const candidates = await searchCandidates(reader, organizationId, search);
+    if (candidates !== null) narrowing.only(candidates);
+  }
+  return { ...narrowing.narrowed, search };
+}
