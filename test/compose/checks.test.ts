@@ -29,9 +29,9 @@ async function openHouse(store: TestStore) {
     ?.tokens.find(({ symbol }) => symbol === "USDT")?.contract;
   if (contract === undefined) throw new Error("the token is gone");
   await shop.addWallet("ethereum", { xpub: xpubs.first });
-  const issue = () => shop.create({ network: "ethereum" });
-  const paid = await issue();
-  const part = await issue();
+  const issue = (text = {}) => shop.create({ network: "ethereum", ...text });
+  const paid = await issue({ description: "A red hat" });
+  const part = await issue({ metadata: { channel: "web" } });
   const open = await issue();
   const pay = (text: string | null, transaction: string, amount: bigint) => {
     const to = parseAddress("evm", text ?? "");
@@ -124,6 +124,33 @@ const breakages: readonly Breakage[] = [
     check: "invoices.held",
     sql: ({ open }) => `UPDATE holds SET released_at = 1 WHERE invoice_id = '${open.id}'`,
     row: ({ open }) => open.id,
+  },
+  {
+    check: "invoices.search-terms",
+    sql: () => "DELETE FROM invoice_terms WHERE term = 'd:hat'",
+    row: ({ paid }) => paid.id,
+  },
+  {
+    check: "invoices.search-terms",
+    sql: () => "UPDATE invoice_terms SET term = 'm:7:channel=fax' WHERE term = 'm:7:channel=web'",
+    row: ({ part }) => part.id,
+  },
+  {
+    check: "invoices.search-terms",
+    sql: ({ paid }) => `UPDATE invoices SET description = 'A hat' WHERE id = '${paid.id}'`,
+    row: ({ paid }) => paid.id,
+  },
+  {
+    check: "invoices.search-terms",
+    sql: ({ paid }) =>
+      `INSERT INTO invoice_terms (organization_id, term, invoice_id) VALUES ('org_of_another', 'd:hat', '${paid.id}')`,
+    row: ({ paid }) => paid.id,
+  },
+  {
+    check: "invoices.search-terms",
+    sql: ({ shop }) =>
+      `INSERT INTO invoice_terms (organization_id, term, invoice_id) VALUES ('${shop.organizationId}', 'd:hat', 'inv_of_nobody')`,
+    row: () => "inv_of_nobody",
   },
   {
     check: "holds.unique",

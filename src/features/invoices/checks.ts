@@ -13,6 +13,7 @@ import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./pa
 import { standingOf, type PaymentTotals } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
+import { termCheck } from "./term-check.ts";
 
 /** An issued invoice as its payments are held against it. */
 export interface LedgerOfInvoice {
@@ -122,4 +123,5 @@ export const invoiceChecks: readonly Check[] = [
         OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)
       ORDER BY holds.id`,
   }),
+  termCheck,
 ];

@@ -49,30 +49,36 @@ export function queryCheck(
   };
 }
 
+/** How a check looks at the rows of one table: in the order of their ids and in batches. */
+export interface BatchedWalk<Row extends { readonly id: string }> {
+  /** The rows after an id, in the order of their ids; an empty batch ends the walk. */
+  readonly batch: (reader: Reader, after: string) => Promise<readonly Row[]>;
+  readonly faultsOf: (reader: Reader, rows: readonly Row[]) => Promise<readonly Violation[]>;
+}
+
 /** A check that looks at rows of one table, in the order of their ids and in batches. */
 export function walkCheck<Row extends { readonly id: string }>(
-  told: Told & {
-    /** The rows after an id, in the order of their ids; an empty batch ends the walk. */
-    readonly batch: (reader: Reader, after: string) => Promise<readonly Row[]>;
-    readonly faultsOf: (reader: Reader, rows: readonly Row[]) => Promise<readonly Violation[]>;
-  },
+  told: Told & BatchedWalk<Row>,
 ): Check {
   const { batch, faultsOf, ...rest } = told;
-  return {
-    ...rest,
-    async run(reader) {
-      const found: Violation[] = [];
-      let after = "";
-      while (found.length < violationsMax) {
-        const rows = await batch(reader, after);
-        const last = rows.at(-1);
-        if (last === undefined) break;
-        found.push(...(await faultsOf(reader, rows)));
-        after = last.id;
-      }
-      return found.slice(0, violationsMax);
-    },
-  };
+  return { ...rest, run: (reader) => faultsAlong(reader, { batch, faultsOf }) };
+}
+
+/** The violations along a walk, at most `violationsMax`. */
+export async function faultsAlong<Row extends { readonly id: string }>(
+  reader: Reader,
+  { batch, faultsOf }: BatchedWalk<Row>,
+): Promise<readonly Violation[]> {
+  const found: Violation[] = [];
+  let after = "";
+  while (found.length < violationsMax) {
+    const rows = await batch(reader, after);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    found.push(...(await faultsOf(reader, rows)));
+    after = last.id;
+  }
+  return found.slice(0, violationsMax);
 }
 
 /** Rows that a walk reads at once. */
