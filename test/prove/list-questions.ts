@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import {
   expectStatus,
   movingClock,
@@ -35,16 +36,56 @@ export const pageTarget = 25;
 const figuresTarget = 200;
 const deepRows = 10_000;
 
-/** The whole program with so many invoices of one merchant, and what is asked of it. */
-export async function openLibrary(place: StoreOptions, invoices: number): Promise<Library> {
+/** A filled store, as a later run opens it again. */
+interface Filled {
+  readonly merchant: Person;
+  /** Keys of scope `read` and `platform`: a session would end before a million rows are there. */
+  readonly key: string;
+  readonly platform: string;
+  readonly given: Seed;
+  readonly summedPerSecond: number;
+}
+
+/**
+ * The whole program with so many invoices of one merchant, and what is asked of it. With the path of a notes file the
+ * store is filled once: a later run with the same file measures the rows that are there.
+ */
+export async function openLibrary(
+  place: StoreOptions,
+  invoices: number,
+  notesFile?: string,
+): Promise<Library> {
   const clock = movingClock();
   const app = await startApp({
     ...{ place, background: false, clock, outside: { strictAnswers: false } },
     settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" },
   });
+  const isFilled = notesFile !== undefined && existsSync(notesFile);
+  const filled = isFilled
+    ? (JSON.parse(readFileSync(notesFile, "utf8")) as Filled)
+    : await fillStore(app, place, invoices);
+  if (notesFile !== undefined && !isFilled) writeFileSync(notesFile, JSON.stringify(filled));
+  const { merchant, key, platform, given, summedPerSecond } = filled;
+  const home = `/v1/organizations/${merchant.organizationId}`;
+  const questions = await questionsOf(app, home, key, platform, given);
+  return { app, merchant, platform, summedPerSecond, questions };
+}
+
+async function fillStore(app: TestApp, place: StoreOptions, invoices: number): Promise<Filled> {
+  const prepared = await prepare(app, invoices);
+  await seed(app.app.db, prepared.given);
+  const summedPerSecond = await addUpSeeded(app.app.db);
+  await settleDown(place);
+  return { ...prepared, summedPerSecond };
+}
+
+/** What a seed refers to: the merchant with a wallet and two endpoints. */
+export async function prepare(
+  app: TestApp,
+  invoices: number,
+): Promise<Omit<Filled, "summedPerSecond">> {
   const platform = await platformKey(app);
   const merchant = await register(app);
-  // A session would end before a million rows are there.
   const key = await keyOf(app, merchant, "read");
   const path = `/v1/organizations/${merchant.organizationId}`;
   const address = `0x${"1".repeat(40)}`;
@@ -64,7 +105,7 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
     );
     endpoints.push(answer.body["id"] as string);
   }
-  const to = clock.now();
+  const to = app.clock.now();
   const given: Seed = {
     endpointIds: [endpoints[0] ?? "", endpoints[1] ?? ""],
     organizationId: merchant.organizationId,
@@ -74,11 +115,7 @@ export async function openLibrary(place: StoreOptions, invoices: number): Promis
     from: to - 29 * day,
     to,
   };
-  await seed(app.app.db, given);
-  const summedPerSecond = await addUpSeeded(app.app.db);
-  await settleDown(place);
-  const questions = await questionsOf(app, path, key, platform, given);
-  return { app, merchant, platform, summedPerSecond, questions };
+  return { merchant, key, platform, given };
 }
 
 /** Filters that are common, rare, and common where another is not: the walk of a page stays short whatever they are. */

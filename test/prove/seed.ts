@@ -56,11 +56,28 @@ export const frequentCustomer = `cus_${"0".repeat(25)}1`;
 /** The same ids that `seed` gives customers. */
 const customerId = (number: string) => idOf("cus", "0", number);
 
+/** The moment that an invoice of a number was created at, in SQL. */
+const createdAt = (given: Seed) =>
+  `(CAST(${String(given.from)} AS BIGINT) + n.i * ${String(stepOf(given))})`;
+
 /** Fills a migrated store by SQL alone: customers, invoices, and a confirmed payment for each that was paid. */
 export async function seed(db: Database, given: Seed): Promise<void> {
+  for (const step of seedSteps) await step(db, given);
+}
+
+/** The parts of a seed, in order, for a store that is filled by several processes after each other. */
+export const seedSteps: readonly ((db: Database, given: Seed) => Promise<void>)[] = [
+  invoice,
+  describeAll,
+  pay,
+  note,
+  deliver,
+];
+
+async function invoice(db: Database, given: Seed): Promise<void> {
   const { dialect } = db;
   const amount = "(100 + (n.i * 7919) % 90000)";
-  const created = `(CAST(${String(given.from)} AS BIGINT) + n.i * ${String(stepOf(given))})`;
+  const created = createdAt(given);
   const status = statusOf("n.i");
   const issued = (value: string, or = "NULL") =>
     `CASE WHEN ${status} = 'draft' THEN ${or} ELSE ${value} END`;
@@ -88,17 +105,14 @@ export async function seed(db: Database, given: Seed): Promise<void> {
      CASE WHEN n.i % 10000 = 3 THEN '{"channel":"fax"}' WHEN n.i % 2 = 0 THEN '{"channel":"web"}' ELSE '{}' END, ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
      ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END`,
   );
-  await describeAll(db, given, created);
-  await pay(db, given);
-  await note(db, given, created);
-  await deliver(db, given, created);
 }
 
 /**
  * The words and metadata that lists find invoices by. Every description starts with "order"; one of a thousand is a
  * gift; the channel is the web for half of the invoices, and one in ten thousand came by fax.
  */
-async function describeAll(db: Database, given: Seed, created: string): Promise<void> {
+async function describeAll(db: Database, given: Seed): Promise<void> {
+  const created = createdAt(given);
   const into = "INSERT INTO invoice_terms (organization_id, term, invoice_id)";
   const id = idOf("inv", created, "n.i");
   const terms: readonly (readonly [term: string, step: number, first: number])[] = [
@@ -133,7 +147,8 @@ function idOf26(prefix: string, digit: string): string {
 }
 
 /** An audit entry for each invoice: six of a hundred are cancellations, all by one user, who did nothing else. */
-async function note(db: Database, given: Seed, created: string): Promise<void> {
+async function note(db: Database, given: Seed): Promise<void> {
+  const created = createdAt(given);
   const kind = (issued: string, paid: string, canceled: string, rare: string) =>
     `CASE WHEN (n.i * 37) % 100 < 60 THEN ${issued} WHEN (n.i * 37) % 100 < 90 THEN ${paid}
        WHEN (n.i * 37) % 100 < 96 THEN ${canceled} ELSE ${rare} END`;
@@ -151,7 +166,8 @@ async function note(db: Database, given: Seed, created: string): Promise<void> {
 }
 
 /** A delivery for each invoice. */
-async function deliver(db: Database, given: Seed, created: string): Promise<void> {
+async function deliver(db: Database, given: Seed): Promise<void> {
+  const created = createdAt(given);
   const [taking, dead] = given.endpointIds;
   const kind = (succeeded: string, failed: string, deadLetter: string) =>
     `CASE WHEN n.i % 10 = 9 THEN ${deadLetter} WHEN n.i % 1000 = 5 THEN ${failed} ELSE ${succeeded} END`;
