@@ -34,7 +34,8 @@ export function createdBounds(
     readonly createdTo?: Instant | undefined;
   },
 ): Bound[] {
-  const floor = (time: Instant | undefined) => time && idFloor(kind, time);
+  const floor = (time: Instant | undefined) =>
+    time === undefined ? undefined : idFloor(kind, time);
   return boundsBetween(floor(createdFrom), floor(createdTo));
 }
 
