@@ -14,10 +14,33 @@ export interface Nesting {
   bind<A, T>(fn: (argument: A) => Promise<T>): (argument: A) => Promise<T>;
 }
 
+/** A write of a database that runs, or has run, around what happens now. */
+interface Write {
+  readonly nesting: Nesting;
+  /** The write of another database that this one runs in. */
+  readonly around: Write | undefined;
+  isOpen: boolean;
+}
+
+// One for all databases: each storage that was ever used costs every promise of the process, even after its database was
+// closed.
+const writes = new AsyncLocalStorage<Write>();
+
+/** The innermost write around what happens now that has not ended. */
+function openWrite(): Write | undefined {
+  let write = writes.getStore();
+  while (write?.isOpen === false) write = write.around;
+  return write;
+}
+
 export function makeNesting(): Nesting {
-  const writes = new AsyncLocalStorage<{ isOpen: boolean }>();
-  const isInside = () => writes.getStore()?.isOpen === true;
-  return {
+  function isInside(): boolean {
+    let write = openWrite();
+    while (write !== undefined && !(write.isOpen && write.nesting === nesting))
+      write = write.around;
+    return write !== undefined;
+  }
+  const nesting: Nesting = {
     refuseWrite() {
       if (isInside()) throw new NestedWrite();
     },
@@ -29,13 +52,14 @@ export function makeNesting(): Nesting {
       const caller = new AsyncResource("TillWrite");
       return (argument) =>
         caller.runInAsyncScope(async () => {
-          const state = { isOpen: true };
+          const write = { nesting, around: openWrite(), isOpen: true };
           try {
-            return await writes.run(state, fn, argument);
+            return await writes.run(write, fn, argument);
           } finally {
-            state.isOpen = false;
+            write.isOpen = false;
           }
         });
     },
   };
+  return nesting;
 }

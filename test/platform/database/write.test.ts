@@ -119,6 +119,23 @@ eachStore("db.write", (store) => {
     expect(await write(() => Promise.resolve(1))).to.equal(1);
   });
 
+  it("knows its own writes from those of another store that it runs in", async () => {
+    const other = await store.open(await store.place("empty"));
+    const writeOther = (fn: () => Promise<unknown>) => other.write(testContext, fn);
+    const within = await write(() =>
+      writeOther(async () => [
+        await failure(write(() => Promise.resolve())),
+        await failure(writeOther(() => Promise.resolve())),
+      ]),
+    );
+    for (const error of within as unknown[]) expect(error).to.be.instanceOf(NestedWrite);
+    const after = await write(async () => {
+      await writeOther(() => Promise.resolve());
+      return failure(write(() => Promise.resolve()));
+    });
+    expect(after).to.be.instanceOf(NestedWrite);
+  });
+
   it("refuses a read inside a write that goes past its tx", async () => {
     const error = await failure(write(() => db.find(accounts, "")));
     expect(String(error)).to.contain("went past its tx");
