@@ -68,6 +68,8 @@ type House = Awaited<ReturnType<typeof openHouse>>;
 
 interface Breakage {
   readonly check: string;
+  /** Tells apart several ways to break a check. */
+  readonly how?: string;
   /** Others that the same row breaks. */
   readonly also?: readonly string[];
   readonly sql: (house: House) => string;
@@ -127,27 +129,32 @@ const breakages: readonly Breakage[] = [
   },
   {
     check: "invoices.search-terms",
+    how: "a term has no row",
     sql: () => "DELETE FROM invoice_terms WHERE term = 'd:hat'",
     row: ({ paid }) => paid.id,
   },
   {
     check: "invoices.search-terms",
+    how: "a row has another term",
     sql: () => "UPDATE invoice_terms SET term = 'm:7:channel=fax' WHERE term = 'm:7:channel=web'",
     row: ({ part }) => part.id,
   },
   {
     check: "invoices.search-terms",
+    how: "a description has changed since",
     sql: ({ paid }) => `UPDATE invoices SET description = 'A hat' WHERE id = '${paid.id}'`,
     row: ({ paid }) => paid.id,
   },
   {
     check: "invoices.search-terms",
+    how: "a row is of another organization",
     sql: ({ paid }) =>
       `INSERT INTO invoice_terms (organization_id, term, invoice_id) VALUES ('org_of_another', 'd:hat', '${paid.id}')`,
     row: ({ paid }) => paid.id,
   },
   {
     check: "invoices.search-terms",
+    how: "a row is of an invoice that is gone",
     sql: ({ shop }) =>
       `INSERT INTO invoice_terms (organization_id, term, invoice_id) VALUES ('${shop.organizationId}', 'd:hat', 'inv_of_nobody')`,
     row: () => "inv_of_nobody",
@@ -241,8 +248,9 @@ eachStore("The checks of a store", (store) => {
     expect([...(await broken(house.db))]).to.deep.equal([]);
   });
 
-  for (const { check, also = [], sql, row } of breakages) {
-    it(`name the row that breaks ${[check, ...also].join(" and ")}`, async () => {
+  for (const { check, how, also = [], sql, row } of breakages) {
+    const names = [check, ...also].join(" and ");
+    it(`name the row that breaks ${names}${how === undefined ? "" : `: ${how}`}`, async () => {
       const found = await whileBroken(house.db, (tx) => tx.run(sql(house)), broken);
       expect([...found.keys()]).to.include(check);
       expect([check, ...also]).to.include.members([...found.keys()]);

@@ -11,7 +11,15 @@ import { day, toIso } from "../../src/kernel/clock.ts";
 import { keyOf } from "../support/colleagues.ts";
 import { platformKey } from "../support/platform.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
-import { addUpSeeded, auditActors, frequentCustomer, seed, settleDown, type Seed } from "./seed.ts";
+import {
+  addUpSeeded,
+  auditActors,
+  frequentCustomer,
+  frequentSender,
+  seed,
+  settleDown,
+  type Seed,
+} from "./seed.ts";
 
 /** A question that is asked again and again, and how long the slowest of a hundred answers may take. */
 export interface Question {
@@ -238,6 +246,21 @@ async function questionsOf(
     page("payments of a sender", `${home}/payments?fromAddress=0x${"0".repeat(39)}1`),
     page("payments of a rare network", `${home}/payments?network=tron`),
     page("payments of a rare network by token", `${home}/payments?network=tron&tokenSymbol=USDC`),
+    page("payments by amount", `${home}/payments?network=sandbox&tokenSymbol=USDT&sort=-amount`),
+    page(
+      "payments by amount and status",
+      `${home}/payments?network=sandbox&tokenSymbol=USDT&sort=amount&status=confirmed`,
+    ),
+    page("payments by time of payment", `${home}/payments?sort=-blockTime`),
+    page(
+      "payments by time of payment on a rare network",
+      `${home}/payments?sort=blockTime&network=tron`,
+    ),
+    page("payments paid within a time", `${home}/payments?${time.replaceAll("created", "paid")}`),
+    page(
+      "payments of a frequent sender by amount",
+      `${home}/payments?network=sandbox&tokenSymbol=USDT&sort=-amount&fromAddress=0x${frequentSender}`,
+    ),
     page("payments of a time, oldest first", `${home}/payments?sort=createdAt&${time}`),
     page("payments, first page", `${home}/payments?limit=20`),
     page("payments, 10,000 deep", `${home}/payments?limit=20&cursor=${deepPayment}`),
@@ -267,6 +290,8 @@ async function questionsOf(
     page("audit of a time by action", `${home}/audit-logs?${auditTime}&${canceled}`),
     watch("all payments", "payments"),
     watch("all payments by a rare status", "payments?status=review"),
+    watch("all payments of a sender", `payments?fromAddress=0x${"0".repeat(39)}1`),
+    watch("all payments of a frequent sender", `payments?fromAddress=0x${frequentSender}`),
     watch("all payments of a network", "payments?network=sandbox"),
     watch("all deliveries", "webhook-deliveries"),
     watch("all deliveries by a rare status", "webhook-deliveries?status=failed"),

@@ -99,6 +99,12 @@ const indexes: Readonly<Record<string, string>> = {
   "payments of a sender": "transfers_sender",
   "payments of a rare network": "payments_facet",
   "payments of a rare network by token": "payments_facet",
+  "payments by amount": "payments_amount",
+  "payments by amount and status": "payments_amount",
+  "payments by time of payment": "payments_block_time",
+  "payments by time of payment on a rare network": "payments_block_time",
+  "payments paid within a time": "payments_block_time",
+  "payments of a frequent sender by amount": "payments_amount",
   "payments of a time, oldest first": "payments_organization",
   "payments, first page": "payments_organization",
   "payments, 10,000 deep": "payments_organization",
@@ -121,6 +127,8 @@ const indexes: Readonly<Record<string, string>> = {
   "audit of a time": "audit_logs_organization",
   "audit of a time by action": "audit_logs_action",
   "all payments by a rare status": "payments_platform_facet",
+  "all payments of a sender": "transfers_sender",
+  "all payments of a frequent sender": "transfers_sender",
   "all payments of a network": "payments_platform_facet",
   "all deliveries by a rare status": "webhook_deliveries_unusual",
   "dead letters": "webhook_deliveries_dead",
@@ -248,7 +256,12 @@ function queriesOf(operation: Operation): string[] {
   const parts = names.map((name) => {
     const value = sampleOf(operation, name);
     // Parameters that come together or not at all.
-    const beside = name === "metadataKey" ? "&metadataValue=web" : "";
+    const beside =
+      name === "metadataKey"
+        ? "&metadataValue=web"
+        : operation.id === "adminListPayments" && name.startsWith("paid")
+          ? `&organizationId=${sampleValues["organizationId"] ?? ""}`
+          : "";
     return `?${name}=${encodeURIComponent(value)}${beside}`;
   });
   return ["", ...parts];

@@ -53,6 +53,9 @@ const mostly = (number: string, common: string, rare: string, at: number) =>
 /** A fifth of the invoices are this customer's, and none of the drafts. */
 export const frequentCustomer = `cus_${"0".repeat(25)}1`;
 
+/** The sender of every payment, as an address is stored. */
+export const frequentSender = "2".repeat(40);
+
 /** The same ids that `seed` gives customers. */
 const customerId = (number: string) => idOf("cus", "0", number);
 
@@ -231,7 +234,7 @@ async function pay(db: Database, given: Seed): Promise<void> {
            token, token_decimals, from_address, to_address, amount, status, is_final, organization_id, invoice_id,
            disposition, created_at)
          SELECT ${of("trf")}, network, ${hash}, 0, 1, '${"0".repeat(64)}', created_at + 60000, '${"0".repeat(40)}',
-           token_symbol, token_decimals, '${"0".repeat(40)}', '${"0".repeat(40)}', ${whole("payable_amount")}, 'seen', 1,
+           token_symbol, token_decimals, '${frequentSender}', '${"0".repeat(40)}', ${whole("payable_amount")}, 'seen', 1,
            organization_id, id, 'matched', created_at FROM invoices WHERE ${isPaid}`,
         range,
       );

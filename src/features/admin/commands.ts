@@ -225,12 +225,19 @@ export const oversightCommands = [
       { flags: "--network <id>", description: "payments on one network only" },
       { flags: "--token-symbol <symbol>", description: "payments in one token only" },
       { flags: "--transaction-hash <hash>", description: "payments by one transaction" },
+      { flags: "--from-address <address>", description: "payments of one sender" },
       {
         flags: "--created-from <time>",
         description: "from then on, such as 2031-01-31T00:00:00.000Z",
       },
       { flags: "--created-to <time>", description: "before then" },
-      { flags: "--sort <order>", description: "createdAt or -createdAt, the newest first" },
+      { flags: "--paid-from <time>", description: "in a block from then on; needs --organization" },
+      { flags: "--paid-to <time>", description: "in a block before then; needs --organization" },
+      {
+        flags: "--sort <order>",
+        description:
+          "createdAt, blockTime or amount, with - before it for the highest first; all but createdAt need --organization",
+      },
       ...pageFlags,
     ],
     examples: [
@@ -250,8 +257,11 @@ export const oversightCommands = [
         network: call.flag("network"),
         tokenSymbol: call.flag("token-symbol"),
         transactionHash: call.flag("transaction-hash"),
+        fromAddress: call.flag("from-address"),
         createdFrom: call.flag("created-from"),
         createdTo: call.flag("created-to"),
+        paidFrom: call.flag("paid-from"),
+        paidTo: call.flag("paid-to"),
         sort: call.flag("sort"),
       });
       return service.listPayments(readPaymentQuery(query));

@@ -1,11 +1,11 @@
 import type { Id } from "../../kernel/id.ts";
 import { metadataTerm, searchQuery, type SearchQuery } from "../../kernel/search.ts";
-import { examinedMax, findAlong, type Walk } from "../../platform/database/facets.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import {
   checkedBounds,
   createdBounds,
   equals,
+  idsWithin,
   makeNarrowing,
   unindexed,
   unindexedNumber,
@@ -18,7 +18,6 @@ import {
   type InvoiceFilters,
   type InvoiceSortField,
 } from "./filters.ts";
-import { invoiceIdsByTerm } from "./search-terms.ts";
 import { invoiceIdsWhere } from "./store.ts";
 import { searchCandidates } from "./text-search.ts";
 
@@ -65,7 +64,7 @@ export async function narrowInvoices(
   const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
   const narrowing = makeNarrowing();
   const idsWhere = (condition: string, value: string) =>
-    invoiceIdsWhere(reader, organizationId, condition, value);
+    invoiceIdsWhere(reader, organizationId, "invoices", condition, value);
   if (externalId !== undefined) {
     narrowing.only(
       await idsWhere("lower(external_id) = lower($2) AND external_id = $2", externalId),
@@ -86,7 +85,7 @@ export async function narrowInvoices(
   if (metadata !== undefined) {
     const term = metadataTerm(metadata.key, metadata.value);
     narrowing.onlyOrCheck(
-      await invoiceIdsByTerm(reader, organizationId, "term = $2", term),
+      await invoiceIdsWhere(reader, organizationId, "invoice_terms", "term = $2", term),
       (bind) =>
         `(SELECT COUNT(*) FROM invoice_terms AS its WHERE its.organization_id = one.organization_id
            AND its.term = ${bind(term)} AND its.invoice_id = one.id) = 1`,
@@ -100,14 +99,9 @@ export async function narrowInvoices(
   }
   const created = createdBounds("invoice", filters);
   if (field !== "createdAt" && created.length > 0) {
-    const walk: Walk = {
-      ...{ table: "invoices", facet: null, order: ["id"], direction: "DESC" },
-      scope: [["organization_id", organizationId]],
-    };
-    const span = { facets: null, after: null, bounds: created, conditions: [] };
-    const { keys } = await findAlong(reader, walk, { ...span, fetch: examinedMax + 1 });
+    const scope = [["organization_id", organizationId]] as const;
     narrowing.onlyOrCheck(
-      keys.map(([id]) => id as Id<"invoice">),
+      await idsWithin(reader, { table: "invoices", scope }, created),
       ...checkedBounds(unindexed("id"), created),
     );
   }

@@ -1,7 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import { metadataTerm, wordsOf, wordTerm } from "../../kernel/search.ts";
-import { examinedMax } from "../../platform/database/facets.ts";
-import type { Reader, SqlValue, Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import type { InvoiceRow } from "./store.ts";
 import { invoices, invoiceTerms } from "./table.ts";
@@ -43,21 +42,6 @@ export async function replaceTerms(tx: Tx, before: Searched, after: Searched): P
       invoiceTerms,
       added.map((term) => termRow(after, term)),
     );
-}
-
-/** The ids of an organization's invoices with terms that meet a condition on `term`: one more than a page examines. */
-export async function invoiceIdsByTerm(
-  reader: Reader,
-  organizationId: Id<"organization">,
-  condition: string,
-  ...values: readonly SqlValue[]
-): Promise<Id<"invoice">[]> {
-  const rows = await reader.all<{ id: Id<"invoice"> }>(
-    `SELECT invoice_id AS "id" FROM invoice_terms WHERE organization_id = $1 AND ${condition}
-     LIMIT ${String(examinedMax + 1)}`,
-    [organizationId, ...values],
-  );
-  return rows.map(({ id }) => id);
 }
 
 function termRow(

@@ -41,16 +41,20 @@ export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<In
   return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
 }
 
-/** The ids of an organization's invoices that meet a condition, `$2` on: one more than a page examines. */
+/**
+ * The ids of an organization's invoices that meet a condition, whose values are `$2` on, by the columns of the invoices
+ * or by their terms: one more than a page examines.
+ */
 export async function invoiceIdsWhere(
   reader: Reader,
   organizationId: Id<"organization">,
+  table: "invoices" | "invoice_terms",
   condition: string,
   ...values: readonly SqlValue[]
 ): Promise<Id<"invoice">[]> {
   const rows = await reader.all<{ id: Id<"invoice"> }>(
-    `SELECT id AS "id" FROM invoices WHERE organization_id = $1 AND ${condition}
-     LIMIT ${String(examinedMax + 1)}`,
+    `SELECT ${table === "invoices" ? "id" : "invoice_id"} AS "id" FROM ${table}
+     WHERE organization_id = $1 AND ${condition} LIMIT ${String(examinedMax + 1)}`,
     [organizationId, ...values],
   );
   return rows.map(({ id }) => id);

@@ -10,7 +10,6 @@ import { examinedMax, startingWith } from "../../platform/database/facets.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { customerTexts, isFoundCustomer, searchCustomers } from "../customers/index.ts";
-import { invoiceIdsByTerm } from "./search-terms.ts";
 import { invoiceIdsWhere, type InvoiceRow } from "./store.ts";
 
 /** Customers that a search may find before it is taken for one that finds very many invoices. */
@@ -25,27 +24,25 @@ export async function searchCandidates(
   const word = rarestWord(query);
   const customers = await searchCustomers(reader, organizationId, query, foundCustomersMax);
   if (customers === null) return null;
+  const idsWhere = (
+    table: "invoices" | "invoice_terms",
+    condition: string,
+    ...values: readonly string[]
+  ) => invoiceIdsWhere(reader, organizationId, table, condition, ...values);
   const found = await Promise.all([
-    invoiceIdsWhere(reader, organizationId, "public_id = $2", query.folded),
-    invoiceIdsWhere(
-      reader,
-      organizationId,
+    idsWhere("invoices", "public_id = $2", query.folded),
+    idsWhere(
+      "invoices",
       "lower(external_id) >= $2 AND lower(external_id) < $3 AND external_id IS NOT NULL",
       ...startingWith(query.folded),
     ),
     word === undefined
       ? []
-      : invoiceIdsByTerm(
-          reader,
-          organizationId,
-          "term >= $2 AND term < $3",
-          ...startingWith(wordTerm(word)),
-        ),
+      : idsWhere("invoice_terms", "term >= $2 AND term < $3", ...startingWith(wordTerm(word))),
     customers.length === 0
       ? []
-      : invoiceIdsWhere(
-          reader,
-          organizationId,
+      : idsWhere(
+          "invoices",
           `customer_id IN ${listed(reader.dialect, 2)} AND customer_id IS NOT NULL`,
           JSON.stringify(customers),
         ),

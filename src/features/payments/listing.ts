@@ -1,7 +1,6 @@
+import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Address } from "../../platform/chain/client.ts";
-import type { Instant } from "../../kernel/clock.ts";
 import {
   everyAlong,
   examinedMax,
@@ -14,39 +13,27 @@ import type { Reader, SqlValue } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import {
   alongFacets,
+  checkedBounds,
   createdBounds,
+  equals,
   facetConditions,
+  idsWithin,
   makeNarrowing,
-  type FacetFilter,
+  unindexed,
+  unindexedNumber,
   type Narrowed,
 } from "../../platform/database/list-filters.ts";
-import { byId, directionOf, keyAt, positionOfKey } from "../../platform/database/list-order.ts";
-import type { PaymentStatus } from "./status.ts";
+import { directionOf, fieldOf, keyAt, positionOfKey } from "../../platform/database/list-order.ts";
+import {
+  boundsOf,
+  facetFilterOf,
+  paidBounds,
+  paymentOrders,
+  sortOf,
+  type PaymentFilters,
+  type PaymentSortField,
+} from "./filters.ts";
 import { paymentFacet, payments, type PaymentRow } from "./table.ts";
-
-/** The orders of the list; `-` is descending. */
-export const paymentSorts = ["createdAt", "-createdAt"] as const;
-export type PaymentSort = (typeof paymentSorts)[number];
-
-export interface PaymentFilters {
-  /** Undefined: the payments of every organization. */
-  readonly organizationId?: Id<"organization"> | undefined;
-  readonly invoiceId?: Id<"invoice"> | undefined;
-  /** One of these. */
-  readonly status?: readonly PaymentStatus[] | undefined;
-  readonly network?: string | undefined;
-  readonly tokenSymbol?: string | undefined;
-  /** 64 lower-case hex digits. */
-  readonly transactionHash?: string | undefined;
-  /** The sender's; only beside an organization. */
-  readonly fromAddress?: Address | undefined;
-  /** From this moment on. */
-  readonly createdFrom?: Instant | undefined;
-  /** Before this moment. */
-  readonly createdTo?: Instant | undefined;
-  /** By default `-createdAt`. */
-  readonly sort?: PaymentSort | undefined;
-}
 
 /** A page of the list: its rows in order, and the position to go on at where the search stopped early. */
 export interface PaymentPage {
@@ -60,95 +47,134 @@ export async function listPayments(
   filters: PaymentFilters,
   page: PageRequest,
 ): Promise<PaymentPage> {
-  const { organizationId, invoiceId, sort = "-createdAt" } = filters;
-  const transfers = await narrowTransfers(reader, filters);
+  const sort = sortOf(filters);
+  const field = fieldOf<PaymentSortField>(sort);
+  const order = paymentOrders[field];
+  const { organizationId } = filters;
   const walk: Walk = {
-    ...{ table: "payments", facet: null, order: byId.columns, direction: directionOf(sort) },
-    scope: [
-      ...(organizationId === undefined ? [] : [["organization_id", organizationId] as const]),
-      ...(invoiceId === undefined ? [] : [["invoice_id", invoiceId] as const]),
-    ],
+    ...{ table: "payments", facet: null, order: order.columns, direction: directionOf(sort) },
+    scope: organizationId === undefined ? [] : [["organization_id", organizationId]],
   };
+  const narrowed = await narrowPayments(reader, walk, filters, field);
   const span: Span = {
     facets: null,
-    after: page.after === null ? null : keyAt(byId, page.after),
-    bounds: createdBounds("payment", filters),
-    conditions: transfers.conditions,
+    after: page.after === null ? null : keyAt(order, page.after),
+    bounds: boundsOf(field, filters),
+    conditions: narrowed.conditions,
     fetch: page.fetch,
   };
   const { keys, resumeAt } =
-    transfers.ids === null
-      ? await findInOrder(reader, walk, span, filters)
-      : await everyAlong(
-          reader,
-          { ...walk, facet: "transfer_id" },
-          {
-            ...span,
-            facets: transfers.ids,
-            conditions: [...span.conditions, ...facetConditions(facetFilterOf(filters))],
-          },
-        );
+    narrowed.ids === null
+      ? await findInOrder(reader, walk, span, filters, field)
+      : await findAmong(reader, walk, span, filters, narrowed.ids);
   const ids = keys.map((key) => key.at(-1) as Id<"payment">);
   const rows = await reader.find(payments, `WHERE id IN ${listed(reader.dialect, 1)}`, [
     JSON.stringify(ids),
   ]);
-  const byPaymentId = new Map(rows.map((row) => [row.id, row]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   return {
-    rows: ids.flatMap((id) => byPaymentId.get(id) ?? []),
-    resumeAt: resumeAt === null ? null : positionOfKey(byId, resumeAt),
+    rows: ids.flatMap((id) => byId.get(id) ?? []),
+    resumeAt: resumeAt === null ? null : positionOfKey(order, resumeAt),
   };
 }
 
-/** The filters on the columns of the facet, in the order of `paymentFacet`. */
-function facetFilterOf({ status, network, tokenSymbol }: PaymentFilters): FacetFilter {
-  return [
-    ["status", status],
-    ["network", network === undefined ? null : [network]],
-    ["token", tokenSymbol === undefined ? null : [tokenSymbol]],
+/** The keys of few payments: each is looked up by its id, whatever order they are in. */
+function findAmong(
+  reader: Reader,
+  walk: Walk,
+  span: Span,
+  filters: PaymentFilters,
+  ids: readonly string[],
+) {
+  const conditions = [
+    ...span.conditions,
+    ...facetConditions(facetFilterOf(filters)),
+    ...invoiceConditions(filters),
   ];
+  return everyAlong(reader, { ...walk, facet: "id" }, { ...span, facets: ids, conditions });
+}
+
+function invoiceConditions({ invoiceId }: PaymentFilters): Condition[] {
+  return invoiceId === undefined ? [] : [equals(unindexed("invoice_id"), invoiceId)];
 }
 
 /** The keys along the index that fits the filters. */
-async function findInOrder(reader: Reader, walk: Walk, span: Span, filters: PaymentFilters) {
+async function findInOrder(
+  reader: Reader,
+  walk: Walk,
+  span: Span,
+  filters: PaymentFilters,
+  field: PaymentSortField,
+) {
   const filter = facetFilterOf(filters);
   const isNarrowed = filter.some(([, accepted]) => accepted != null);
-  if (isNarrowed && filters.invoiceId === undefined) {
+  const { invoiceId } = filters;
+  const ofInvoice = field === "createdAt" && invoiceId !== undefined;
+  if (field !== "createdAt" || (isNarrowed && !ofInvoice)) {
     const faceted = { ...walk, facet: paymentFacet };
     const along = await alongFacets(reader, faceted, span, filter);
     if (along !== null) return findAlong(reader, faceted, along);
+    if (field !== "createdAt") {
+      const message =
+        "has too many kinds of payments to sort; filter by status and network beside it";
+      throw invalidField({ parameter: "sort" }, "invalid_sort", message);
+    }
   }
+  const scope = ofInvoice ? [...walk.scope, ["invoice_id", invoiceId] as const] : walk.scope;
   const conditions = [...span.conditions, ...facetConditions(filter)];
-  return findAlong(reader, walk, { ...span, conditions });
+  return findAlong(reader, { ...walk, scope }, { ...span, conditions });
 }
 
-/** The transfers that the filters name: few are looked up by their payments, of many each payment is checked. */
-async function narrowTransfers(
+/** What the filters leave that are not on the columns of the facet. */
+async function narrowPayments(
   reader: Reader,
-  { organizationId, transactionHash, fromAddress }: PaymentFilters,
+  { table, scope }: Walk,
+  filters: PaymentFilters,
+  field: PaymentSortField,
 ): Promise<Narrowed> {
+  const { organizationId, invoiceId, transactionHash, fromAddress } = filters;
   const narrowing = makeNarrowing();
-  const narrow = async (condition: string, values: readonly SqlValue[], check: Condition) => {
+  const idsOf = async (from: string, values: readonly SqlValue[]) => {
     const rows = await reader.all<{ id: string }>(
-      `SELECT id AS "id" FROM transfers WHERE ${condition} LIMIT ${String(examinedMax + 1)}`,
+      `SELECT id AS "id" FROM ${from} LIMIT ${String(examinedMax + 1)}`,
       values,
     );
-    narrowing.onlyOrCheck(
-      rows.map(({ id }) => id),
-      check,
-    );
+    return rows.map(({ id }) => id);
   };
-  const itsTransfer = (column: string, value: string): Condition => {
-    return (bind) =>
+  const narrow = async (column: string, value: string, condition: string, values: SqlValue[]) => {
+    const check: Condition = (bind) =>
       `(SELECT its.${column} FROM transfers AS its WHERE its.id = one.transfer_id) = ${bind(value)}`;
+    const transfers = await idsOf(`transfers WHERE ${condition}`, values);
+    if (transfers.length > examinedMax) {
+      narrowing.check(check);
+      return;
+    }
+    const theirs = `payments WHERE transfer_id IN ${listed(reader.dialect, 1)}`;
+    narrowing.onlyOrCheck(await idsOf(theirs, [JSON.stringify(transfers)]), check);
   };
   if (transactionHash !== undefined) {
-    const check = itsTransfer("transaction_hash", transactionHash);
-    await narrow("transaction_hash = $1", [transactionHash], check);
+    await narrow("transaction_hash", transactionHash, "transaction_hash = $1", [transactionHash]);
   }
-  if (fromAddress !== undefined && organizationId !== undefined) {
-    const values = [organizationId, fromAddress];
-    const check = itsTransfer("from_address", fromAddress);
-    await narrow("organization_id = $1 AND from_address = $2", values, check);
+  if (fromAddress !== undefined) {
+    const [own, values] =
+      organizationId === undefined ? ["", []] : [" AND organization_id = $2", [organizationId]];
+    await narrow("from_address", fromAddress, `from_address = $1${own}`, [fromAddress, ...values]);
+  }
+  if (field !== "createdAt" && invoiceId !== undefined) {
+    narrowing.onlyOrCheck(
+      await idsOf("payments WHERE invoice_id = $1", [invoiceId]),
+      ...invoiceConditions(filters),
+    );
+  }
+  const created = createdBounds("payment", filters);
+  if (field !== "createdAt" && created.length > 0) {
+    narrowing.onlyOrCheck(
+      await idsWithin(reader, { table, scope }, created),
+      ...checkedBounds(unindexed("id"), created),
+    );
+  }
+  if (field !== "blockTime") {
+    narrowing.check(...checkedBounds(unindexedNumber("block_time"), paidBounds(filters)));
   }
   return narrowing.narrowed;
 }

@@ -18,17 +18,14 @@ export const paymentOperations = [
     path: "/organizations/{organizationId}/payments",
     summary: "List payments",
     description:
-      "Transfers on the chains as they were allocated to invoices. Only those that are confirming and confirmed count as paid. `createdFrom` is included, `createdTo` is not. A page may have fewer than `limit` where filters leave very many; the list ends where `nextCursor` is null.",
+      "Transfers on the chains as they were allocated to invoices. Only those that are confirming and confirmed count as paid. Newest first, or by `sort`. `createdFrom` and `paidFrom` are included, `createdTo` and `paidTo` are not; `paidFrom` and `paidTo` compare `blockTime`. A page may have fewer than `limit` where filters leave very many; the list ends where `nextCursor` is null.",
     access: organization("organization:read"),
     request: {
       query: paymentQuery,
     },
     response: { status: 200, record: PaymentListRecord },
     errors: [],
-    handle: (service, call) => {
-      const { fromAddress, ...query } = readPaymentQuery(call.query);
-      return service.list(call.organizationId, { ...query, fromAddress: fromAddress?.address });
-    },
+    handle: (service, call) => service.list(call.organizationId, readPaymentQuery(call.query)),
     present: (page: Page<PaymentView>) => mapPage(page, presentPayment),
   }),
   operation({

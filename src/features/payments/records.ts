@@ -7,9 +7,11 @@ import {
   momentOf,
   oneOrMore,
   pageParameters,
+  paidTimes,
   transactionHash,
+  type FoundAddress,
 } from "../../api/list.ts";
-import { paymentSorts } from "./listing.ts";
+import { paymentSorts } from "./filters.ts";
 import { paymentSources, paymentStatuses } from "./status.ts";
 
 export const PaymentRecord = responseRecord("Payment", {
@@ -40,28 +42,53 @@ export const PaymentRecord = responseRecord("Payment", {
 
 export const PaymentListRecord = listRecord("PaymentList", PaymentRecord);
 
-const filters = {
+/** The filters of an organization's payments. */
+export const paymentQuery = {
   ...pageParameters,
   status: oneOrMore(paymentStatuses).optional(),
   invoiceId: id("invoice").optional(),
   network: exactly("The network's id, such as tron.").optional(),
   tokenSymbol: exactly("Such as USDT.").optional(),
   transactionHash: transactionHash().optional(),
+  fromAddress: anyAddress().optional(),
   ...createdTimes,
-  sort: z.enum(paymentSorts).optional().meta({ description: "`-` is descending, the default." }),
+  ...paidTimes,
+  sort: z.enum(paymentSorts).optional().meta({
+    description:
+      "`-` is descending. By default `-createdAt`, and `-blockTime` beside `paidFrom` or `paidTo`. `amount` needs `network` and `tokenSymbol`.",
+  }),
+};
+/** The filters of every organization's payments. */
+export const platformPaymentQuery = {
+  organizationId: id("organization").optional().meta({
+    description: "Needed beside `paidFrom`, `paidTo` and a sort by `blockTime` or `amount`.",
+  }),
+  ...paymentQuery,
 };
 
-/** The filters of an organization's payments. */
-export const paymentQuery = { ...filters, fromAddress: anyAddress().optional() };
-/** The filters of every organization's payments. */
-export const platformPaymentQuery = { organizationId: id("organization").optional(), ...filters };
-
-interface TimedQuery {
+interface PaymentQuery {
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
+  readonly paidFrom?: string | undefined;
+  readonly paidTo?: string | undefined;
+  readonly fromAddress?: FoundAddress | undefined;
 }
 
-/** The query with its times as the service takes them. */
-export function readPaymentQuery<Q extends TimedQuery>({ createdFrom, createdTo, ...query }: Q) {
-  return { ...query, createdFrom: momentOf(createdFrom), createdTo: momentOf(createdTo) };
+/** The query as the service takes it. */
+export function readPaymentQuery<Q extends PaymentQuery>({
+  createdFrom,
+  createdTo,
+  paidFrom,
+  paidTo,
+  fromAddress,
+  ...query
+}: Q) {
+  return {
+    ...query,
+    fromAddress: fromAddress?.address,
+    createdFrom: momentOf(createdFrom),
+    createdTo: momentOf(createdTo),
+    paidFrom: momentOf(paidFrom),
+    paidTo: momentOf(paidTo),
+  };
 }

@@ -5,12 +5,13 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { PaymentView } from "./present.ts";
-import { listPayments, type PaymentFilters } from "./listing.ts";
+import { positionIn, sortOf, type PaymentFilters } from "./filters.ts";
+import { listPayments } from "./listing.ts";
 import { findPayment, paymentsOfInvoice, transfersById } from "./store.ts";
 import { payments, type PaymentRow } from "./table.ts";
 
 export interface PaymentService {
-  /** An organization's payments, newest first. */
+  /** An organization's payments, newest first or in the order that is asked for. */
   list(
     organizationId: Id<"organization">,
     query: PaymentFilters & PageQuery,
@@ -18,7 +19,7 @@ export interface PaymentService {
   get(organizationId: Id<"organization">, paymentId: Id<"payment">): Promise<PaymentView>;
   /** A payment for the operator, who sees those of every organization. */
   find(paymentId: Id<"payment">): Promise<PaymentView>;
-  /** Every organization's payments, newest first. */
+  /** The same of every organization. */
   listAll(query: PaymentFilters & PageQuery): Promise<Page<PaymentView>>;
   /** All payments of an invoice, oldest first, whatever became of them. */
   ofInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<readonly PaymentView[]>;
@@ -62,11 +63,13 @@ export function makePaymentService(deps: {
 
   async function listed(
     list: string,
-    { limit, cursor, sort = "-createdAt", ...filters }: PaymentFilters & PageQuery,
+    { limit, cursor, ...filters }: PaymentFilters & PageQuery,
   ): Promise<Page<PaymentView>> {
+    const sort = sortOf(filters);
     const page = parsePage({ limit, cursor }, list, { ...filters, sort });
-    const { rows, resumeAt } = await listPayments(db, { ...filters, sort }, page);
-    return toPartialPage(await toViews(db, rows), page, ({ payment }) => payment.id, resumeAt);
+    const { rows, resumeAt } = await listPayments(db, filters, page);
+    const positionAt = ({ payment }: PaymentView) => positionIn(sort, payment);
+    return toPartialPage(await toViews(db, rows), page, positionAt, resumeAt);
   }
 
   return {

@@ -73,7 +73,7 @@ export const transfers = table(
         columns: ["organizationId", "id"],
         where: "status = 'orphaned'",
       },
-      { name: "transfers_sender", columns: ["organizationId", "fromAddress", "id"] },
+      { name: "transfers_sender", columns: ["fromAddress", "organizationId", "id"] },
     ],
   },
 );
@@ -127,6 +127,11 @@ export const payments = table(
       },
       { name: "payments_organization", columns: ["organizationId", "id"] },
       { name: "payments_facet", columns: ["organizationId", paymentFacet, "id"] },
+      {
+        name: "payments_block_time",
+        columns: ["organizationId", paymentFacet, "blockTime", "id"],
+      },
+      { name: "payments_amount", columns: ["organizationId", paymentFacet, "amount", "id"] },
       { name: "payments_platform_facet", columns: [paymentFacet, "id"] },
       { name: "payments_invoice", columns: ["invoiceId", "id"] },
       {

@@ -4,6 +4,7 @@ import {
   everyFacet,
   examinedMax,
   facetsOf,
+  findAlong,
   startingWith,
   type Bound,
   type Condition,
@@ -37,6 +38,20 @@ export function createdBounds(
   const floor = (time: Instant | undefined) =>
     time === undefined ? undefined : idFloor(kind, time);
   return boundsBetween(floor(createdFrom), floor(createdTo));
+}
+
+/** The newest ids of a table within bounds of the id: one more than a page examines. */
+export async function idsWithin(
+  reader: Reader,
+  { table, scope }: Pick<Walk, "table" | "scope">,
+  bounds: readonly Bound[],
+): Promise<string[]> {
+  const { keys } = await findAlong(
+    reader,
+    { table, scope, facet: null, order: ["id"], direction: "DESC" },
+    { facets: null, after: null, bounds, conditions: [], fetch: examinedMax + 1 },
+  );
+  return keys.map(([id]) => String(id));
 }
 
 // --- conditions that each row is looked up for --------------------------------------------------------------------

@@ -12,6 +12,7 @@ import { migration as planChanges } from "./0010-plan-changes.ts";
 import { migration as transactionHashes } from "./0011-transaction-hashes.ts";
 import { migration as search } from "./0012-search.ts";
 import { migration as issuedInvoices } from "./0013-issued-invoices.ts";
+import { migration as paymentOrders } from "./0014-payment-orders.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   transactionHashes,
   search,
   issuedInvoices,
+  paymentOrders,
 ];

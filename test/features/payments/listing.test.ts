@@ -1,0 +1,142 @@
+// The orders of the list of payments over HTTP, on both databases, for a merchant and for the platform.
+import { expect } from "chai";
+import { pointersOf } from "../../api/problem.ts";
+import type { Answer } from "../../support/app.ts";
+import { platformKey } from "../../support/platform.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+
+eachStore("the list of payments", (store) => {
+  let counter: Counter;
+  let owner: Merchant;
+  let other: Merchant;
+  let platform: string;
+  /** In the order in which they were made. */
+  let payments: readonly Json[];
+  const sender = "5".repeat(40);
+  const token = { network: "sandbox", tokenSymbol: "USDT" };
+
+  const ask = (query: Record<string, string>, who = owner): Promise<Answer> =>
+    counter.app.request(
+      "GET",
+      `/v1/organizations/${who.organizationId}/payments?${new URLSearchParams(query).toString()}`,
+      { key: who.key },
+    );
+  const askPlatform = (query: Record<string, string>): Promise<Answer> =>
+    counter.app.request("GET", `/v1/admin/payments?${new URLSearchParams(query).toString()}`, {
+      key: platform,
+    });
+  const found = (answer: Answer, field = "id"): unknown[] => {
+    expect(answer.status, answer.text).to.equal(200);
+    return (answer.body["data"] as Json[]).map((one) => one[field]);
+  };
+
+  async function paid(merchant: Merchant, units: bigint, from = sender): Promise<void> {
+    const address = await counter.wallet(merchant);
+    const amount = `${String(units / 1_000_000n)}.00`;
+    await counter.issue(merchant, { amount });
+    await counter.pay(address, units, { from });
+    await counter.mine();
+  }
+
+  before(async function () {
+    this.timeout(60_000);
+    counter = await openCounter(store);
+    platform = await platformKey(counter.app);
+    [owner, other] = [await counter.merchant(), await counter.merchant()];
+    await paid(owner, 30_000_000n);
+    await paid(owner, 7_000_000n);
+    await paid(owner, 100_000_000n, "6".repeat(40));
+    await paid(other, 50_000_000n);
+    payments = [...(await counter.list(owner, "/payments"))].reverse();
+  });
+  after(() => counter.stop());
+
+  it("is sorted by amount and by the time of the block, in both directions", async () => {
+    const amounts = ["7.00", "30.00", "100.00"];
+    expect(found(await ask({ ...token, sort: "amount" }), "amount")).to.deep.equal(amounts);
+    expect(found(await ask({ ...token, sort: "-amount" }), "amount")).to.deep.equal(
+      [...amounts].reverse(),
+    );
+    const ids = payments.map(({ id }) => id);
+    expect(found(await ask({ sort: "blockTime" }))).to.deep.equal(ids);
+    expect(found(await ask({ sort: "-blockTime" }))).to.deep.equal([...ids].reverse());
+    expect(found(await ask({ ...token, sort: "amount", status: "review" }))).to.deep.equal([]);
+  });
+
+  it("is narrowed to the times of blocks, newest first, and to other filters beside an order", async () => {
+    const [first, second, third] = payments;
+    const [from, to] = [String(second?.["blockTime"]), String(third?.["blockTime"])];
+    const cases: readonly (readonly [Record<string, string>, readonly unknown[]])[] = [
+      [{ paidFrom: from }, [third?.["id"], second?.["id"]]],
+      [{ paidFrom: from, paidTo: to }, [second?.["id"]]],
+      [{ ...token, paidTo: to, sort: "-amount" }, [first?.["id"], second?.["id"]]],
+      [{ ...token, sort: "amount", invoiceId: String(first?.["invoiceId"]) }, [first?.["id"]]],
+      [{ sort: "blockTime", fromAddress: `0x${sender}` }, [first?.["id"], second?.["id"]]],
+      [{ sort: "blockTime", transactionHash: String(third?.["transactionHash"]) }, [third?.["id"]]],
+      [
+        { sort: "-blockTime", createdFrom: String(second?.["createdAt"]) },
+        [third?.["id"], second?.["id"]],
+      ],
+      [{ invoiceId: String(first?.["invoiceId"]), fromAddress: `0x${"6".repeat(40)}` }, []],
+    ];
+    for (const [query, expected] of cases) {
+      expect(found(await ask(query)), JSON.stringify(query)).to.deep.equal(expected);
+    }
+  });
+
+  it("goes on behind each page in every order, and takes no cursor of another order", async () => {
+    for (const sort of ["createdAt", "-blockTime", "amount", "-amount"]) {
+      const query = { ...token, sort, limit: "1" };
+      const seen: unknown[] = [];
+      let cursor: string | null = null;
+      do {
+        const answer = await ask(cursor === null ? query : { ...query, cursor });
+        seen.push(...found(answer));
+        cursor = answer.body["nextCursor"] as string | null;
+        if (cursor === null) continue;
+        const elsewhere = await ask({ ...query, sort: "blockTime", cursor });
+        expect(pointersOf(elsewhere)).to.deep.equal(["?cursor"]);
+      } while (cursor !== null);
+      expect(new Set(seen), sort).to.have.property("size", payments.length);
+      expect(seen, sort).to.have.length(payments.length);
+    }
+  });
+
+  it("refuses an order that no index has, and says which parameter is missing", async () => {
+    const time = "2026-01-01T00:00:00.000Z";
+    const cases: readonly (readonly [Record<string, string>, string])[] = [
+      [{ sort: "amount" }, "?sort"],
+      [{ sort: "amount", network: "sandbox" }, "?sort"],
+      [{ sort: "confirmedAt" }, "?sort"],
+      [{ sort: "createdAt", paidFrom: time }, "?sort"],
+      [{ paidTo: "yesterday" }, "?paidTo"],
+    ];
+    for (const [query, parameter] of cases) {
+      expect(pointersOf(await ask(query)), JSON.stringify(query)).to.deep.equal([parameter]);
+    }
+    for (const query of [{ sort: "blockTime" }, { paidFrom: time }, { ...token, sort: "amount" }]) {
+      const pointers = pointersOf(await askPlatform(query));
+      expect(pointers, JSON.stringify(query)).to.deep.equal(["?organizationId"]);
+    }
+  });
+
+  it("finds a sender's payments of all organizations for the platform, and in order those of one", async () => {
+    const all = await askPlatform({ fromAddress: `0x${sender}` });
+    expect(found(all, "amount")).to.deep.equal(["50.00", "7.00", "30.00"]);
+    expect(found(await askPlatform({ fromAddress: `0x${"9".repeat(40)}` }))).to.deep.equal([]);
+    const { organizationId } = owner;
+    const sorted = await askPlatform({ ...token, organizationId, sort: "-amount" });
+    expect(found(sorted, "amount")).to.deep.equal(["100.00", "30.00", "7.00"]);
+  });
+
+  it("shows another organization none of them, whatever it asks", async () => {
+    for (const query of [
+      { ...token, sort: "amount" },
+      { sort: "blockTime" },
+      { fromAddress: `0x${sender}` },
+    ] as readonly Record<string, string>[]) {
+      expect(found(await ask(query, other)), JSON.stringify(query)).to.have.length(1);
+    }
+  });
+});
