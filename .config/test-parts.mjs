@@ -5,7 +5,7 @@ const timesFile = new URL("test-times.json", import.meta.url);
 /** For a file that was not measured yet, in seconds. */
 const secondsOfUnknown = 5;
 /** A longer part would hold more in memory, a shorter one would start too often. */
-const partSecondsMax = 100;
+const partSecondsMax = 200;
 
 /** Seconds that each file took, by its path from the root. */
 export function readTimes() {

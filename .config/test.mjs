@@ -32,7 +32,8 @@ const roomBytes = 8 * 1_024 ** 3;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const require = createRequire(import.meta.url);
-const mocha = require.resolve("mocha/bin/mocha.js");
+/** Without the process that mocha's own program starts another from to give it the loader. */
+const mocha = require.resolve("mocha/lib/cli/cli.js");
 const tsx = pathToFileURL(require.resolve("tsx/esm")).href;
 const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
 const { whenThisProcessIsGone } = await tsImport("../test/support/guard.ts", import.meta.url);
@@ -138,7 +139,8 @@ async function runNext() {
     const [place, { files }] = next;
     const said = join(folder, `part-${place}`);
     const output = openSync(said, "w");
-    const child = spawn(process.execPath, [mocha, ...files, "--reporter", reporter, ...options], {
+    const argv = ["--import", tsx, mocha, ...files, "--reporter", reporter, ...options];
+    const child = spawn(process.execPath, argv, {
       cwd: root,
       stdio: ["ignore", output, output],
       env: environment,

@@ -26,11 +26,11 @@ describe("A server that a suite has started", function () {
   });
 
   /** Runs the waiting suite; gives the ids of its process and of its server once both run. */
-  async function run(program: string): Promise<readonly number[]> {
+  async function run(program: string, env: NodeJS.ProcessEnv = {}): Promise<readonly number[]> {
     const notes = join(folder, "pids");
     child = spawn(process.execPath, [program, suite], {
       cwd: root,
-      env: { ...process.env, LINGERING_PIDS: notes },
+      env: { ...process.env, ...env, LINGERING_PIDS: notes },
       stdio: "ignore",
     });
     const text = () => (existsSync(notes) ? readFileSync(notes, "utf8") : "");
@@ -50,7 +50,11 @@ describe("A server that a suite has started", function () {
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
     it(`ends when npm test is ended by ${signal}`, async () => {
-      const pids = await run(".config/test.mjs");
+      // One of them with a server of Till; the others need none of the program.
+      const pids = await run(
+        ".config/test.mjs",
+        signal === "SIGKILL" ? { LINGERING_DEMO: "1" } : {},
+      );
       child?.kill(signal);
       await once(child as ChildProcess, "exit");
       await expectGone(pids);

@@ -1,22 +1,33 @@
 // A suite that starts a server, writes the ids of both processes to the file that LINGERING_PIDS names, and waits until it
-// is ended. It is for guard.test.ts, and no part of the suite.
-import { writeFile } from "node:fs/promises";
+// is ended. The server is the demo if LINGERING_DEMO is 1, else a program that only waits. It is for guard.test.ts, and no
+// part of the suite.
+import { spawn } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { useFolders, useProcesses } from "./till.ts";
+import { endWithThisProcess } from "./guard.ts";
 
 describe("a suite that waits", () => {
-  const folders = useFolders();
-  const processes = useProcesses();
-
   it("is ended while its server runs", async () => {
-    const server = processes.start(["demo", "--json", "--port", "0"], {
-      TMPDIR: await folders.make(),
-    });
-    await server.line(/^\{/);
-    await writeFile(
-      process.env["LINGERING_PIDS"] ?? "",
-      `${String(process.pid)} ${String(server.pid)}\n`,
-    );
+    const pid = process.env["LINGERING_DEMO"] === "1" ? await startDemo() : startWaiting();
+    await writeFile(process.env["LINGERING_PIDS"] ?? "", `${String(process.pid)} ${String(pid)}\n`);
     await delay(100_000);
   });
 });
+
+async function startDemo(): Promise<number> {
+  // Loads the whole program, which the other server does without.
+  const { useProcesses } = await import("./till.ts");
+  const server = useProcesses().start(["demo", "--json", "--port", "0"], {
+    TMPDIR: await mkdtemp(join(tmpdir(), "till-lingering-")),
+  });
+  await server.line(/^\{/);
+  return server.pid;
+}
+
+function startWaiting(): number | undefined {
+  const child = spawn("/bin/sleep", ["1000"], { stdio: "ignore" });
+  endWithThisProcess(child);
+  return child.pid;
+}

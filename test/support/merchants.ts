@@ -9,12 +9,19 @@ import type { Database } from "../../src/platform/database/index.ts";
 import { createOutbox } from "../../src/platform/events/index.ts";
 import { testContext } from "./stores.ts";
 
-/** Networks of the product's own table, as if they were enabled. */
-export function testNetworks(...enabled: readonly string[]): Map<string, Network> {
+let shipped: ReadonlyMap<string, Network> | undefined;
+
+/** The product's own table, read once. */
+function shippedNetworks(): ReadonlyMap<string, Network> {
   const file = new URL("../../config/networks.yaml", import.meta.url);
   const parsed = parseNetworks(readFileSync(file, "utf8"));
   if (!parsed.ok) throw new Error("config/networks.yaml is wrong");
-  const networks = new Map(parsed.networks.map((network) => [network.id, network]));
+  return new Map(parsed.networks.map((network) => [network.id, network]));
+}
+
+/** Networks of the product's own table, as if they were enabled. */
+export function testNetworks(...enabled: readonly string[]): Map<string, Network> {
+  const networks = (shipped ??= shippedNetworks());
   return new Map(
     enabled.map((id) => {
       const network = networks.get(id);
