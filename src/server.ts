@@ -3,6 +3,7 @@ import Router from "@koa/router";
 import Koa from "koa";
 import { answerBrokenRequests } from "./api/broken-requests.ts";
 import { mountDocs } from "./api/docs.ts";
+import { noticeForwarding } from "./api/forwarding.ts";
 import { mountHealth } from "./api/health.ts";
 import { measureRequests, mountMetrics } from "./api/metrics.ts";
 import {
@@ -38,6 +39,7 @@ export function createHttpServer(app: App): Server {
   for (const mount of app.mountables) mount(router);
 
   koa.use(identifyRequest(app));
+  koa.use(noticeForwarding(app));
   koa.use(measureRequests(app.metrics));
   koa.use(logRequests(app));
   koa.use(secureHeaders());

@@ -16,6 +16,7 @@ import { createBackground, type Background } from "../platform/jobs/background.t
 import { endJobLeases } from "../platform/jobs/claims.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
+import { noteForwarding } from "../platform/forwarding.ts";
 import { parseRange } from "../platform/outbound/address.ts";
 import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
@@ -46,6 +47,8 @@ export interface App extends Services {
   readonly metrics: Metrics;
   readonly oversight: OversightService;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
+  /** Remembers that forwarding headers arrived while no proxy was trusted. */
+  readonly noteForwarding: () => Promise<void>;
   /** What links begin with. */
   readonly baseUrl: () => string;
   /** Told by the server when it knows its port. */
@@ -128,6 +131,7 @@ export async function createApp(
     metrics,
     oversight,
     trustedProxies: config.trustProxy.map(parseRange),
+    noteForwarding: () => noteForwarding(db, clock),
     baseUrl,
     listensAt(url) {
       listening = url;

@@ -1,7 +1,9 @@
 import { statusAtAGlance, type OperationsStatus } from "../features/admin/glance.ts";
 import { deliveryBacklog } from "../features/webhooks/glance.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Config } from "../platform/config/index.ts";
 import { currentVersion, openForReading } from "../platform/database/index.ts";
+import { proxyWarnings } from "../platform/forwarding.ts";
 import {
   noStore,
   requireStoreFile,
@@ -13,6 +15,8 @@ import {
 /** A store that is looked at and not worked on: it is open in a fraction of the time that the program takes. */
 export interface StoreGlance {
   operationsStatus(): Promise<OperationsStatus>;
+  /** What an operator should know of proxies before the server. */
+  proxyWarnings(settings: Pick<Config, "trustProxy" | "baseUrl">): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -31,6 +35,7 @@ export async function glanceAtStore(place: StorePlace, clock: Clock): Promise<St
   }
   return {
     operationsStatus: () => statusAtAGlance(glance, clock.now(), deliveryBacklog),
+    proxyWarnings: (settings) => proxyWarnings(settings, glance, clock.now()),
     close: () => glance.close(),
   };
 }

@@ -145,6 +145,14 @@ describe("the client's address", () => {
       ["10.0.0.1", "::ffff:203.0.113.1", "203.0.113.1"],
       ["10.0.0.1", Array.from({ length: 5_000 }, () => "10.0.0.2").join(","), "10.0.0.2"],
       ["", "203.0.113.1", ""],
+      // However much a client writes, the entry that its proxy adds stands last and counts.
+      ["10.0.0.1", `${"198.51.100.1,".repeat(15)}203.0.113.1`, "203.0.113.1"],
+      ["10.0.0.1", `${"198.51.100.1,".repeat(16)}203.0.113.1`, "203.0.113.1"],
+      ["10.0.0.1", `${"198.51.100.1,".repeat(1_000)}203.0.113.1`, "203.0.113.1"],
+      ["10.0.0.1", `${"198.51.100.1,".repeat(40)}203.0.113.1,10.2.3.4`, "203.0.113.1"],
+      // Sixteen proxies are believed and no more, so that nobody hides behind a longer chain of their names.
+      ["10.0.0.1", `198.51.100.1${",10.2.3.4".repeat(15)}`, "198.51.100.1"],
+      ["10.0.0.1", `198.51.100.1${",10.2.3.4".repeat(16)}`, "10.2.3.4"],
     ] as const) {
       expect(clientAddress(socket, header, trusted), header.slice(0, 40)).to.equal(expected);
     }

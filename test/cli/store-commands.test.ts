@@ -420,7 +420,12 @@ describe("till config", () => {
     expect(JSON.parse(shown.stdout)).to.have.property("data");
     const { errors } = JSON.parse(shown.stderr) as { errors: { setting: string }[] };
     expect(errors.map(({ setting }) => setting)).to.have.members(Object.keys(env));
-    const right = await till(["config", "check", "--data-dir", await folders.make()]);
+    const right = await till(["config", "check", "--json", "--data-dir", await folders.make()], {
+      env: { TILL_BASE_URL: "https://pay.example.com" },
+    });
     expect(right.code).to.equal(0);
+    const { warnings } = JSON.parse(right.stdout) as { warnings: string[] };
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include("TILL_TRUST_PROXY");
   });
 });

@@ -1,4 +1,7 @@
-import { ConfigError, type ReportedSetting } from "../../platform/config/index.ts";
+import { glanceAtStore } from "../../compose/glance.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/index.ts";
+import { proxyWarnings } from "../../platform/forwarding.ts";
 import { printTable } from "../output.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
@@ -15,13 +18,33 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
   }
 }
 
-/** `till config check`: everything that would keep the server from starting, at once. */
+/**
+ * `till config check`: everything that would keep the server from starting, at once, and what it would warn of. The store
+ * is asked where there is one.
+ */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no file of settings";
-  if (terminal.form === "json")
-    terminal.data(JSON.stringify({ ok: true, configFile: config.configFile }));
-  else terminal.talk(`The settings are right (${file}).`);
+  const warnings = await warningsOf(config);
+  if (terminal.form === "json") {
+    terminal.data(JSON.stringify({ ok: true, configFile: config.configFile, warnings }));
+    return;
+  }
+  terminal.talk(`The settings are right (${file}).`);
+  for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
+}
+
+async function warningsOf(config: Config): Promise<readonly string[]> {
+  const now = systemClock.now();
+  if (config.trustProxy.length > 0) return [];
+  // Without a store, or one that does not answer, the settings speak alone.
+  const glance = await glanceAtStore(config, systemClock).catch(() => null);
+  if (glance === null) return proxyWarnings(config, null, now);
+  try {
+    return await glance.proxyWarnings(config);
+  } finally {
+    await glance.close();
+  }
 }
 
 async function print(

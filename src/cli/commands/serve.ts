@@ -1,5 +1,7 @@
 import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
+import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/index.ts";
+import { proxyWarnings } from "../../platform/forwarding.ts";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
@@ -34,7 +36,7 @@ async function serveInPlace(
   const serving = await startIn(app, config);
   endWithDefects(logger);
   await place?.announce(serving.url);
-  tellStart(app, serving, logger);
+  await tellStart(app, serving, logger);
   if (terminal.form === "json")
     terminal.data(JSON.stringify({ url: serving.url, pid: process.pid }));
   else terminal.data(`Till is ready at ${serving.url}`);
@@ -55,7 +57,7 @@ async function startIn(app: App, config: Config): Promise<Serving> {
   }
 }
 
-function tellStart(app: App, { url }: Serving, logger: Logger): void {
+async function tellStart(app: App, { url }: Serving, logger: Logger): Promise<void> {
   const { config, version } = app;
   logger.info(
     {
@@ -68,6 +70,9 @@ function tellStart(app: App, { url }: Serving, logger: Logger): void {
     },
     "ready",
   );
+  for (const warning of await proxyWarnings(config, app.db, systemClock.now())) {
+    logger.warn(warning);
+  }
   if (config.baseUrl === null && !["127.0.0.1", "::1", "localhost"].includes(config.host)) {
     logger.warn(
       { baseUrl: app.baseUrl() },

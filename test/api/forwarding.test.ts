@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { day } from "../../src/kernel/clock.ts";
+import { proxyWarnings, unnamedProxy, untrustedForwarding } from "../../src/platform/forwarding.ts";
+import { silentLogger, type Logger } from "../../src/platform/logger/index.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { anyStore } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+anyStore("forwarding headers where no proxy is trusted", (store) => {
+  let at: TestApp;
+  let warned: string[];
+
+  async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    warned = [];
+    const logger: Logger = {
+      ...silentLogger,
+      warn: (_given: unknown, words?: string) => {
+        if (words !== undefined) warned.push(words);
+      },
+    };
+    at = await startApp({ place: await store.place("migrated"), settings, outside: { logger } });
+  }
+  afterEach(() => at.stop());
+
+  const ask = (headers: Readonly<Record<string, string>>) =>
+    at.request("GET", "/v1/networks", { headers });
+  const warnings = (now: number, baseUrl: string | null = null) =>
+    proxyWarnings({ trustProxy: [], baseUrl }, at.app.db, now);
+
+  it("are warned of once in the log, and by the next start for a week", async () => {
+    await start();
+    await ask({});
+    expect(await warnings(Date.now())).to.deep.equal([]);
+    for (const name of ["X-Forwarded-For", "Forwarded", "X-Real-IP"]) {
+      await ask({ [name]: "203.0.113.1" });
+    }
+    expect(warned.filter((words) => words === untrustedForwarding)).to.have.length(1);
+    const told = await until(
+      "the note",
+      () => warnings(Date.now()),
+      (found) => found.length > 0,
+    );
+    expect(told).to.deep.equal([untrustedForwarding]);
+    expect(await warnings(Date.now() + 8 * day)).to.deep.equal([]);
+    const trusting = { trustProxy: ["10.0.0.1/32"], baseUrl: null };
+    expect(await proxyWarnings(trusting, at.app.db, Date.now())).to.deep.equal([]);
+  });
+
+  it("are not needed for a warning where links begin with https", async () => {
+    await start();
+    expect(await warnings(Date.now(), "https://pay.example.com")).to.deep.equal([unnamedProxy]);
+    expect(await warnings(Date.now(), "http://127.0.0.1:8080")).to.deep.equal([]);
+  });
+
+  it("are believed in silence where a proxy is trusted", async () => {
+    await start({ TILL_TRUST_PROXY: "127.0.0.1" });
+    await ask({ "X-Forwarded-For": "203.0.113.1" });
+    expect(warned).to.deep.equal([]);
+  });
+});
