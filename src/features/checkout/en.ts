@@ -105,6 +105,17 @@ export const en = {
   hashTooMany:
     "We are still looking at the transactions that were sent here. Wait until they are decided, or contact the merchant.",
 
+  hashSubmitted: "Transactions you sent us",
+  hashLooking: "We're looking for this transaction.",
+  hashUnknown:
+    "The network doesn't know this transaction yet. We keep looking for an hour; check that you copied its hash.",
+  hashGivenUp: "We couldn't find this transaction. If the network has it now, send its hash again.",
+  hashDisplaced:
+    "We couldn't find this transaction and stopped looking to make room for a newer one. Send its hash again if you need to.",
+  hashCounted: "Found. It counts for this payment.",
+  hashInReview: "Found. {merchant} decides whether it is for this payment.",
+  hashNotForThis: "This transaction is not a payment for this invoice.",
+
   // --- facts and the receipt ---
   details: "Details",
   receipt: "Receipt",

@@ -2,6 +2,7 @@ import { minute, second, toIso, type Instant } from "../../kernel/clock.ts";
 import { formatMoney, type Money } from "../../kernel/money.ts";
 import { transactionLink } from "../../platform/chain/networks.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
+import type { ClaimResult } from "../payments/index.ts";
 import { fill, formatTime, type Catalogue } from "./catalogue.ts";
 import { describeState, excessText, type StateWords } from "./page-words.ts";
 import { amountText, networkText, transactionsOf } from "./present.ts";
@@ -45,8 +46,11 @@ export interface PageNotice {
 interface HashFormModel {
   readonly action: string;
   readonly lead: string;
-  /** What was sent is to be corrected. */
+  /** The transactions that were sent before, and what became of each. */
+  readonly submitted: readonly { readonly hash: string; readonly result: string }[];
   readonly isOpen: boolean;
+  /** What was sent is to be corrected. */
+  readonly isInvalid: boolean;
 }
 
 /** A moment, for people and for the script. */
@@ -285,8 +289,19 @@ function makeTransactions(view: CheckoutPageView): TransactionModel[] {
   }));
 }
 
+/** What the payer reads of each result. */
+const hashResults = {
+  looking: "hashLooking",
+  unknown: "hashUnknown",
+  given_up: "hashGivenUp",
+  displaced: "hashDisplaced",
+  counted: "hashCounted",
+  in_review: "hashInReview",
+  not_for_this: "hashNotForThis",
+} as const satisfies Record<ClaimResult, keyof Catalogue>;
+
 function makeHashForm(
-  { invoice, network }: CheckoutPageView,
+  { invoice, network, merchantName: merchant, submitted }: CheckoutPageView,
   basePath: string,
   text: Catalogue,
   notice: PageNotice | null,
@@ -294,7 +309,12 @@ function makeHashForm(
   return {
     action: `${basePath}/pay/${invoice.checkoutId}/transactions`,
     lead: fill(text.hashLead, { network: networkText(network) }),
-    isOpen: notice?.isError === true,
+    submitted: submitted.map(({ transactionHash, result }) => ({
+      hash: formatTransactionHash(network.addressForm, transactionHash),
+      result: fill(text[hashResults[result]], { merchant }),
+    })),
+    isOpen: notice?.isError === true || submitted.length > 0,
+    isInvalid: notice?.isError === true,
   };
 }
 

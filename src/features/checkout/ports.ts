@@ -2,7 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
-import type { HashClaims } from "../payments/index.ts";
+import type { HashClaims, SubmittedTransaction } from "../payments/index.ts";
 
 /** What came for an invoice. */
 export interface CheckoutPayment {
@@ -19,6 +19,8 @@ export interface CheckoutSources {
   invoiceOf(checkoutId: string): Promise<PayerInvoice | null>;
   /** Oldest first. */
   paymentsOf(invoiceId: Id<"invoice">): Promise<readonly CheckoutPayment[]>;
+  /** What became of the transactions that payers submitted, the newest first. */
+  submittedFor(invoiceId: Id<"invoice">): Promise<readonly SubmittedTransaction[]>;
   /** The display name, as the merchant wrote it. */
   merchantName(organizationId: Id<"organization">): Promise<string>;
   /** Null: the network was never reached. */

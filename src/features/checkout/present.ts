@@ -9,6 +9,7 @@ import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts"
 import { fill } from "./catalogue.ts";
 import { en } from "./en.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
+import type { SubmittedTransaction } from "../payments/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
 import { hasReview, isPayable } from "./rules.ts";
@@ -21,6 +22,8 @@ export interface CheckoutView {
   readonly network: Network;
   readonly merchantName: string;
   readonly payments: readonly CheckoutPayment[];
+  /** The transactions that payers submitted, the newest first. */
+  readonly submitted: readonly SubmittedTransaction[];
   readonly networkState: NetworkState | null;
 }
 

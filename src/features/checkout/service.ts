@@ -84,12 +84,13 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
         `an invoice names the network ${invoice.network}, which is not in the table`,
       );
     }
-    const [payments, merchantName, networkState] = await Promise.all([
+    const [payments, submitted, merchantName, networkState] = await Promise.all([
       sources.paymentsOf(invoice.id),
+      sources.submittedFor(invoice.id),
       sources.merchantName(invoice.organizationId),
       sources.networkState(invoice.network),
     ]);
-    const view = { invoice, network, merchantName, payments, networkState };
+    const view = { invoice, network, merchantName, payments, submitted, networkState };
     return { view, session: presentSession(view, clock.now()) };
   }
 

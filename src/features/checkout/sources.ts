@@ -3,7 +3,7 @@ import { networkState } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { InvoiceService } from "../invoices/index.ts";
 import { findOrganization } from "../organizations/index.ts";
-import type { PaymentService } from "../payments/index.ts";
+import { submittedTransactions, type PaymentService } from "../payments/index.ts";
 import type { CheckoutSources } from "./ports.ts";
 
 /** What checkout reads of the features before it. */
@@ -24,6 +24,8 @@ export function makeCheckoutSources(deps: {
         blockTime: payment.blockTime,
       }));
     },
+
+    submittedFor: (invoiceId) => submittedTransactions(db, invoiceId),
 
     async merchantName(organizationId) {
       const organization = await findOrganization(db, organizationId);

@@ -10,7 +10,7 @@ import { LeaseLost } from "../../platform/jobs/leases.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { claimableTerms } from "../invoices/index.ts";
 import { enterClaimed, settleClaim, type ClaimOutcome } from "./claim-ledger.ts";
-import { claimedLogs, retryAt, timeFault } from "./claim-rules.ts";
+import { claimedLogs, givenUpAt, retryAt, timeFault } from "./claim-rules.ts";
 import type { ClaimReason } from "./claim-status.ts";
 import { closeClaim, dueClaims, postponeClaim } from "./claim-store.ts";
 import type { LedgerDeps } from "./entry.ts";
@@ -24,6 +24,8 @@ export interface ClaimExaminerDeps extends LedgerDeps {
   readonly logger: Logger;
   readonly network: Network;
   readonly client: ChainClient;
+  /** Each provider by itself. */
+  readonly providers: readonly ChainClient[];
   readonly claimableTerms: typeof claimableTerms;
 }
 
@@ -42,8 +44,11 @@ const batchMax = 20;
 
 const context = systemContext("claims");
 
-/** What the chain says about a claim: transfers that may be the invoice's, a reason why not, or nothing yet. */
-type Evidence = { readonly logs: readonly TimedLog[] } | { readonly refused: ClaimReason } | null;
+/** What the chain says about a claim: transfers that may be the invoice's, or a reason why not, perhaps only so far. */
+type Evidence =
+  | { readonly logs: readonly TimedLog[] }
+  | { readonly refused: ClaimReason }
+  | { readonly waitsFor: "transaction" | "block" };
 
 export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
   const { db, clock, network, client } = deps;
@@ -53,15 +58,32 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     const terms = await deps.claimableTerms(db, claim.invoiceId);
     if (terms === null) return { refused: "hold_ended" };
     const receipt = await client.receipt(claim.transactionHash);
-    if (receipt === null) return null;
+    if (receipt === null) return findUnknown(claim);
     const state = await networkState(db, network.id);
     const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
     if (typeof found === "string") return { refused: found };
     const logs = await timed(found);
-    if (logs === null) return null;
+    if (logs === null) return { waitsFor: "block" };
     const [first] = logs;
     const fault = first === undefined ? null : timeFault(first.blockTime, terms);
     return fault === null ? { logs } : { refused: fault };
+  }
+
+  /** Before a transaction is given up, every provider that answers is asked: the first one may only be behind. */
+  async function findUnknown(claim: ClaimRow): Promise<Evidence> {
+    if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
+    const answers = await Promise.all(
+      deps.providers.map(async (provider) => {
+        try {
+          return await provider.receipt(claim.transactionHash);
+        } catch (error) {
+          if (error instanceof ProviderError) return null;
+          throw error;
+        }
+      }),
+    );
+    const isUnknown = answers.every((receipt) => receipt === null);
+    return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
   }
 
   /** The logs of one receipt with the time of their block; null where it was replaced meanwhile. */
@@ -75,16 +97,19 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     return logs.map((log) => ({ ...log, blockTime: block.time }));
   }
 
-  async function postpone(claim: ClaimRow, guard: Guard): Promise<void> {
+  /** `reason`: what is known of it so far. */
+  async function postpone(claim: ClaimRow, guard: Guard, reason: "unknown" | null): Promise<void> {
     await db.write(context, async (tx) => {
       await guard(tx);
-      await postponeClaim(tx, claim, retryAt(claim.attempts, clock.now()));
+      const retry = retryAt(claim.attempts, clock.now());
+      const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
+      await postponeClaim(tx, claim, { nextAt, reason });
     });
   }
 
   async function settle(claim: ClaimRow, evidence: Evidence, guard: Guard): Promise<void> {
-    if (evidence === null) {
-      await postpone(claim, guard);
+    if ("waitsFor" in evidence) {
+      await postpone(claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
       return;
     }
     if ("logs" in evidence) {
@@ -102,7 +127,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
           ? { state: "refused", reason: evidence.refused }
           : await settleClaim(tx, deps, network, claim, evidence.logs, at);
       if (outcome === null) {
-        await postponeClaim(tx, claim, retryAt(claim.attempts, at));
+        await postponeClaim(tx, claim, { nextAt: retryAt(claim.attempts, at), reason: null });
         return;
       }
       if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
@@ -125,7 +150,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
       if (!(error instanceof ProviderError)) {
         logger.error({ claim: claim.id, err: error }, "a submitted transaction was not looked at");
       }
-      await postpone(claim, guard);
+      await postpone(claim, guard, claim.reason === "unknown" ? "unknown" : null);
     }
   }
 

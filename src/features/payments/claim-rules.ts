@@ -1,9 +1,9 @@
-import { minute, second, type Instant } from "../../kernel/clock.ts";
+import { hour, minute, second, type Instant } from "../../kernel/clock.ts";
 import type { Receipt, TransferLog } from "../../platform/chain/client.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
 import type { ClaimableTerms } from "../invoices/index.ts";
 import type { ClaimReason } from "./claim-status.ts";
-import type { TransferRow } from "./table.ts";
+import type { ClaimRow, TransferRow } from "./table.ts";
 import { isSameMoney, type TimedLog } from "./window.ts";
 
 /** How much earlier than its invoice a payment's block may say it was mined. */
@@ -11,9 +11,17 @@ const clockSlackMs = 60 * second;
 const retryFirstMs = 3 * second;
 const retryMostMs = 30 * minute;
 
+/** How long a transaction that no provider knows is looked for. */
+const unknownMs = hour;
+
 /** When a claim that cannot be settled yet is looked at again: soon at first, then ever less often. */
 export function retryAt(attempts: number, at: Instant): Instant {
   return at + Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(attempts, 20));
+}
+
+/** When a claim for a transaction that no provider knows is given up. */
+export function givenUpAt(claim: Pick<ClaimRow, "createdAt">): Instant {
+  return claim.createdAt + unknownMs;
 }
 
 /** The transfers of a receipt that may be the invoice's, as far as they tell by themselves; else why there are none. */

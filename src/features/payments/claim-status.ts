@@ -5,8 +5,12 @@
 export const claimStates = ["waiting", "credited", "review", "refused"] as const;
 export type ClaimState = (typeof claimStates)[number];
 
-/** Why nothing came of a claim. */
+/** Why nothing came of a claim; of one that waits, why nothing came of it so far. */
 export type ClaimReason =
+  /** No provider knows the transaction. */
+  | "unknown"
+  /** It was unknown, and made room for a newer one. */
+  | "displaced"
   /** Until the invoice's hold had ended, no block had the transaction. */
   | "hold_ended"
   | "failed_transaction"

@@ -43,7 +43,7 @@ export async function insertClaim(tx: Tx, row: ClaimRow): Promise<void> {
 export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise<void> {
   await tx.update(
     paymentClaims,
-    { state: "waiting", reason: null, attempts: 0, nextAt: at, closedAt: null },
+    { state: "waiting", reason: null, attempts: 0, nextAt: at, createdAt: at, closedAt: null },
     "WHERE id = $1 AND state = 'refused'",
     [id],
   );
@@ -63,13 +63,42 @@ export function dueClaims(
   );
 }
 
-/** Leaves a claim for later; nothing where it is closed meanwhile. */
-export async function postponeClaim(tx: Tx, claim: ClaimRow, nextAt: Instant): Promise<void> {
+/** Leaves a claim for later, with what is known of it so far; nothing where it is closed meanwhile. */
+export async function postponeClaim(
+  tx: Tx,
+  claim: ClaimRow,
+  later: { readonly nextAt: Instant; readonly reason: "unknown" | null },
+): Promise<void> {
   await tx.update(
     paymentClaims,
-    { attempts: claim.attempts + 1, nextAt },
+    { attempts: claim.attempts + 1, ...later },
     "WHERE id = $1 AND state = 'waiting'",
     [claim.id],
+  );
+}
+
+/** The waiting claim for an invoice that was submitted first of those that no provider knows; null: there is none. */
+export function oldestUnknownClaim(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<ClaimRow | null> {
+  return reader.findOne(
+    paymentClaims,
+    "WHERE invoice_id = $1 AND state = 'waiting' AND reason = 'unknown' ORDER BY created_at, id LIMIT 1",
+    [invoiceId],
+  );
+}
+
+/** The claims for an invoice that were submitted last, the newest first. */
+export function latestClaims(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+  limit: number,
+): Promise<ClaimRow[]> {
+  return reader.find(
+    paymentClaims,
+    "WHERE invoice_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2",
+    [invoiceId, limit],
   );
 }
 

@@ -1,13 +1,24 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
 import type { Settlement } from "../invoices/index.ts";
-import { countOpenClaims, findClaim, insertClaim, reopenClaim } from "./claim-store.ts";
+import {
+  closeClaim,
+  countOpenClaims,
+  findClaim,
+  insertClaim,
+  latestClaims,
+  oldestUnknownClaim,
+  reopenClaim,
+} from "./claim-store.ts";
 import { TooManyClaims } from "./errors.ts";
+import type { ClaimRow } from "./table.ts";
 
-/** So many claims of an invoice may wait, to be looked at or for the merchant. */
+/** How many claims of an invoice may wait, to be looked at or for the merchant. */
 const openMax = 5;
+/** How many of an invoice's claims its payer is shown. */
+const shownMax = 10;
 
 export interface ClaimedInvoice {
   readonly id: Id<"invoice">;
@@ -18,9 +29,59 @@ export interface ClaimedInvoice {
 export interface HashClaims {
   /**
    * Notes that a payer says to have paid an invoice with a transaction, by its canonical hash, and lets the network's
-   * worker look. The same hash again is one claim; one that was refused is looked at anew. 409 `too_many_claims`.
+   * worker look. The same hash again is one claim; one that was refused is looked at anew. Where too many wait, the
+   * oldest that no provider knows makes room; where none is unknown, 409 `too_many_claims`.
    */
   submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
+}
+
+/** What became of a submitted transaction, as its payer may know it: nothing of other invoices is in it. */
+export const claimResults = [
+  /** It is looked for. */
+  "looking",
+  /** No provider knows it so far. */
+  "unknown",
+  /** It was never found. */
+  "given_up",
+  /** It was not found, and made room for a newer one. */
+  "displaced",
+  "counted",
+  /** The merchant decides. */
+  "in_review",
+  "not_for_this",
+] as const;
+export type ClaimResult = (typeof claimResults)[number];
+
+export interface SubmittedTransaction {
+  /** 64 lower-case hex digits. */
+  readonly transactionHash: string;
+  readonly result: ClaimResult;
+}
+
+/** What became of the transactions that were submitted for an invoice, the newest first; the last few. */
+export async function submittedTransactions(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<SubmittedTransaction[]> {
+  const claims = await latestClaims(reader, invoiceId, shownMax);
+  return claims.map((claim) => ({
+    transactionHash: claim.transactionHash,
+    result: resultOf(claim),
+  }));
+}
+
+function resultOf({ state, reason }: Pick<ClaimRow, "state" | "reason">): ClaimResult {
+  switch (state) {
+    case "waiting":
+      return reason === "unknown" ? "unknown" : "looking";
+    case "credited":
+      return "counted";
+    case "review":
+      return "in_review";
+    case "refused":
+      if (reason === "displaced") return "displaced";
+      return reason === "unknown" || reason === "hold_ended" ? "given_up" : "not_for_this";
+  }
 }
 
 export function makeHashClaims(deps: {
@@ -32,6 +93,14 @@ export function makeHashClaims(deps: {
   readonly nudge: (network: string) => void;
 }): HashClaims {
   const { clock, ids, auditor, invoices } = deps;
+
+  /** Gives up the oldest claim that no provider knows; false where there is none. */
+  async function makeRoom(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<boolean> {
+    const oldest = await oldestUnknownClaim(tx, invoiceId);
+    if (oldest === null) return false;
+    return closeClaim(tx, oldest.id, { state: "refused", reason: "displaced", closedAt: at });
+  }
+
   return {
     async submit(tx, { id: invoiceId, organizationId, network }, transactionHash) {
       // One at a time for an invoice, so that its claims can be counted.
@@ -39,7 +108,10 @@ export function makeHashClaims(deps: {
       const at = clock.now();
       const known = await findClaim(tx, invoiceId, transactionHash);
       if (known !== null && known.state !== "refused") return;
-      if ((await countOpenClaims(tx, invoiceId)) >= openMax) {
+      if (
+        (await countOpenClaims(tx, invoiceId)) >= openMax &&
+        !(await makeRoom(tx, invoiceId, at))
+      ) {
         throw new TooManyClaims(
           `${String(openMax)} submitted transactions of this checkout are still open. Wait until they are decided.`,
         );

@@ -2,7 +2,13 @@ export { makeTransferDesk, type TransferDesk } from "./allocation.ts";
 export { makeChainService, type ChainService } from "./chain-service.ts";
 export { paymentChecks } from "./checks.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
-export { makeHashClaims, type HashClaims } from "./claims.ts";
+export {
+  makeHashClaims,
+  submittedTransactions,
+  type ClaimResult,
+  type HashClaims,
+  type SubmittedTransaction,
+} from "./claims.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";
 export { TooManyClaims } from "./errors.ts";
 export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";

@@ -186,11 +186,12 @@ export const paymentClaims = table(
     /** 64 lower-case hex digits. */
     transactionHash: text(),
     state: text<ClaimState>(),
-    /** Why it was refused; for operators alone, since it may tell of other invoices. */
+    /** For operators alone where it may tell of other invoices. While it waits, null or `unknown`. */
     reason: text<ClaimReason>().nullable(),
     attempts: integer(),
     /** While it waits: when it is looked at next. */
     nextAt: time(),
+    /** When a payer submitted it last. */
     createdAt: time(),
     closedAt: time().nullable(),
   },

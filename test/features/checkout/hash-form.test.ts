@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TooManyClaims } from "../../../src/features/payments/index.ts";
+import { TooManyClaims, type ClaimResult } from "../../../src/features/payments/index.ts";
 import { aHash, checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 
@@ -70,6 +70,25 @@ describe("the form for a transaction's hash", () => {
       expect(page).to.match(/role="alert">That is no transaction hash\./);
       expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
       expect(lab.world.submitted).to.deep.equal([]);
+    });
+  }
+
+  const results: readonly [ClaimResult, string][] = [
+    ["looking", "looking for this transaction"],
+    ["unknown", "know this transaction yet. We keep looking for an hour"],
+    ["given_up", "find this transaction. If the network has it now, send its hash again."],
+    ["displaced", "stopped looking to make room for a newer one"],
+    ["counted", "Found. It counts for this payment."],
+    ["in_review", "Found. Café Zürich decides whether it is for this payment."],
+    ["not_for_this", "This transaction is not a payment for this invoice."],
+  ];
+  for (const [result, words] of results) {
+    it(`says what became of a transaction that was sent: ${result}`, async () => {
+      lab.world.claims = [{ transactionHash: aHash("b"), result }];
+      const page = await (await fetch(lab.page)).text();
+      expect(page).to.contain("Transactions you sent us").and.to.contain(aHash("b"));
+      expect(page).to.contain(words);
+      expect(page).to.contain('id="hash-form" open').and.not.to.contain("aria-invalid");
     });
   }
 

@@ -22,6 +22,7 @@ import {
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
+import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/asset.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -53,6 +54,8 @@ export interface World {
   at: Instant;
   invoice: PayerInvoice | null;
   payments: CheckoutPayment[];
+  /** The transactions that payers submitted, with what became of them. */
+  claims: SubmittedTransaction[];
   merchantName: string;
   networkState: NetworkState | null;
   /** Thrown by the next looks at the store. */
@@ -138,6 +141,7 @@ export async function openLab(
     at: startOfTime,
     invoice: anInvoice(network),
     payments: [],
+    claims: [],
     merchantName: "Café Zürich",
     networkState: aState(network, startOfTime),
     fault: null,
@@ -166,6 +170,7 @@ export async function openLab(
         return Promise.resolve(world.invoice?.checkoutId === id ? world.invoice : null);
       },
       paymentsOf: () => Promise.resolve(world.payments),
+      submittedFor: () => Promise.resolve(world.claims),
       merchantName: () => Promise.resolve(world.merchantName),
       networkState: () => Promise.resolve(world.networkState),
     },

@@ -247,19 +247,30 @@ eachStore("A submitted transaction", (store) => {
       () => claimOf(invoice, elsewhere),
       (claim) => (claim?.attempts ?? 0) > 0,
     );
-    expect(await claimOf(invoice, elsewhere)).to.include({ state: "waiting", reason: null });
+    expect(await claimOf(invoice, elsewhere)).to.include({ state: "waiting", reason: "unknown" });
     expect(await paymentsOf(invoice)).to.deep.equal([]);
     await invoiceIs(invoice, "open");
   });
 
-  it("that never comes is given up when the hold has ended", async () => {
+  it("is given up when the hold has ended", async () => {
     const invoice = await issue();
-    await expectStatus(submit(invoice, unknownHash("1")), 202);
     app.clock.advance(9 * day);
     await mineAndRead();
     await invoiceIs(invoice, "expired");
+    await expectStatus(submit(invoice, unknownHash("1")), 202);
     expect(await refusedFor(invoice, unknownHash("1"))).to.equal("hold_ended");
     expect(await paymentsOf(invoice)).to.deep.equal([]);
+  });
+
+  it("that no provider knows is given up after an hour, and looked for again when it is sent again", async () => {
+    const invoice = await issue();
+    const hash = await pay(24_000_000n);
+    await expectStatus(submit(invoice, hash), 202);
+    app.clock.advance(61 * minute);
+    expect(await refusedFor(invoice, hash)).to.equal("unknown");
+    await mineAndRead();
+    await expectStatus(submit(invoice, hash), 202);
+    await comesTo(invoice, hash, "review");
   });
 
   const worthless: readonly [string, bigint, Partial<SandboxPayment>, string][] = [
@@ -398,17 +409,38 @@ eachStore("A submitted transaction", (store) => {
     expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "open", exception: "none" });
   });
 
-  it("is refused where five are open, and the same one twice is one", async () => {
+  it("takes the place of the oldest that no provider knows where five are open", async () => {
     const invoice = await issue("80.00");
-    const hashes = ["1", "2", "3", "4", "5", "6", "7"].map(unknownHash);
-    const answers = await Promise.all(hashes.map((hash) => submit(invoice, hash)));
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).to.deep.equal([202, 202, 202, 202, 202, 409, 409]);
-    const refused = answers.find(({ status }) => status === 409);
-    expect(refused?.body["code"]).to.equal("too_many_claims");
-    const taken = hashes.filter((_, place) => answers[place]?.status === 202);
-    for (const hash of taken) await expectStatus(submit(invoice, hash), 202);
-    await expectStatus(submit(await issue("81.00"), unknownHash("8")), 202);
+    const hashes = ["1", "2", "3", "4", "5"].map(unknownHash);
+    for (const hash of hashes) {
+      await expectStatus(submit(invoice, hash), 202);
+      app.clock.advance(1);
+    }
+    for (const hash of hashes) {
+      await until(
+        "a look in vain",
+        () => claimOf(invoice, hash),
+        (claim) => claim?.reason === "unknown",
+      );
+      // The same one twice is one.
+      await expectStatus(submit(invoice, hash), 202);
+    }
+    const real = await pay(79_000_000n);
+    await mineAndRead();
+    await expectStatus(submit(invoice, real), 202);
+    expect(await refusedFor(invoice, unknownHash("1"))).to.equal("displaced");
+    for (const hash of hashes.slice(1)) {
+      expect(await claimOf(invoice, hash)).to.include({ state: "waiting" });
+    }
+    await comesTo(invoice, real, "review");
+    const page = await until(
+      "the page to tell",
+      async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
+      (text) => text.includes("decides whether it is for this payment"),
+    );
+    expect(page).to.contain(`0x${real}`);
+    expect(page).to.contain("stopped looking to make room for a newer one");
+    expect(page).to.contain("The network doesn&#39;t know this transaction yet");
   });
 
   it("answers with the session and keeps the answer for its key, by checkout", async () => {

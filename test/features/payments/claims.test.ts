@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { invoices } from "../../../src/features/invoices/table.ts";
 import { paymentClaims, payments } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute } from "../../../src/kernel/clock.ts";
@@ -101,6 +102,25 @@ eachStore("Looking at submitted transactions", (store) => {
     await Promise.all([examine(), examine(), examine()]);
     expect(await claim()).to.include({ state: "review" });
     expect(await opened()).to.have.length(1);
+  });
+
+  it("makes no room by those that were not looked for yet, one at a time for many at once", async () => {
+    const row = await app.app.db.findOne(invoices, "WHERE id = $1", [invoiceId]);
+    const path = `/v1/checkout/${row?.checkoutId ?? ""}/transactions`;
+    const submit = (digit: string) =>
+      app.request("POST", path, { body: { transactionHash: digit.repeat(64) } });
+    const statusesOf = async (digits: string) =>
+      (await Promise.all([...digits].map(submit))).map(({ status }) => status).sort();
+    // The one in review is open too.
+    expect(await statusesOf("123456")).to.deep.equal([202, 202, 202, 202, 409, 409]);
+    expect((await submit("7")).body["code"]).to.equal("too_many_claims");
+    await examine();
+    expect(await statusesOf("789")).to.deep.equal([202, 202, 202]);
+    const reasons = await app.app.db.find(paymentClaims, "WHERE invoice_id = $1", [invoiceId]);
+    expect(reasons.filter(({ reason }) => reason === "displaced")).to.have.length(3);
+    await app.app.db.write(tester, (tx) =>
+      tx.run("DELETE FROM payment_claims WHERE invoice_id = $1 AND state <> 'review'", [invoiceId]),
+    );
   });
 
   it("confirms what was accepted long after its confirmations", async () => {

@@ -67,7 +67,7 @@ export function openMarket(
     logger: silentLogger,
   };
   const watcher = makeWatcher({ ...reading, providers });
-  const examiner = makeClaimExaminer({ ...reading, claimableTerms });
+  const examiner = makeClaimExaminer({ ...reading, providers, claimableTerms });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const [worker] = makeWatchWorkers({
     ...{ db, clock, leases, invoices },
