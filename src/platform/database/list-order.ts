@@ -1,6 +1,6 @@
 import { invalidField } from "../../kernel/errors.ts";
 import type { Key } from "./facets.ts";
-import { encodeAmount, type SqlValue } from "./table.ts";
+import { amountDigits, encodeAmount, type SqlValue } from "./table.ts";
 
 /** The order of a list: by id, which sorts by time of creation, or by another column and then by id. */
 export interface ListOrder {
@@ -8,16 +8,26 @@ export interface ListOrder {
   readonly columns: readonly string[];
   /** Encodes the value of the first column for a statement; absent where the list is by id alone. */
   readonly encode?: (value: bigint) => SqlValue;
+  /** The digits of the largest value that the column can hold. */
+  readonly digitsMax?: number;
 }
+
+/** A number keeps every integer of so many digits exactly, and no time has more. */
+const timeDigits = 15;
 
 /** The order by id. */
 export const byId: ListOrder = { columns: ["id"] };
 /** The order by a column of times. */
-export const byTime = (column: string): ListOrder => ({ columns: [column, "id"], encode: Number });
+export const byTime = (column: string): ListOrder => ({
+  columns: [column, "id"],
+  encode: Number,
+  digitsMax: timeDigits,
+});
 /** The order by a column of amounts. */
 export const byAmount = (column: string): ListOrder => ({
   columns: [column, "id"],
   encode: encodeAmount,
+  digitsMax: amountDigits,
 });
 
 /** The direction of a sort: `-` is descending. */
@@ -45,10 +55,10 @@ export function positionOfKey(order: ListOrder, key: Key): string {
 }
 
 /** The key at a position. Refuses a position that this order did not give: a 400 that names the cursor. */
-export function keyAt({ encode }: ListOrder, position: string): Key {
+export function keyAt({ encode, digitsMax = 0 }: ListOrder, position: string): Key {
   if (encode === undefined) return [position];
-  const [, value, id] = /^(\d{1,78})\.([a-z]{3}_\w+)$/.exec(position) ?? [];
-  if (value === undefined || id === undefined) {
+  const [, value, id] = /^(\d+)\.([a-z]{3}_\w+)$/.exec(position) ?? [];
+  if (value === undefined || id === undefined || value.length > digitsMax) {
     const message =
       "must be the nextCursor of this list with these filters; leave it out to start again";
     throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);

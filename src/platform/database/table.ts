@@ -98,7 +98,7 @@ export function columnName(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-const amountDigits = 78;
+export const amountDigits = 78;
 
 /** The stored form of an amount: the largest unsigned 256-bit number has 78 digits. */
 export function encodeAmount(value: bigint): string {
