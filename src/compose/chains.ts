@@ -21,7 +21,7 @@ export interface NetworkAccess {
 /** Null: the network has no provider. */
 export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAccess | null {
   const { clock, logger, randomBytes } = parts;
-  const members = providersOf(network, parts);
+  const members = (parts.providersOf ?? configuredProviders)(network, parts);
   if (members.length === 0) return null;
   const alarms = createAlarms({ clock, logger: logger.child({ network: network.id }) });
   const random = () => (randomBytes(1)[0] ?? 0) / 256;
@@ -29,7 +29,7 @@ export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAcces
 }
 
 /** The providers of a network, in order of preference. */
-function providersOf(network: ConfiguredNetwork, parts: Parts): PooledProvider[] {
+function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledProvider[] {
   if (network.id === sandboxNetwork) {
     const { db: reader, clock } = parts;
     return (["sandbox", "sandbox-witness"] as const).map((provider) => ({

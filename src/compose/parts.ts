@@ -1,6 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
-import type { Config } from "../platform/config/index.ts";
+import type { PooledProvider } from "../platform/chain/provider-member.ts";
+import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
@@ -25,6 +26,8 @@ export interface Parts {
   readonly listening: () => string;
   /** Aborted when the program stops: what waits for a provider ends. */
   readonly stopping: AbortSignal;
+  /** Instead of those that a network's endpoints name: only tests give them. */
+  readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** Wakes a background worker by its name; filled when the workers are there. */
   readonly nudges: { nudge: (worker: string) => void };
 }

@@ -1,0 +1,190 @@
+import { minute, type Instant } from "../../src/kernel/clock.ts";
+import type { Address, ChainClient, Head, TransferLog } from "../../src/platform/chain/client.ts";
+import { ProviderError } from "../../src/platform/chain/provider-error.ts";
+
+/** A transfer of tokens before a block has it. */
+export interface Sending {
+  readonly transactionHash: string;
+  readonly contract: Address;
+  readonly from: Address;
+  readonly to: Address;
+  readonly amount: bigint;
+}
+
+export interface Block extends Head {
+  readonly logs: readonly TransferLog[];
+}
+
+/** What one provider tells otherwise than it is. All of them together are told at the same time. */
+export interface Lies {
+  /** It does not answer. */
+  isDead: boolean;
+  /** Added to the time of every block from `timesFrom` on. */
+  shiftMs: number;
+  timesFrom: number;
+  /** Its index of logs answers with nothing. */
+  isEmpty: boolean;
+  /** Its index of logs lacks so many of the newest blocks, and answers as if they held nothing. */
+  indexLag: number;
+  /** It does not have so many of the newest blocks. */
+  behind: number;
+  /** It calls its newest block final. */
+  callsNewestFinal: boolean;
+}
+
+const truth: Lies = {
+  isDead: false,
+  shiftMs: 0,
+  timesFrom: 0,
+  isEmpty: false,
+  indexLag: 0,
+  behind: 0,
+  callsNewestFinal: false,
+};
+
+export interface SimulatedProvider {
+  readonly client: ChainClient;
+  readonly lies: Lies;
+  /** Ends its lies. */
+  beHonest(): void;
+}
+
+/** One chain as it is, and providers that tell of it. */
+export interface SimulatedChain {
+  readonly blocks: readonly Block[];
+  readonly providers: readonly SimulatedProvider[];
+  /** A block on top, of this time or one that is later than its parent's. */
+  mine(at: Instant, sent: readonly Sending[]): void;
+  /** Takes blocks off, and gives what was in them. What is mined next has other hashes. */
+  rollback(count: number): readonly Sending[];
+  tip(): Block;
+}
+
+export function makeChain(options: {
+  readonly network: string;
+  readonly chainId: number;
+  /** How far the final block lies below the tip. */
+  readonly finalityLag: number;
+  readonly startAt: Instant;
+  /** Of each provider: whether it offers the receipts of a block, by which an empty index of logs is found out. */
+  readonly providers: readonly { readonly hasBlockReceipts: boolean }[];
+  readonly decimals: ReadonlyMap<Address, number>;
+}): SimulatedChain {
+  const blocks: Block[] = [];
+  const blockOf = new Map<string, Block>();
+  let hashes = 0;
+
+  const tip = (): Block => {
+    const top = blocks.at(-1);
+    if (top === undefined) throw new Error("the chain is empty");
+    return top;
+  };
+
+  function mine(at: Instant, sent: readonly Sending[]): void {
+    hashes += 1;
+    const height = blocks.length;
+    const hash = `b${hashes.toString(16).padStart(63, "0")}`;
+    const time = Math.max(at, (blocks.at(-1)?.time ?? 0) + 1_000);
+    const logs = sent.map((one, place): TransferLog => ({
+      ...{ ...one, logIndex: place, blockHeight: height, blockHash: hash, blockTime: time },
+    }));
+    const block = { height, hash, time, logs };
+    blocks.push(block);
+    for (const { transactionHash } of sent) blockOf.set(transactionHash, block);
+  }
+
+  function provider(place: number, hasBlockReceipts: boolean): SimulatedProvider {
+    const name = `http://provider-${String(place)}`;
+    const lies = { ...truth };
+
+    const top = (): Block => blocks[Math.max(0, blocks.length - 1 - lies.behind)] ?? tip();
+    const shift = (height: number) => (height >= lies.timesFrom ? lies.shiftMs : 0);
+    const told = ({ height, hash, time }: Head): Head => ({
+      ...{ height, hash, time: time + shift(height) },
+    });
+    const toldLog = (log: TransferLog): TransferLog => ({
+      ...log,
+      blockTime: (log.blockTime ?? 0) + shift(log.blockHeight),
+    });
+    const has = (height: number) => height <= top().height;
+    async function call<T>(answer: () => T): Promise<T> {
+      await Promise.resolve();
+      if (!lies.isDead) return answer();
+      throw new ProviderError("it does not answer", { kind: "unreachable", provider: name });
+    }
+    const indexed = (from: number, to: number) =>
+      lies.isEmpty ? [] : blocks.slice(from, Math.min(to, top().height - lies.indexLag) + 1);
+
+    const client: ChainClient = {
+      network: options.network,
+      provider: name,
+      chainId: () => call(() => options.chainId),
+      heads: () =>
+        call(() => {
+          const latest = top();
+          const lag = lies.callsNewestFinal ? 0 : options.finalityLag;
+          const final = blocks[Math.max(0, latest.height - lag)] ?? latest;
+          return { latest: told(latest), finalized: told(final) };
+        }),
+      transfers: ({ from, to, contracts, recipients }) =>
+        call(() => ({
+          logs: indexed(from, to)
+            .flatMap(({ logs }) => logs)
+            .filter((log) => contracts.includes(log.contract))
+            .filter((log) => recipients === null || recipients.includes(log.to))
+            .map(toldLog),
+          latest: told(top()),
+        })),
+      blockTransfers: (height, contracts) =>
+        call(() =>
+          hasBlockReceipts
+            ? (blocks[height]?.logs ?? [])
+                .filter((log) => contracts.includes(log.contract) && log.amount > 0n)
+                .map(toldLog)
+            : null,
+        ),
+      blocks: (heights) =>
+        call(() =>
+          heights.map((height) => {
+            const block = blocks[height];
+            return block === undefined || !has(height) ? null : told(block);
+          }),
+        ),
+      receipt: (transactionHash) =>
+        call(() => {
+          const block = blockOf.get(transactionHash);
+          if (block === undefined || !has(block.height)) return null;
+          return {
+            ...{ transactionHash, succeeded: true },
+            ...{ blockHeight: block.height, blockHash: block.hash },
+            transfers: block.logs
+              .filter((log) => log.transactionHash === transactionHash)
+              .map(toldLog),
+          };
+        }),
+      decimals: (contract) => call(() => options.decimals.get(contract) ?? 18),
+    };
+    return {
+      client,
+      lies,
+      beHonest() {
+        Object.assign(lies, truth);
+      },
+    };
+  }
+
+  mine(options.startAt - minute, []);
+  return {
+    blocks,
+    providers: options.providers.map(({ hasBlockReceipts }, place) =>
+      provider(place, hasBlockReceipts),
+    ),
+    mine,
+    rollback(count) {
+      const gone = blocks.splice(blocks.length - count, count).flatMap(({ logs }) => logs);
+      for (const { transactionHash } of gone) blockOf.delete(transactionHash);
+      return gone;
+    },
+    tip,
+  };
+}

@@ -1,0 +1,243 @@
+import { adjustments, credits, platformInvoices } from "../../src/features/billing/table.ts";
+import { holds, invoices } from "../../src/features/invoices/table.ts";
+import { payments, paymentClaims, transfers } from "../../src/features/payments/table.ts";
+import { day, hour, minute, type Instant } from "../../src/kernel/clock.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import type { TransferLog } from "../../src/platform/chain/client.ts";
+import { parseAddress } from "../../src/platform/chain/address.ts";
+import { includedInvoices, startAt, type Stage } from "./stage.ts";
+import type { Invoice, World } from "./world.ts";
+
+// What must be once everybody has told the truth for long enough, said of the chain as it is and of what people did.
+// Nothing here calls a rule of the product.
+
+/** How long money may come after an invoice's deadline, or its cancellation. */
+const lateMs = 7 * day;
+/** Nothing is said of what happens so near to a moment that the product and the model could see otherwise. */
+const slackMs = 4 * hour;
+
+/** Everything that is not as it must be; empty where all is. */
+export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promise<string[]> {
+  const faults: string[] = [];
+  const expect = (isSo: boolean, fault: () => string): void => {
+    if (!isSo) faults.push(fault());
+  };
+  const [rows, counted, known, held] = await Promise.all([
+    db.find(invoices, "WHERE status <> 'draft' ORDER BY id"),
+    db.find(payments, "WHERE status IN ('confirming', 'confirmed') ORDER BY id"),
+    db.find(transfers, "WHERE status = 'seen' ORDER BY id"),
+    db.find(holds, "ORDER BY id"),
+  ]);
+  const logs = chain.blocks.flatMap((block) => block.logs);
+  const tip = chain.tip().time;
+  const contracts = new Map(stage.network.tokens.map((token) => [token.symbol, token]));
+
+  // Every transfer to a watched address is on record once, and no other is.
+  const places = new Map<string, number>();
+  for (const row of known) {
+    const place = `${row.transactionHash} ${String(row.logIndex)} ${row.blockHash}`;
+    places.set(place, (places.get(place) ?? 0) + 1);
+  }
+  for (const log of logs) {
+    const place = placeOf(log);
+    const times = places.get(place) ?? 0;
+    places.delete(place);
+    if (isMoney(log) && rows.some((row) => isFor(row, log, slackMs))) {
+      expect(times === 1, () => `the transfer ${place} is on record ${String(times)} times`);
+    } else {
+      expect(times <= 1, () => `the transfer ${place} is on record ${String(times)} times`);
+    }
+  }
+  for (const place of places.keys()) faults.push(`the transfer ${place} is not on the chain`);
+
+  // Money is credited to the invoice that it was meant for, or that somebody gave it to, and never twice.
+  const rowOf = new Map(known.map((row) => [row.id, row]));
+  const taken = new Map<Id<"transfer">, bigint>();
+  for (const payment of counted) {
+    const { transactionHash: hash, invoiceId, transferId, amount } = payment;
+    taken.set(transferId, (taken.get(transferId) ?? 0n) + amount);
+    expect(payment.status === "confirmed", () => `${payment.id} never got its confirmations`);
+    expect(rowOf.has(transferId), () => `${payment.id} counts a transfer that left the chain`);
+    const isMeant = deeds.payments.get(hash)?.meant === invoiceId;
+    const isGiven = deeds.given.get(hash)?.has(invoiceId) === true;
+    expect(isMeant || isGiven, () => `${invoiceId} was credited ${hash}, which was not for it`);
+  }
+  for (const [id, sum] of taken) {
+    const row = rowOf.get(id);
+    expect(row === undefined || sum <= row.amount, () => `${id} counts for more than it is`);
+  }
+
+  for (const row of rows) {
+    const own = counted.filter(({ invoiceId }) => invoiceId === row.id);
+    const sum = total(own);
+    expect(row.seenAmount === sum && row.confirmedAmount === sum, () => {
+      return `${row.id} says ${String(row.seenAmount)} seen and ${String(row.confirmedAmount)} confirmed of ${String(sum)}`;
+    });
+    const status = statusOf(row, sum, tip);
+    expect(row.status === status, () => `${row.id} is ${row.status} and must be ${status}`);
+    if (row.status === "paid" && row.exception === "late") {
+      const isLate = own.some(({ transferId }) => {
+        const log = logOf(logs, rowOf.get(transferId));
+        return log === null || (log.blockTime ?? 0) > (row.expiresAt ?? 0);
+      });
+      expect(
+        isLate || row.canceledAt !== null,
+        () => `${row.id} was paid in time and is called late`,
+      );
+    }
+    const untouched = !deeds.decided.has(row.id);
+    if (untouched && (row.canceledAt === null || row.managedBy !== null)) {
+      for (const fault of missing(row, sum)) faults.push(fault);
+    }
+    for (const fault of holdFaults(row)) faults.push(fault);
+  }
+
+  /** What an invoice must have been credited, as far as nobody decided otherwise. */
+  function missing(row: Invoice, sum: bigint): string[] {
+    const mine = logs.filter((log) => isMoney(log) && isFor(row, log, slackMs));
+    const token = contracts.get(row.tokenSymbol);
+    if (row.addressIndex !== null) {
+      const must = total(mine.filter(({ contract }) => contract === token?.contract));
+      return sum >= must ? [] : [`${row.id} was sent ${String(must)} and has ${String(sum)}`];
+    }
+    const asTold = mine.filter(({ transactionHash }) => {
+      const payment = deeds.payments.get(transactionHash);
+      return payment?.meant === row.id && payment.isAsTold;
+    });
+    const credited = new Set(
+      counted.filter(({ invoiceId }) => invoiceId === row.id).map((one) => one.transactionHash),
+    );
+    const isCredited =
+      asTold.length === 0 || asTold.some((log) => credited.has(log.transactionHash));
+    return isCredited ? [] : [`${row.id} was paid as it asked, and has ${String(sum)}`];
+  }
+
+  /** Amounts are held until money cannot be meant for their invoice any more. */
+  function holdFaults(row: Invoice): string[] {
+    const end = holdEnd(row);
+    const own = held.filter(({ invoiceId }) => invoiceId === row.id);
+    const live = own.filter(({ releasedAt }) => releasedAt === null);
+    if (end > tip) return live.length > 0 ? [] : [`the hold of ${row.id} was released too early`];
+    return end + slackMs < tip && live.length > 0 ? [`the hold of ${row.id} was not released`] : [];
+  }
+
+  function isMoney({ contract, amount, from, to }: TransferLog): boolean {
+    const token = stage.network.tokens.find((each) => each.contract === contract);
+    return token !== undefined && amount > 0n && amount >= token.dust && from !== to;
+  }
+
+  /** Hashes that no provider knows are given up. */
+  for (const claim of await db.find(paymentClaims, "WHERE state = 'waiting'")) {
+    expect(
+      logs.some((log) => log.transactionHash === claim.transactionHash),
+      () => {
+        return `the hash ${claim.transactionHash} is still looked for`;
+      },
+    );
+  }
+  faults.push(...(await billingFaults({ db }, stage, rows)));
+  return faults;
+}
+
+function placeOf(log: TransferLog): string {
+  return `${log.transactionHash} ${String(log.logIndex)} ${log.blockHash}`;
+}
+
+function logOf(
+  logs: readonly TransferLog[],
+  row: { readonly transactionHash: string; readonly logIndex: number } | undefined,
+): TransferLog | null {
+  const found = logs.find(
+    (log) => log.transactionHash === row?.transactionHash && log.logIndex === row.logIndex,
+  );
+  return found ?? null;
+}
+
+/** The transfer went to an invoice's address while its money was waited for. */
+function isFor(row: Invoice, log: TransferLog, slack: number): boolean {
+  const address = parseAddress("evm", row.walletAddress ?? "");
+  const time = log.blockTime ?? 0;
+  return (
+    address.ok &&
+    address.address === log.to &&
+    time >= (row.issuedAt ?? 0) &&
+    time + slack <= holdEnd(row)
+  );
+}
+
+function holdEnd({ expiresAt, canceledAt }: Invoice): Instant {
+  return Math.min(expiresAt ?? 0, canceledAt ?? Infinity) + lateMs;
+}
+
+function statusOf(row: Invoice, confirmed: bigint, tip: Instant): Invoice["status"] {
+  const [percent, tenths = "0"] = row.underpaymentTolerance.split(".");
+  const tolerance = BigInt(percent ?? "0") * 10n + BigInt(tenths);
+  const payable = row.payableAmount ?? 0n;
+  const due = (payable * (1000n - tolerance) + 999n) / 1000n;
+  if (confirmed >= due) return "paid";
+  if (row.canceledAt !== null) return "canceled";
+  if (tip > (row.expiresAt ?? 0)) return "expired";
+  return confirmed > 0n ? "partially_paid" : "open";
+}
+
+function total(items: readonly { readonly amount: bigint }[]): bigint {
+  return items.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Confirmed money is paid for an invoice, waits on one, or is a credit; and nobody issues more than the plan includes. */
+async function billingFaults(
+  { db }: Pick<World, "db">,
+  { cast }: Stage,
+  rows: readonly Invoice[],
+): Promise<string[]> {
+  const faults: string[] = [];
+  const [asked, granted, charged, twins] = await Promise.all([
+    db.find(platformInvoices, "ORDER BY id"),
+    db.find(credits, "WHERE source_invoice_id IS NOT NULL"),
+    db.find(adjustments, "WHERE created_by = 'system'"),
+    db.all<{ twinId: string; platformInvoiceId: string }>(
+      'SELECT twin_id AS "twinId", platform_invoice_id AS "platformInvoiceId" FROM platform_invoice_twins',
+    ),
+  ]);
+  for (const { id, number, status, total: due, twinId } of asked) {
+    const own = new Set(
+      twins.filter(({ platformInvoiceId }) => platformInvoiceId === id).map((one) => one.twinId),
+    );
+    const units = rows.filter((row) => own.has(row.id)).map((row) => row.confirmedAmount);
+    // The platform is paid in a token of six decimals that counts as dollars, of two.
+    const received = units.reduce((sum, one) => sum + one / 10_000n, 0n);
+    const paid = status === "paid" && twinId !== null ? due : 0n;
+    const waiting = status === "open" || status === "past_due" ? received : 0n;
+    const credited = total(granted.filter(({ sourceInvoiceId }) => sourceInvoiceId === id));
+    const takenBack = total(
+      charged.filter(({ description }) => description.startsWith(`Credit from ${number}, `)),
+    );
+    if (paid + waiting + credited - takenBack !== received) {
+      faults.push(
+        `${number} (${status}) received ${String(received)}: ${String(paid)} paid, ` +
+          `${String(waiting)} waiting, ${String(credited)} credited, ${String(takenBack)} taken back`,
+      );
+    }
+  }
+  const limited = cast.organizations[1];
+  const anchor = startAt + minute;
+  for (let month = 0; month < 12; month += 1) {
+    const from = addMonths(anchor, month);
+    const to = addMonths(anchor, month + 1);
+    const issued = rows.filter(
+      ({ organizationId, issuedAt }) =>
+        organizationId === limited && issuedAt !== null && issuedAt >= from && issuedAt < to,
+    );
+    if (issued.length > includedInvoices) {
+      faults.push(
+        `${String(issued.length)} invoices were issued of ${String(includedInvoices)} in month ${String(month)}`,
+      );
+    }
+  }
+  return faults;
+}
+
+function addMonths(at: Instant, months: number): Instant {
+  const date = new Date(at);
+  return date.setUTCMonth(date.getUTCMonth() + months);
+}

@@ -1,0 +1,219 @@
+import { day, hour, minute, second } from "../../src/kernel/clock.ts";
+
+/** A source of chance that a seed determines. */
+export interface Chance {
+  /** From 0 up to 1. */
+  next(): number;
+  below(count: number): number;
+  pick<T>(items: readonly T[]): T;
+  bytes(length: number): Uint8Array;
+}
+
+/** Mulberry32: small, and good enough to choose by. */
+export function chanceOf(seed: number): Chance {
+  let state = (seed * 0x9e3779b1 + 0x85ebca6b) >>> 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+  const below = (count: number) => Math.floor(next() * count);
+  return {
+    next,
+    below,
+    pick<T>(items: readonly T[]): T {
+      return items[below(items.length)] as T;
+    },
+    bytes: (length) => Uint8Array.from({ length }, () => below(256)),
+  };
+}
+
+/** How a payer pays an invoice. */
+export const payments = [
+  "exact",
+  "exact",
+  "exact",
+  /** The price without what tells it from others. */
+  "rounded",
+  "part",
+  "over",
+  "double",
+  "split",
+  "other_token",
+  "fake_token",
+  "dust",
+  "nothing",
+  "to_itself",
+] as const;
+
+/** What a provider does from then on, until another step or the end makes it honest. */
+export const lies = [
+  "dead",
+  "future",
+  "past",
+  "empty",
+  "index_lag",
+  "index_lag_long",
+  "behind",
+  "newest_is_final",
+  "honest",
+] as const;
+export type Lie = (typeof lies)[number];
+
+const crashes = ["before", "inside", "after"] as const;
+const prices = ["10.00", "10.00", "10.05", "3.00", "25.00", "0.50"] as const;
+
+/** One thing that happens. Numbers name the invoices, transfers and organizations that are there by then, modulo. */
+export type Step =
+  | {
+      readonly kind: "create";
+      readonly organization: number;
+      readonly wallet: "shared" | "own" | "any";
+      readonly token: "USDT" | "CENT";
+      readonly price: string;
+      readonly currency: "USD" | "EUR";
+      readonly tolerance: string;
+      readonly lifeMs: number;
+      readonly draft: boolean;
+    }
+  /** Many at once. */
+  | { readonly kind: "burst"; readonly organization: number; readonly count: number }
+  /** Closes a price: invoices until one is refused, then those are canceled or left. */
+  | { readonly kind: "flood"; readonly cancels: boolean }
+  | { readonly kind: "cancel"; readonly invoice: number }
+  | { readonly kind: "pay"; readonly invoice: number; readonly how: (typeof payments)[number] }
+  | { readonly kind: "mine"; readonly blocks: number }
+  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "look" }
+  | { readonly kind: "lie"; readonly provider: number; readonly lie: Lie; readonly amount: number }
+  | { readonly kind: "reorganise"; readonly depth: number; readonly returning: number }
+  | { readonly kind: "crash"; readonly after: number; readonly where: (typeof crashes)[number] }
+  | {
+      readonly kind: "submit";
+      readonly invoice: number;
+      readonly what: "own" | "another" | "junk";
+      readonly transfer: number;
+    }
+  | {
+      readonly kind: "decide";
+      readonly what: "allocate" | "ignore" | "accept" | "reject" | "reverse";
+      readonly item: number;
+      readonly invoice: number;
+    }
+  | {
+      readonly kind: "bill";
+      readonly what: "select" | "pay" | "cancel" | "cancel_later" | "credit" | "month";
+      readonly share: number;
+      readonly organization: number;
+    };
+
+const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
+  [
+    7,
+    (chance) => ({
+      kind: "create",
+      organization: chance.pick([0, 0, 0, 1, 2]),
+      wallet: chance.pick(["shared", "shared", "shared", "own", "any"] as const),
+      token: chance.pick(["USDT", "USDT", "CENT"] as const),
+      price: chance.pick(prices),
+      currency: chance.pick(["USD", "USD", "USD", "EUR"] as const),
+      tolerance: chance.pick(["0", "0", "0.5", "2"]),
+      lifeMs: chance.pick([5 * minute, hour, hour, day]),
+      draft: chance.below(8) === 0,
+    }),
+  ],
+  [
+    1,
+    (chance) => ({
+      kind: "burst",
+      organization: chance.pick([1, 1, 0]),
+      count: chance.pick([2, 4, 6]),
+    }),
+  ],
+  [0.3, (chance) => ({ kind: "flood", cancels: chance.below(2) === 0 })],
+  [1, (chance) => ({ kind: "cancel", invoice: chance.below(20) })],
+  [9, (chance) => ({ kind: "pay", invoice: chance.below(20), how: chance.pick(payments) })],
+  [4, (chance) => ({ kind: "mine", blocks: chance.pick([1, 1, 2, 4, 8, 20]) })],
+  [
+    4,
+    (chance) => ({
+      kind: "wait",
+      ms: chance.pick([
+        ...[10 * second, minute, 3 * minute, 3 * minute, 20 * minute, 70 * minute],
+        ...[day, 8 * day],
+      ]),
+    }),
+  ],
+  [5, () => ({ kind: "look" })],
+  [
+    4,
+    (chance) => ({
+      kind: "lie",
+      provider: chance.below(3),
+      lie: chance.pick(lies),
+      amount: chance.pick([1, 2, 3, 9]),
+    }),
+  ],
+  [2, (chance) => ({ kind: "reorganise", depth: 1 + chance.below(5), returning: chance.below(4) })],
+  [
+    1,
+    (chance) => ({
+      kind: "reorganise",
+      depth: chance.pick([8, 15, 28]),
+      returning: chance.below(4),
+    }),
+  ],
+  [1.5, (chance) => ({ kind: "crash", after: chance.below(4), where: chance.pick(crashes) })],
+  [
+    1.5,
+    (chance) => ({
+      kind: "submit",
+      invoice: chance.below(20),
+      what: chance.pick(["own", "own", "another", "junk"] as const),
+      transfer: chance.below(20),
+    }),
+  ],
+  [
+    1.5,
+    (chance) => ({
+      kind: "decide",
+      what: chance.pick([
+        "allocate",
+        "allocate",
+        "ignore",
+        "accept",
+        "accept",
+        "reject",
+        "reverse",
+      ]),
+      item: chance.below(20),
+      invoice: chance.below(20),
+    }),
+  ],
+  [
+    2,
+    (chance) => ({
+      kind: "bill",
+      what: chance.pick([
+        ...(["select", "select", "pay", "pay", "pay", "cancel"] as const),
+        ...(["cancel_later", "credit", "month"] as const),
+      ]),
+      share: chance.pick([100, 100, 60, 40, 110]),
+      organization: chance.pick([2, 2, 3]),
+    }),
+  ],
+];
+
+/** A history: the same for the same seed. */
+export function stepsOf(seed: number, count: number): Step[] {
+  const chance = chanceOf(seed);
+  const total = makers.reduce((sum, [weight]) => sum + weight, 0);
+  return Array.from({ length: count }, () => {
+    let at = chance.next() * total;
+    const found = makers.find(([weight]) => (at -= weight) < 0) ?? makers[0];
+    if (found === undefined) throw new Error("there are no steps");
+    return found[1](chance);
+  });
+}
