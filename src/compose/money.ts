@@ -21,6 +21,7 @@ import {
 } from "../features/invoices/index.ts";
 import { lateReviewers, requireVerified } from "../features/organizations/index.ts";
 import {
+  makeBlockTimes,
   makeChainService,
   makeClaimExaminer,
   makeHashClaims,
@@ -133,7 +134,8 @@ export function makeMoney(
     const access = accessTo(network, parts);
     if (access === null) return [];
     const { providers, client } = access.pool;
-    const reading = { ...ledger, ...access, logger, network, client, providers };
+    const times = makeBlockTimes({ clock, providers, ...access });
+    const reading = { ...ledger, ...access, logger, network, client, providers, times };
     const scanner = makeScanner(reading);
     return {
       ...access,

@@ -189,7 +189,7 @@ function timed(
     };
   return {
     ...client,
-    heads: told(() => client.heads()),
+    heads: told((known) => client.heads(known)),
     transfers: told((query) => client.transfers(query)),
     blocks: told((heights) => client.blocks(heights)),
     receipt: receiptOf,

@@ -312,7 +312,7 @@ async function seeBlock({ app, clock }: TestApp, network: string): Promise<void>
   const [height, hash, at] = [1_000, "00".repeat(32), clock.now()];
   await app.db.write(testContext, (tx) =>
     tx.insert(stateTable, {
-      ...{ network, chainId, cursorHeight: height, cursorHash: hash },
+      ...{ network, chainId, cursorHeight: height, cursorHash: hash, cursorTime: at },
       ...{ tipHeight: height, tipHash: hash, tipTime: at, headHeight: height, scannedAt: at },
       ...{ disabledTokens: [], version: 1 },
     }),

@@ -32,6 +32,12 @@ export interface NodeView {
   lag: number;
   /** It tells of so many blocks that are not there, the newest of them as of now. */
   ahead: number;
+  /** Every block that it tells of, and every log, is so many milliseconds later than on the chain. */
+  timeShift: number;
+  /** Its newest block alone is, too. */
+  tipTimeShift: number;
+  /** Its logs alone are, too. */
+  logTimeShift: number;
   /** It calls its newest block final. */
   isAllFinal: boolean;
   /** It does not know the tag of the final block. */
@@ -116,6 +122,9 @@ export async function startFakeNode(
   const view: NodeView = {
     lag: 0,
     ahead: 0,
+    timeShift: 0,
+    tipTimeShift: 0,
+    logTimeShift: 0,
     isAllFinal: false,
     withoutFinal: false,
     chainId: chain.chainId,
@@ -145,7 +154,8 @@ export async function startFakeNode(
   function blockOf(height: number): object | null {
     if (height > tip()) return null;
     const { hash } = chain.block(height);
-    const { time } = chain.block(Math.min(height, chain.height()));
+    const shift = view.timeShift + (height === tip() ? view.tipTimeShift : 0);
+    const time = chain.block(Math.min(height, chain.height())).time + shift;
     return { number: hexNumber(height), hash: `0x${hash}`, timestamp: hexNumber(time / 1_000) };
   }
 
@@ -159,7 +169,7 @@ export async function startFakeNode(
         data: word(amount.toString(16)),
         blockNumber: hexNumber(height),
         blockHash: `0x${hash}`,
-        blockTimestamp: hexNumber(time / 1_000),
+        blockTimestamp: hexNumber((time + view.timeShift + view.logTimeShift) / 1_000),
         transactionHash: `0x${transactionHash}`,
         logIndex: hexNumber(place),
         removed: false,

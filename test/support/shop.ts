@@ -8,6 +8,7 @@ import {
 import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
 import { createQuotes } from "../../src/features/rates/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
+import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { createAuditor } from "../../src/platform/audit/index.ts";
@@ -71,6 +72,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       chainId: networks.get(network)?.chainId ?? 1,
       cursorHeight: tipHeight,
       cursorHash: "00".repeat(32),
+      cursorTime: tipTime,
       tipHeight,
       tipHash: "00".repeat(32),
       tipTime,
@@ -87,8 +89,15 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     return state;
   }
 
+  /** Decides deadlines as of a state. The providers agree about the time of its final block unless told otherwise. */
+  function sweep(state: NetworkState, finalTime: Instant | null = state.cursorTime): Promise<number> {
+    const agreed = () => Promise.resolve(finalTime);
+    return settlement.sweepDeadlines(db, state.network, state, now, agreed);
+  }
+
   return {
     ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
+    sweep,
     managed,
     /** What settling told of managed invoices, call by call. */
     settledManaged,

@@ -43,9 +43,14 @@ export async function issuedLedgers(reader: Reader, after: string): Promise<Ledg
 /** The status follows from the totals, the terms and the time of the newest block, and from nothing else. */
 function statusFault(row: InvoiceRow, tipTime: number): string | null {
   const { expiresAt, completedAt } = row;
-  // Whoever waits for the sweep of deadlines is not expired yet.
+  // The sweep of deadlines has yet to expire the one, or to open the other again.
   const isOpen = row.status === "open" || row.status === "partially_paid";
-  const time = isOpen ? Math.min(tipTime, expiresAt ?? tipTime) : tipTime;
+  const deadline = expiresAt ?? tipTime;
+  const time = isOpen
+    ? Math.min(tipTime, deadline)
+    : row.status === "expired"
+      ? Math.max(tipTime, deadline)
+      : tipTime;
   const { status, exception, paidAt } = standingOf(statusTerms(row), storedTotals(row), time);
   return firstDifference(
     { status: row.status, exception: row.exception, paidAt: row.paidAt },

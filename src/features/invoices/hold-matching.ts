@@ -17,7 +17,8 @@ export interface MatchCandidate {
   readonly token: string;
   readonly address: Address;
   readonly amount: bigint;
-  readonly blockTime: Instant;
+  /** Null where nobody is sure of it: a hold that is live now counts, whenever it began and ends. */
+  readonly blockTime: Instant | null;
 }
 
 export interface HoldMatch {
@@ -63,11 +64,11 @@ const probes: Readonly<Record<Dialect, string>> = {
   postgres: "json_array_elements(CAST($2 AS json)) AS probe (value) CROSS JOIN holds",
 };
 
-/** The hold lives, and did at the time that stands at this place of the probe. */
+/** The hold is live, and was at the time that stands at this place of the probe, if one does. */
 function isLiveAt(place: number): string {
   const blockTime = `CAST(probe.value ->> ${String(place)} AS bigint)`;
-  return `holds.released_at IS NULL AND holds.starts_at - ${String(clockSlackMs)} <= ${blockTime}
-    AND holds.ends_at >= ${blockTime}`;
+  return `holds.released_at IS NULL AND (${blockTime} IS NULL
+    OR (holds.starts_at - ${String(clockSlackMs)} <= ${blockTime} AND holds.ends_at >= ${blockTime}))`;
 }
 
 async function exactHolds(
@@ -123,11 +124,11 @@ export async function endHolds(tx: Tx, invoiceId: Id<"invoice">, canceledAt: Ins
 
 const releasedMax = 500;
 
-/** Releases holds whose time was over when the newest scanned block was mined, a bounded batch; gives how many. */
+/** Releases holds whose time was over when the newest final block was mined, a bounded batch; gives how many. */
 export async function releaseHolds(
   tx: Tx,
   network: string,
-  tipTime: Instant,
+  finalTime: Instant,
   at: Instant,
 ): Promise<number> {
   return tx.run(
@@ -135,7 +136,7 @@ export async function releaseHolds(
        SELECT id FROM holds WHERE network = $1 AND released_at IS NULL AND ends_at < $2
        ORDER BY ends_at LIMIT ${String(releasedMax)}
      )`,
-    [network, tipTime, at],
+    [network, finalTime, at],
   );
 }
 
@@ -143,11 +144,11 @@ export async function releaseHolds(
 export async function hasEndedHolds(
   reader: Reader,
   network: string,
-  tipTime: Instant,
+  by: Instant,
 ): Promise<boolean> {
   const found = await reader.all(
     "SELECT 1 AS found FROM holds WHERE network = $1 AND released_at IS NULL AND ends_at < $2 LIMIT 1",
-    [network, tipTime],
+    [network, by],
   );
   return found.length > 0;
 }

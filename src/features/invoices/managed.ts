@@ -1,6 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { networkState } from "../../platform/chain/state.ts";
+import { deadlineTime, networkState } from "../../platform/chain/state.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { announce, createdFields, type AnnouncerDependencies } from "./announce.ts";
 import { draftRow, type DraftInput } from "./draft.ts";
@@ -106,7 +106,8 @@ export function makeManagedInvoices(
       // Everything that came for a canceled invoice is late, a part that came before too.
       const withdrawn = { ...row, canceledAt: at, isLate: row.isLate || row.seenAmount > 0n };
       const terms = statusTerms(withdrawn);
-      const standing = standingOf(terms, storedTotals(withdrawn), state?.tipTime ?? at);
+      const time = state === null ? at : deadlineTime(state, at);
+      const standing = standingOf(terms, storedTotals(withdrawn), time);
       const after: InvoiceRow = {
         ...withdrawn,
         ...standing,

@@ -1,4 +1,4 @@
-import type { Instant } from "../../kernel/clock.ts";
+import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Ratio } from "../../kernel/ratio.ts";
 import { divideRounded } from "../../kernel/ratio.ts";
 
@@ -45,7 +45,7 @@ export const noPayments: PaymentTotals = {
 
 /** What an invoice asks for, as far as its status goes. */
 export interface Terms {
-  /** The status until now: what was expired does not open again when a reorganisation sets the chain's time back. */
+  /** The status until now: an expired invoice opens again only where its deadline is `reopensMs` ahead. */
   readonly status: InvoiceStatus;
   readonly issued: {
     /** In the token's smallest unit. */
@@ -74,25 +74,35 @@ export function dueAmount(payableAmount: bigint, tolerance: Ratio): bigint {
 }
 
 /**
- * Where an invoice stands: derived from what it asks for, what was paid, and the time of the newest scanned block,
- * never from the clock, so that it does not expire while nobody looks at the chain.
+ * How far ahead the deadline of an expired invoice must be to open it again: a wrong clock or block time expired it. A
+ * reorganisation sets the chain's time back by seconds and opens nothing.
  */
-export function standingOf(terms: Terms, totals: PaymentTotals, tipTime: Instant): Standing {
-  const status = statusOf(terms, totals, tipTime);
+export const reopensMs = minute;
+
+/**
+ * Where an invoice stands: derived from what it asks for, what was paid, and the time by which deadlines are decided
+ * (`deadlineTime`), so that it neither expires while nobody looks at the chain nor by a lie about the future.
+ */
+export function standingOf(terms: Terms, totals: PaymentTotals, time: Instant): Standing {
+  const status = statusOf(terms, totals, time);
   return {
     status,
     exception: exceptionOf(status, terms, totals),
-    paidAt: status === "paid" ? (totals.completedAt ?? tipTime) : null,
+    paidAt: status === "paid" ? (totals.completedAt ?? time) : null,
   };
 }
 
-function statusOf(terms: Terms, totals: PaymentTotals, tipTime: Instant): InvoiceStatus {
+function statusOf(terms: Terms, totals: PaymentTotals, time: Instant): InvoiceStatus {
   const { issued, canceledAt } = terms;
   if (issued === null) return canceledAt === null ? "draft" : "canceled";
   if (totals.confirmed >= issued.dueAmount) return "paid";
   if (totals.seen >= issued.dueAmount) return "confirming";
   if (canceledAt !== null) return "canceled";
-  if (terms.status === "expired" || tipTime > issued.expiresAt) return "expired";
+  const isOver =
+    terms.status === "expired"
+      ? time > issued.expiresAt - reopensMs
+      : time > issued.expiresAt;
+  if (isOver) return "expired";
   return totals.seen > 0n ? "partially_paid" : "open";
 }
 

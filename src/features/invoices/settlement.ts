@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { NetworkState } from "../../platform/chain/state.ts";
+import { deadlineTime, type NetworkState } from "../../platform/chain/state.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import { meterInvoice } from "../usage/index.ts";
@@ -13,7 +13,13 @@ import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./pa
 import { viewOf } from "./present.ts";
 import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
 import { changesBetween, standingOf, type PaymentTotals } from "./rules.ts";
-import { dueInvoices, lockInvoices, saveStandings, type InvoiceRow } from "./store.ts";
+import {
+  dueInvoices,
+  expiredTooEarly,
+  lockInvoices,
+  saveStandings,
+  type InvoiceRow,
+} from "./store.ts";
 
 /** How many invoices expire in one transaction. */
 const sweepMax = 500;
@@ -49,10 +55,17 @@ export interface Settlement {
     at: Instant,
   ): Promise<void>;
   /**
-   * Expires invoices whose deadline the newest scanned block has passed, and releases holds whose time is over: a
-   * bounded batch. Gives how many there were; 0 when nothing is due.
+   * Expires invoices whose deadline the newest scanned block has passed, opens those again that a wrong time expired, and
+   * releases holds whose time is over: a bounded batch. Gives how many there were; 0 when nothing is due. `finalTime`
+   * gives the time of the newest final block, null while nobody is sure of it, and is asked where a hold may have ended.
    */
-  sweepDeadlines(db: Database, network: string, state: NetworkState, at: Instant): Promise<number>;
+  sweepDeadlines(
+    db: Database,
+    network: string,
+    state: NetworkState,
+    at: Instant,
+    finalTime: () => Promise<Instant | null>,
+  ): Promise<number>;
 }
 
 export function makeSettlement(deps: SettlementDependencies): Settlement {
@@ -102,16 +115,38 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       await settle(tx, rows, totalsOf, state, at);
     },
 
-    async sweepDeadlines(db, network, state, at) {
-      const due = await dueInvoices(db, network, state.tipTime, sweepMax);
-      if (due.length === 0 && !(await hasEndedHolds(db, network, state.tipTime))) return 0;
+    async sweepDeadlines(db, network, state, at, finalTime) {
+      const time = deadlineTime(state, at);
+      const due = await dueInvoices(db, network, time, sweepMax);
+      // While the chain is caught up with, its time goes on by itself.
+      const isAtHead = state.tipHeight >= state.headHeight;
+      const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
+      const releaseBy = await releaseTime(db, network, state, at, finalTime);
+      if (due.length + tooEarly.length === 0 && releaseBy === null) return 0;
       return db.write(sweepContext, async (tx) => {
-        const rows = await lockInvoices(tx, due);
+        const rows = await lockInvoices(tx, [...due, ...tooEarly].sort());
         await settle(tx, rows, storedTotals, state, at);
-        return rows.length + (await releaseHolds(tx, network, state.tipTime, at));
+        const released =
+          releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
+        return rows.length + released;
       });
     },
   };
+}
+
+/** By when holds must have ended to be released; null where none has, or nobody is sure of the final block's time. */
+async function releaseTime(
+  db: Database,
+  network: string,
+  { cursorTime }: NetworkState,
+  at: Instant,
+  finalTime: () => Promise<Instant | null>,
+): Promise<Instant | null> {
+  if (!(await hasEndedHolds(db, network, Math.min(cursorTime, at)))) return null;
+  const agreed = await finalTime();
+  if (agreed === null) return null;
+  const by = Math.min(agreed, at);
+  return (await hasEndedHolds(db, network, by)) ? by : null;
 }
 
 /** The invoice after its totals became these; null where nothing about it changes. */
@@ -123,7 +158,7 @@ async function settled(
   state: NetworkState,
   at: Instant,
 ): Promise<InvoiceRow | null> {
-  const standing = standingOf(statusTerms(before), totals, state.tipTime);
+  const standing = standingOf(statusTerms(before), totals, deadlineTime(state, at));
   const after: InvoiceRow = {
     ...before,
     ...standing,

@@ -9,6 +9,7 @@ import {
   type Tx,
 } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { reopensMs } from "./rules.ts";
 import { invoices } from "./table.ts";
 
 export type InvoiceRow = RowOf<typeof invoices>;
@@ -111,6 +112,22 @@ export async function dueInvoices(
     `SELECT id FROM invoices WHERE network = $1 AND status IN ('open', 'partially_paid') AND expires_at < $2
      ORDER BY expires_at LIMIT $3`,
     [network, before, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The ids of expired invoices that a wrong time expired: their deadline is not over at a moment, and their hold lasts. */
+export async function expiredTooEarly(
+  reader: Reader,
+  network: string,
+  time: Instant,
+  limit: number,
+): Promise<Id<"invoice">[]> {
+  const rows = await reader.all<{ id: Id<"invoice"> }>(
+    `SELECT id FROM invoices WHERE network = $1 AND status = 'expired' AND expires_at >= $2
+       AND EXISTS (SELECT 1 FROM holds WHERE holds.invoice_id = invoices.id AND holds.released_at IS NULL)
+     ORDER BY expires_at LIMIT $3`,
+    [network, time + reopensMs, limit],
   );
   return rows.map(({ id }) => id);
 }

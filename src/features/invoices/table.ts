@@ -125,6 +125,11 @@ export const invoices = table(
         columns: ["network", "expiresAt"],
         where: "status IN ('open', 'partially_paid')",
       },
+      {
+        name: "invoices_expired",
+        columns: ["network", "expiresAt"],
+        where: "status = 'expired'",
+      },
     ],
   },
 );

@@ -10,6 +10,7 @@ import { LeaseLost } from "../../platform/jobs/leases.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { claimableTerms } from "../invoices/index.ts";
 import { enterClaimed, settleClaim, type ClaimOutcome } from "./claim-ledger.ts";
+import type { BlockTimes } from "./block-times.ts";
 import { claimedLogs, givenUpAt, retryAt, timeFault } from "./claim-rules.ts";
 import type { ClaimReason } from "./claim-status.ts";
 import { closeClaim, dueClaims, postponeClaim } from "./claim-store.ts";
@@ -27,6 +28,7 @@ export interface ClaimExaminerDeps extends LedgerDeps {
   /** Each provider by itself. */
   readonly providers: readonly ChainClient[];
   readonly claimableTerms: typeof claimableTerms;
+  readonly times: BlockTimes;
 }
 
 /** Looks at the transactions that payers of one network submitted. */
@@ -66,7 +68,9 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     if (logs === null) return { waitsFor: "block" };
     const [first] = logs;
     const fault = first === undefined ? null : timeFault(first.blockTime, terms);
-    return fault === null ? { logs } : { refused: fault };
+    if (fault === null) return { logs };
+    // One of several providers alone refuses nothing: another is waited for.
+    return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
   }
 
   /** Before a transaction is given up, every provider that answers is asked: the first one may only be behind. */
@@ -90,11 +94,15 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
   async function timed(logs: readonly TransferLog[]): Promise<readonly TimedLog[] | null> {
     const [first] = logs;
     assert(first !== undefined, "a receipt without transfers was taken for a payment");
-    const { blockTime, blockHeight, blockHash } = first;
-    if (blockTime !== null) return logs.map((log) => ({ ...log, blockTime }));
-    const [block] = await client.blocks([blockHeight]);
-    if (block?.hash !== blockHash) return null;
-    return logs.map((log) => ({ ...log, blockTime: block.time }));
+    const { blockHeight: height, blockHash: hash } = first;
+    const [block] = first.blockTime === null ? await client.blocks([height]) : [];
+    const time = first.blockTime ?? (block?.hash === hash ? block.time : null);
+    if (time === null) return null;
+    const { provider } = client;
+    const believed = (await deps.times.of([{ height, hash, told: { provider, time } }])).get(hash);
+    assert(believed !== undefined, "a block that a time was told of has none");
+    const { time: blockTime, isAgreed: isTimeAgreed } = believed;
+    return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
   }
 
   /** `reason`: what is known of it so far. */

@@ -1,4 +1,5 @@
 export { makeTransferDesk, type TransferDesk } from "./allocation.ts";
+export { makeBlockTimes } from "./block-times.ts";
 export { makeChainService, type ChainService } from "./chain-service.ts";
 export { paymentChecks } from "./checks.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";

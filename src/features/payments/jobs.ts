@@ -34,10 +34,10 @@ export function makeWatchWorkers(deps: {
 }): Worker[] {
   const { db, clock, leases, invoices } = deps;
 
-  async function sweep(network: string): Promise<boolean> {
-    const state = await networkState(db, network);
+  async function sweep({ network, finalTime }: Watcher): Promise<boolean> {
+    const state = await networkState(db, network.id);
     if (state === null) return false;
-    return (await invoices.sweepDeadlines(db, network, state, clock.now())) > 0;
+    return (await invoices.sweepDeadlines(db, network.id, state, clock.now(), finalTime)) > 0;
   }
 
   const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
@@ -58,7 +58,7 @@ export function makeWatchWorkers(deps: {
       const guard: Guard = (tx) => leases.guard(tx, lease);
       const isMore = await watcher.look(guard);
       if (signal.aborted) return false;
-      const hasExpired = await sweep(id);
+      const hasExpired = await sweep(watcher);
       const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
       const hasUnseen = (await monitor?.attend(guard)) ?? false;
       return isMore || hasExpired || hasClaims || hasUnseen;

@@ -1,4 +1,4 @@
-import type { Address, ChainClient, Head, TransferLog } from "../../platform/chain/client.ts";
+import type { Address, ChainClient, Head, Heads, TransferLog } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
@@ -22,7 +22,7 @@ export interface LookRequest {
   readonly state: NetworkStateRow;
   /** Scanned blocks above the cursor whose hashes were kept. */
   readonly known: readonly KnownBlock[];
-  readonly heads: { readonly latest: Head; readonly finalized: Head };
+  readonly heads: Heads;
   readonly contracts: readonly Address[];
   readonly recipients: Recipients;
   readonly rangeSize: RangeSize;
@@ -36,15 +36,18 @@ export interface Recipients {
   among(addresses: readonly Address[]): Promise<ReadonlySet<Address>>;
 }
 
+/** It left out transfers that it has receipts for, or gave a block a time that cannot be true. */
+export type AnswerFault = "left_out" | "wrong_time";
+
 /** The answers do not belong together, because the chain or the provider went on meanwhile: look again. */
 export class AnswerDropped extends Error {
   override readonly name = "AnswerDropped";
-  /** The provider contradicts itself: its answers are not to be believed for now. */
-  readonly isUntruthful: boolean;
+  /** Why the provider is not to be believed for now; null where nothing speaks against it. */
+  readonly fault: AnswerFault | null;
 
-  constructor(message: string, { isUntruthful = false } = {}) {
+  constructor(message: string, fault: AnswerFault | null = null) {
     super(message);
-    this.isUntruthful = isUntruthful;
+    this.fault = fault;
   }
 }
 
@@ -57,11 +60,20 @@ export async function look(request: LookRequest): Promise<Look> {
   const toHeight = Math.min(latest.height, base.height + most);
   // The end of the range is asked for before its logs, and checked after them.
   const to = toHeight === latest.height ? latest : await blockAt(client, toHeight);
+  if (to.time > latest.time || to.time < (heads.known?.time ?? 0)) throw wrongTime(to);
   const logs =
     toHeight > base.height && request.recipients.addresses?.length !== 0
       ? await readLogs(request, base.height + 1, to, latest)
       : [];
   return { base, isRewound, to, latest, finalized, logs };
+}
+
+/** The dropped answer of a provider that gave a block a time outside of those of its ancestors and descendants. */
+export function wrongTime({ height }: Pick<Head, "height">): AnswerDropped {
+  return new AnswerDropped(
+    `it gives block ${String(height)} a time before its ancestors' or after its descendants'`,
+    "wrong_time",
+  );
 }
 
 /**

@@ -90,7 +90,9 @@ function isOfProvider(kind: AlarmKind): boolean {
   return (
     kind === "provider_wrong_chain" ||
     kind === "provider_silent_logs" ||
-    kind === "provider_too_far_ahead"
+    kind === "provider_too_far_ahead" ||
+    kind === "provider_wrong_time" ||
+    kind === "block_time_disputed"
   );
 }
 

@@ -1,9 +1,18 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Address, ChainClient, Head, TransferLog } from "../../platform/chain/client.ts";
+import { assert } from "../../kernel/errors.ts";
+import type { Address, ChainClient, Heads, TransferLog } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { knownBlocks, type KnownBlock, type NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import { AnswerDropped, look, type Look, type RangeSize, type Recipients } from "./look.ts";
+import type { BlockTimes } from "./block-times.ts";
+import {
+  AnswerDropped,
+  look,
+  wrongTime,
+  type Look,
+  type RangeSize,
+  type Recipients,
+} from "./look.ts";
 import type { Invoices } from "./ports.ts";
 import { revocableTransfers, transfersOfTransactions } from "./store.ts";
 import type { TransferRow } from "./table.ts";
@@ -26,7 +35,8 @@ export interface NewsRequest {
   readonly network: Network;
   readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong">;
   readonly state: NetworkStateRow;
-  readonly heads: { readonly latest: Head; readonly finalized: Head };
+  readonly heads: Heads;
+  readonly times: BlockTimes;
   readonly rangeSize: RangeSize;
 }
 
@@ -50,9 +60,12 @@ export async function findNews(request: NewsRequest): Promise<News> {
   });
   const stored = await withTheirTransactions(request, revocable, found.logs);
   const range = { from: found.base.height + 1, to: found.to.height };
-  const compared = compareWindow(stored, found.logs, range);
-  await assertGone(client, compared.orphaned);
-  const difference = await withTimes(client, stored, compared);
+  const logs = await withTimes(request, stored, found.logs, {
+    after: request.heads.known?.time ?? 0,
+    before: found.to.time,
+  });
+  const difference = compareWindow(stored, logs, range);
+  await assertGone(client, difference.orphaned);
   return {
     look: found,
     known,
@@ -69,9 +82,10 @@ async function assertGone(client: ChainClient, orphaned: readonly TransferRow[])
   const asked = orphaned.slice(0, receiptsMax);
   const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
   if (found.includes(true)) {
-    throw new AnswerDropped(`${client.provider} left transfers out that it has receipts for`, {
-      isUntruthful: true,
-    });
+    throw new AnswerDropped(
+      `${client.provider} left transfers out that it has receipts for`,
+      "left_out",
+    );
   }
 }
 
@@ -114,32 +128,41 @@ function placeKey(at: {
   return `${at.transactionHash}:${String(at.logIndex)}:${at.blockHash}`;
 }
 
-/** The difference with the time of every new log's block, all those that are missing read at once. */
+/**
+ * The logs with the times of their blocks. All times that are missing are read at once, and so are those that another
+ * provider has to agree to. A time before `after` or behind `before` is none that the chain can have.
+ */
 export async function withTimes(
-  client: ChainClient,
+  { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },
   stored: readonly TransferRow[],
-  difference: WindowDifference,
-): Promise<WindowDifference<TimedLog>> {
-  const { fresh, moved, orphaned } = difference;
-  const logs = [...fresh, ...moved.map(({ log }) => log)];
-  const times = new Map<string, Instant>(stored.map((row) => [row.blockHash, row.blockTime]));
+  logs: readonly TransferLog[],
+  { after, before }: { readonly after: Instant; readonly before: Instant },
+): Promise<TimedLog[]> {
+  const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
+  const told = new Map<string, Instant>();
   for (const { blockHash, blockTime } of logs) {
-    if (blockTime !== null) times.set(blockHash, blockTime);
+    if (blockTime !== null) told.set(blockHash, blockTime);
   }
-  const missing = logs.filter(({ blockHash }) => !times.has(blockHash));
+  const missing = logs.filter(({ blockHash: hash }) => !told.has(hash) && !onRecord.has(hash));
   const heights = [...new Set(missing.map(({ blockHeight }) => blockHeight))];
   for (const block of heights.length === 0 ? [] : await client.blocks(heights)) {
-    if (block !== null) times.set(block.hash, block.time);
+    if (block !== null) told.set(block.hash, block.time);
   }
-  const timed = (log: TransferLog): TimedLog => {
-    const blockTime = times.get(log.blockHash);
-    if (blockTime === undefined) throw new AnswerDropped("a log's block was replaced");
-    return { ...log, blockTime };
-  };
-  return {
-    fresh: fresh.map(timed),
-    moved: moved.map(({ transfer, log }) => ({ transfer, log: timed(log) })),
-    orphaned,
-    contradicting: difference.contradicting,
-  };
+  const { provider } = client;
+  const asked = logs.map(({ blockHash: hash, blockHeight: height }) => {
+    const time = told.get(hash);
+    if (time === undefined) {
+      if (onRecord.has(hash)) return { hash, height, told: null };
+      throw new AnswerDropped("a log's block was replaced");
+    }
+    if (time < after || time > before) throw wrongTime({ height });
+    return { hash, height, told: { provider, time } };
+  });
+  const believed = await times.of(asked);
+  return logs.map((log) => {
+    const block = believed.get(log.blockHash);
+    const blockTime = block?.time ?? onRecord.get(log.blockHash);
+    assert(blockTime !== undefined, "a log's block has no time");
+    return { ...log, blockTime, isTimeAgreed: block?.isAgreed ?? false };
+  });
 }

@@ -17,6 +17,8 @@ export interface Placed {
   readonly fresh: readonly TransferRow[];
   readonly moved: readonly TransferRow[];
   readonly orphaned: readonly TransferRow[];
+  /** The transfers whose block's time one of several providers alone gave. */
+  readonly doubtful: ReadonlySet<Id<"transfer">>;
   /** Whose those are that were nobody's. */
   readonly matches: ReadonlyMap<Id<"transfer">, Match>;
   /** Every invoice that one of them pays. */
@@ -40,10 +42,13 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
   const free = [...fresh, ...moved].filter(
     ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
   );
-  const matches = await matchTransfers(tx, deps, entry, free);
+  const logs = [...difference.fresh, ...difference.moved.map(({ log }) => log)];
+  const doubtful = new Set(
+    [...fresh, ...moved].flatMap(({ id }, place) => (logs[place]?.isTimeAgreed === false ? [id] : [])),
+  );
+  const matches = await matchTransfers(tx, deps, entry, free, doubtful);
   return {
-    fresh,
-    moved,
+    ...{ fresh, moved, doubtful },
     orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
     matches,
     invoiceIds: new Set([
@@ -62,8 +67,9 @@ export async function writePlaces(
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
 ): Promise<Placed> {
   const { matches } = placed;
-  const matched = (row: TransferRow): TransferRow => {
-    const match = matches.get(row.id);
+  const matched = (found: TransferRow): TransferRow => {
+    const match = matches.get(found.id);
+    const row = withoutDoubt(found, placed.doubtful, terms, match);
     if (match === undefined) return row;
     const asked = terms.get(match.invoiceId);
     assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
@@ -85,6 +91,19 @@ export async function writePlaces(
   await insertTransfers(tx, fresh);
   tellUnmatched(tx, deps, entry, fresh);
   return { ...placed, fresh, moved };
+}
+
+/** No payment is late by the word of one provider alone: its block's time is at most its invoice's deadline. */
+function withoutDoubt(
+  row: TransferRow,
+  doubtful: ReadonlySet<Id<"transfer">>,
+  terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
+  match: Match | undefined,
+): TransferRow {
+  const invoiceId = match?.invoiceId ?? row.invoiceId;
+  const asked = invoiceId === null ? undefined : terms.get(invoiceId);
+  if (!doubtful.has(row.id) || asked === undefined) return row;
+  return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
 }
 
 /** States of transfers that no rule gave to anybody whose address they went to. */
@@ -165,6 +184,7 @@ async function matchTransfers(
   deps: LedgerDeps,
   entry: Entry,
   free: readonly TransferRow[],
+  doubtful: ReadonlySet<Id<"transfer">>,
 ): Promise<Map<Id<"transfer">, Match>> {
   const candidates = free.filter((transfer) => mayPay(transfer, entry));
   if (candidates.length === 0) return new Map();
@@ -176,7 +196,7 @@ async function matchTransfers(
       token,
       address: toAddress,
       amount,
-      blockTime,
+      blockTime: doubtful.has(id) ? null : blockTime,
     })),
   );
   return new Map(

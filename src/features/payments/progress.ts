@@ -1,4 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
+import type { Head } from "../../platform/chain/client.ts";
+import { ancestorAgeMs } from "../../platform/chain/head-times.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Look } from "./look.ts";
@@ -19,15 +21,16 @@ export function nextState(
 ): NetworkStateRow {
   const { to, latest, finalized } = found;
   const final = finalized.height <= to.height ? finalized : to;
-  const cursor =
-    final.height > state.cursorHeight
-      ? final
-      : { height: state.cursorHeight, hash: state.cursorHash };
+  const isNewlyFinal = final.height > state.cursorHeight;
+  const cursor = isNewlyFinal
+    ? { ...final, time: ancestorTime(final, at) }
+    : { height: state.cursorHeight, hash: state.cursorHash, time: state.cursorTime };
   return {
     network: state.network,
     chainId: state.chainId,
     cursorHeight: cursor.height,
     cursorHash: cursor.hash,
+    cursorTime: cursor.time,
     tipHeight: to.height,
     tipHash: to.hash,
     tipTime: to.time,
@@ -36,6 +39,11 @@ export function nextState(
     disabledTokens,
     version: state.version + 1,
   };
+}
+
+/** The time of a final block against which later blocks are checked. */
+export function ancestorTime({ time }: Head, at: Instant): Instant {
+  return Math.min(time, at - ancestorAgeMs);
 }
 
 /** Whether a state is worth a write of its own. */

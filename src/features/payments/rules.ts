@@ -92,11 +92,16 @@ export function revertPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "reverted", statusWhenBack, confirmedAt: null };
 }
 
-/** The transfer is in another block than before, perhaps after it was gone: it is confirmed anew. */
+/**
+ * The transfer is in another block than before, perhaps after it was gone: it is confirmed anew. Where only the time of
+ * its block is another than was told at first, the confirmations stay.
+ */
 export function movePayment(
   payment: PaymentRow,
   block: Pick<TransferRow, "blockHeight" | "blockHash" | "blockTime">,
 ): PaymentRow {
+  const isSameBlock = payment.blockHash === block.blockHash && payment.status !== "reverted";
+  if (isSameBlock) return { ...payment, blockTime: block.blockTime };
   return {
     ...payment,
     status: statusWhenMoved(payment),

@@ -2,8 +2,9 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { addScan } from "../../platform/chain/scans.ts";
-import { networkState, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import { knownOf, networkState, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { enter } from "./ledger.ts";
 import { AnswerDropped, blockAt, makeRangeSize, readLogs } from "./look.ts";
@@ -32,6 +33,7 @@ export interface ScannerDeps extends LedgerDeps {
   readonly clock: Clock;
   readonly network: Network;
   readonly pool: Pick<ProviderPool, "client">;
+  readonly times: BlockTimes;
 }
 
 /** Blocks that are read before what was found in them is written. */
@@ -40,13 +42,13 @@ const freshMax = 1_000;
 const attemptsMax = 5;
 
 export function makeScanner(deps: ScannerDeps): Scanner {
-  const { db, clock, network, pool } = deps;
+  const { db, clock, network, pool, times } = deps;
   const { client } = pool;
   const rangeSize = makeRangeSize(network.maxLogRange);
   const contracts = network.tokens.map(({ contract }) => contract);
 
   async function read(state: NetworkStateRow, { from, to }: BlockRange) {
-    const { latest } = await client.heads(state.tipHeight);
+    const { latest } = await client.heads(knownOf(state));
     const revocable = await revocableTransfers(db, network.id);
     const end = await blockAt(client, to);
     const [parent] = from === 0 ? [null] : await client.blocks([from - 1]);
@@ -61,7 +63,11 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     );
     const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
     const stored = await transfersOfTransactions(db, network.id, [...hashes]);
-    const difference = await withTimes(client, stored, compareAgain(stored, logs));
+    const timed = await withTimes({ client, times }, stored, logs, {
+      after: parent?.time ?? 0,
+      before: end.time,
+    });
+    const difference = compareAgain(stored, timed);
     return { logs, difference, end, parentHash: parent?.hash ?? null };
   }
 

@@ -4,14 +4,20 @@ import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
-import { createState, networkState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import {
+  createState,
+  knownOf,
+  networkState,
+  type NetworkStateRow,
+} from "../../platform/chain/state.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
+import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { AnswerDropped, makeRangeSize } from "./look.ts";
 import { findNews, type News } from "./news.ts";
 import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from "./preparation.ts";
-import { isBehind, isWorthWriting, nextState } from "./progress.ts";
+import { ancestorTime, isBehind, isWorthWriting, nextState } from "./progress.ts";
 import { makeRecorder, watcherContext, type Guard } from "./recorder.ts";
 import { confirmingAmong, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
 import type { TransferRow } from "./table.ts";
@@ -28,7 +34,8 @@ export interface WatcherDeps extends LedgerDeps {
   /** Each of them by itself, in order of preference. */
   readonly providers: readonly ChainClient[];
   /** What `client` is, where it passes over those that fail. */
-  readonly pool?: Pick<ProviderPool, "isReady" | "distrust" | "passOver">;
+  readonly pool?: Pick<ProviderPool, "isReady" | "distrust" | "passOver" | "doubtTime">;
+  readonly times: BlockTimes;
   /** Where operators are told; without it the log alone is. */
   readonly alarms?: ChainAlarms;
 }
@@ -43,6 +50,11 @@ export interface Watcher {
    * answers that do not fit together, end the look without a trace: the next one makes up for it.
    */
   look(guard: Guard): Promise<boolean>;
+  /**
+   * The time of the newest final block, by which holds are released. Null while it is unknown or, where two providers are
+   * configured, two do not agree about it.
+   */
+  finalTime(): Promise<Instant | null>;
   /** Why the network is not being read, null while it is; and how many payments a provider's contradiction holds. */
   health(): { readonly problem: string | null; readonly heldPayments: number };
 }
@@ -72,6 +84,7 @@ interface Confirmable {
 
 export function makeWatcher(deps: WatcherDeps): Watcher {
   const { db, clock, network, client, pool } = deps;
+  const { times } = deps;
   const logger = deps.logger.child({ network: network.id });
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
   const verifier = makeVerifier({ providers: deps.providers, clock, logger, alarms });
@@ -107,6 +120,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         chainId: network.chainId,
         cursorHeight: finalized.height,
         cursorHash: finalized.hash,
+        cursorTime: ancestorTime(finalized, clock.now()),
         tipHeight: finalized.height,
         tipHash: finalized.hash,
         tipTime: finalized.time,
@@ -119,12 +133,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   async function readChain(state: NetworkStateRow): Promise<News> {
-    const heads = await client.heads(state.tipHeight);
+    const heads = await client.heads(knownOf(state));
     await checkCursor(client, network, state, heads.finalized, cursorSeenAt !== client.provider);
     cursorSeenAt = client.provider;
     assertNotBehind(state, heads.latest.height);
     const { invoices } = deps;
-    const news = await findNews({ db, client, network, invoices, state, heads, rangeSize });
+    const news = await findNews({ db, client, network, invoices, times, state, heads, rangeSize });
     report(news.difference);
     return news;
   }
@@ -246,7 +260,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   function dropped(error: AnswerDropped): void {
     droppedInRow += 1;
     logger.debug({ reason: error.message }, "a look was dropped");
-    if (error.isUntruthful) pool?.distrust(error.message);
+    if (error.fault === "left_out") pool?.distrust(error.message);
+    else if (error.fault === "wrong_time") pool?.doubtTime(client.provider, error.message);
     else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
     if (droppedInRow >= droppedMax) setProblem(error.message);
   }
@@ -265,7 +280,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
       } catch (error) {
         if (error instanceof AnswerDropped) {
           dropped(error);
-          return error.isUntruthful && (pool?.isReady() ?? false);
+          return error.fault !== null && (pool?.isReady() ?? false);
         }
         // Another provider is asked at once.
         if (error instanceof ProviderError && pool?.isReady() === true) return true;
@@ -274,6 +289,14 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         setProblem(error.message);
         return false;
       }
+    },
+    async finalTime() {
+      const state = await networkState(db, network.id);
+      if (state === null) return null;
+      times.forgetBelow(state.cursorHeight);
+      const { cursorHeight: height, cursorHash: hash } = state;
+      const found = await times.of([{ height, hash, told: null }]);
+      return found.get(hash)?.time ?? null;
     },
     health: () => ({ problem, heldPayments: verifier.held().length }),
   };

@@ -11,9 +11,11 @@ export interface BlockRange {
 /** A log whose block's time is known. */
 export interface TimedLog extends TransferLog {
   readonly blockTime: Instant;
+  /** False: one of several providers alone gave the time, which makes no payment late. */
+  readonly isTimeAgreed: boolean;
 }
 
-/** A known transfer that the chain now has at another place. */
+/** A known transfer that the chain now has at another place, or at another time than one provider alone gave. */
 export interface MovedTransfer<Log extends TransferLog = TransferLog> {
   readonly transfer: TransferRow;
   readonly log: Log;
@@ -28,6 +30,9 @@ export interface WindowDifference<Log extends TransferLog = TransferLog> {
   readonly contradicting: readonly TransferLog[];
 }
 
+/** A log as a provider listed it, whose time may be agreed on. */
+type ComparedLog = TransferLog & { readonly isTimeAgreed?: boolean };
+
 /**
  * Compares what is stored with every transfer that the chain has in a range. `stored` holds at least the transfers
  * that are seen and not final, and every one, whatever its status, of the transactions found.
@@ -35,15 +40,15 @@ export interface WindowDifference<Log extends TransferLog = TransferLog> {
  * A log's index counts within its block, so a reorganisation may give one transfer another index and another block.
  * What has the same transaction, parties, token and amount is the same transfer: its history stays one line.
  */
-export function compareWindow(
+export function compareWindow<Log extends ComparedLog>(
   stored: readonly TransferRow[],
-  found: readonly TransferLog[],
+  found: readonly Log[],
   range: BlockRange,
-): WindowDifference {
+): WindowDifference<Log> {
   const rowsOf = groupBy(stored, (row) => row.transactionHash);
   const logsOf = groupBy(found, (log) => log.transactionHash);
-  const fresh: TransferLog[] = [];
-  const moved: MovedTransfer[] = [];
+  const fresh: Log[] = [];
+  const moved: MovedTransfer<Log>[] = [];
   const orphaned: TransferRow[] = [];
   const contradicting: TransferLog[] = [];
 
@@ -72,13 +77,13 @@ export function compareWindow(
  * the chain comes back, and what is not on record is new. Nothing is taken away: a range that is read again at the
  * watcher's every look is the watcher's to judge.
  */
-export function compareAgain(
+export function compareAgain<Log extends ComparedLog>(
   stored: readonly TransferRow[],
-  found: readonly TransferLog[],
-): WindowDifference {
+  found: readonly Log[],
+): WindowDifference<Log> {
   const rowsOf = groupBy(stored, (row) => row.transactionHash);
-  const fresh: TransferLog[] = [];
-  const moved: MovedTransfer[] = [];
+  const fresh: Log[] = [];
+  const moved: MovedTransfer<Log>[] = [];
   const contradicting: TransferLog[] = [];
   for (const [transaction, logs] of groupBy(found, (log) => log.transactionHash)) {
     const rows = rowsOf.get(transaction) ?? [];
@@ -117,20 +122,23 @@ export function batchesOf<Log extends TransferLog>(
   return batches;
 }
 
-interface Pairing {
-  readonly pairs: readonly MovedTransfer[];
+interface Pairing<Log extends TransferLog> {
+  readonly pairs: readonly MovedTransfer<Log>[];
   /** What found no partner. */
   readonly rows: readonly TransferRow[];
-  readonly logs: readonly TransferLog[];
+  readonly logs: readonly Log[];
 }
 
 /** Pairs the rows and logs of one transaction: those at their old place first, then the others in their order. */
-function pair(rows: readonly TransferRow[], logs: readonly TransferLog[]): Pairing {
+function pair<Log extends TransferLog>(
+  rows: readonly TransferRow[],
+  logs: readonly Log[],
+): Pairing<Log> {
   const free = new Set(
     rows.toSorted((one, other) => rank(one) - rank(other) || one.logIndex - other.logIndex),
   );
-  const pairs: MovedTransfer[] = [];
-  const take = (log: TransferLog, fits: (row: TransferRow) => boolean): boolean => {
+  const pairs: MovedTransfer<Log>[] = [];
+  const take = (log: Log, fits: (row: TransferRow) => boolean): boolean => {
     for (const transfer of free) {
       if (!isSameMoney(transfer, log) || !fits(transfer)) continue;
       free.delete(transfer);
@@ -160,8 +168,9 @@ export function isSameMoney(row: TransferRow, log: TransferLog): boolean {
   );
 }
 
-function hasMoved({ transfer, log }: MovedTransfer): boolean {
+function hasMoved({ transfer, log }: MovedTransfer<ComparedLog>): boolean {
   return (
+    (log.isTimeAgreed === true && transfer.blockTime !== log.blockTime) ||
     transfer.status === "orphaned" ||
     transfer.blockHash !== log.blockHash ||
     transfer.blockHeight !== log.blockHeight ||

@@ -10,6 +10,8 @@ export const alarmKinds = [
   "provider_wrong_chain",
   "provider_silent_logs",
   "provider_too_far_ahead",
+  "provider_wrong_time",
+  "block_time_disputed",
   "providers_disagree",
   "transfer_left_out",
   "tip_went_back",

@@ -12,6 +12,21 @@ export interface Head {
   readonly time: Instant;
 }
 
+/** The newest block and the newest final block, as one provider gives them in one answer. */
+export interface Heads {
+  readonly latest: Head;
+  readonly finalized: Head;
+  /** The block at the height of the known final block; null where none was asked for or the provider lacks it. */
+  readonly known: Head | null;
+}
+
+/** The chain as it was scanned, against which a provider's heads are checked. */
+export interface KnownChain {
+  readonly tipHeight: number;
+  /** The newest final block that was scanned; its time is 0 where no provider gave one. */
+  readonly final: Head;
+}
+
 /** One Transfer event of a token contract. */
 export interface TransferLog {
   /** 64 lower-case hex digits without 0x. */
@@ -60,10 +75,10 @@ export interface ChainClient {
   readonly provider: string;
   chainId(): Promise<number>;
   /**
-   * The tip and the last block that never changes, asked together. `known` is the height of a block that is known to be
-   * there: of several providers, one that has it is asked.
+   * The tip and the last block that never changes, with the block at the height of `known.final`, asked together. A
+   * pool of providers prefers one whose tip is not below `known.tipHeight`.
    */
-  heads(known?: number): Promise<{ readonly latest: Head; readonly finalized: Head }>;
+  heads(known?: KnownChain): Promise<Heads>;
   /**
    * Every transfer above zero in the range, in the order of the chain, and the tip read again in the same batch: where
    * it differs from the tip the caller knows, the answers may come from two forks and are asked for again.

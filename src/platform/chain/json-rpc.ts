@@ -149,6 +149,13 @@ const latestCall: Call<Head> = {
 function makeHeads(transport: Transport, finality: Network["finality"]): ChainClient["heads"] {
   let looksWithoutTag = finality.tag === null ? Infinity : 0;
 
+  /** The block at the height of the known final block; null where the node lacks it. */
+  function knownOf(outcome: Outcome<Head | null> | undefined): Head | null {
+    if (outcome === undefined) return null;
+    // Some nodes refuse a height above their tip instead of answering null.
+    return !outcome.ok && outcome.error.kind === "refused" ? null : valueOf(outcome);
+  }
+
   async function belowTip(latest: Head): Promise<Head> {
     const height = Math.max(0, latest.height - finality.lagBlocks);
     const block = await transport.call(blockCall(height));
@@ -156,19 +163,26 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
     throw missing(transport, `block ${String(height)} below its tip`);
   }
 
-  return async () => {
+  return async (asked) => {
+    const knownCalls = asked === undefined ? [] : [blockCall(asked.final.height)];
     if (looksWithoutTag > 0) {
       looksWithoutTag -= 1;
-      const latest = await transport.call(latestCall);
-      return { latest, finalized: await belowTip(latest) };
+      const [tip, told] = await transport.batch<Head | null>([latestCall, ...knownCalls]);
+      const latest = tip === undefined ? null : valueOf(tip);
+      if (latest === null) throw missing(transport, "its tip");
+      return { latest, finalized: await belowTip(latest), known: knownOf(told) };
     }
-    const [tip, final] = await transport.batch<Head | null>([latestCall, blockCall("finalized")]);
+    const [tip, final, told] = await transport.batch<Head | null>([
+      latestCall,
+      blockCall("finalized"),
+      ...knownCalls,
+    ]);
     const latest = tip === undefined ? null : valueOf(tip);
     if (latest === null || final === undefined) throw missing(transport, "its tip");
     if (!final.ok && final.error.kind === "rate_limited") throw final.error;
     if (!final.ok && final.error.kind === "refused") looksWithoutTag = finalityRetryLooks;
     const finalized = final.ok && final.value !== null ? final.value : await belowTip(latest);
-    if (finalized.height <= latest.height) return { latest, finalized };
+    if (finalized.height <= latest.height) return { latest, finalized, known: knownOf(told) };
     // Two machines behind one address: the one that told the tip is behind.
     throw new ProviderError("its final block lies above its tip", {
       kind: "malformed",

@@ -1,6 +1,7 @@
 import { day, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainAlarms } from "./alarms.ts";
-import type { ChainClient } from "./client.ts";
+import type { ChainClient, Heads, KnownChain } from "./client.ts";
+import { headTimeFault } from "./head-times.ts";
 import type { Network } from "./networks.ts";
 import type { ProviderBudget } from "./provider-budget.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -19,7 +20,6 @@ export interface PooledProvider {
   readonly budget: ProviderBudget | null;
 }
 
-type Heads = Awaited<ReturnType<ChainClient["heads"]>>;
 type Exclusion = "wrong_chain" | "silent_logs";
 
 /** A provider with what is known of it: when it may be asked, and how far it is believed. */
@@ -43,14 +43,16 @@ export interface PoolMember {
     work: (client: ChainClient) => Promise<T>,
     isAnswer?: (error: ProviderError) => boolean,
   ): Promise<T>;
-  /** Its tip and final block, once its logs were probed where that is due. */
-  heads(): Promise<Heads>;
+  /** Its tip and final block, once its logs were probed where that is due. Refuses times that cannot be true. */
+  heads(known?: KnownChain): Promise<Heads>;
   /** What it leaves out makes it unusable until a probe finds it again. */
   distrust(reason: string): void;
   /** Others have newer blocks, and are asked before it for a while; false ends that. */
   setBehind(isBehind: boolean): void;
   /** Its answers do not fit together: others are asked before it for a while, and its tip is not believed. */
   doubt(reason: string): void;
+  /** It gave a block a time that cannot be true: as `doubt`, with an alarm. */
+  doubtTime(reason: string): void;
   health(best: number, isInUse: boolean): ProviderHealth;
   /** Goes on from what another process wrote down. */
   resume(before: ProviderHealth): void;
@@ -214,6 +216,29 @@ export function makePoolMember(
     if (verdict === "works" || exclusion === null) include("silent_logs");
   }
 
+  function doubt(reason: string): void {
+    doubtedUntil = clock.now() + doubtedMs;
+    note(new ProviderError(reason, { kind: "malformed", provider }));
+  }
+
+  function doubtTime(reason: string): void {
+    doubt(reason);
+    alarms.raise("provider_wrong_time", provider, `${provider} is doubted: ${reason}`, {
+      network: network.id,
+    });
+  }
+
+  /** Throws where the times of the heads cannot be true. */
+  function checkTimes(told: Heads, known: KnownChain | undefined): Heads {
+    const fault = headTimeFault(told, clock.now(), known);
+    if (fault !== null) {
+      doubtTime(fault);
+      throw new ProviderError(fault, { kind: "malformed", provider });
+    }
+    if (!isDoubted()) alarms.clear("provider_wrong_time", provider);
+    return told;
+  }
+
   function condition(): ProviderCondition {
     if (exclusion !== null) return exclusion;
     if (isLeftAlone()) return "waiting";
@@ -229,8 +254,8 @@ export function makePoolMember(
     heard: () => (exclusion === null && !isDoubted() ? heard : null),
     lastFailure: () => lastFailure,
     ask,
-    async heads() {
-      const heads = await ask("heads", () => client.heads());
+    async heads(known) {
+      const heads = await ask("heads", async () => checkTimes(await client.heads(known), known));
       heard = { ...heads, at: clock.now() };
       const isDue = probedAt === null || clock.now() - probedAt >= probeEveryMs;
       if (isDue) await probe(heads.finalized.height);
@@ -242,10 +267,8 @@ export function makePoolMember(
     setBehind(isBehind) {
       behindUntil = isBehind ? clock.now() + behindMs : 0;
     },
-    doubt(reason) {
-      doubtedUntil = clock.now() + doubtedMs;
-      note(new ProviderError(reason, { kind: "malformed", provider }));
-    },
+    doubt,
+    doubtTime,
     health(best, isInUse) {
       const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
       return {

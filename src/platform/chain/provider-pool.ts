@@ -1,6 +1,6 @@
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { ChainAlarms } from "./alarms.ts";
-import type { ChainClient } from "./client.ts";
+import type { ChainClient, Heads, KnownChain } from "./client.ts";
 import type { Network } from "./networks.ts";
 import { ProviderError } from "./provider-error.ts";
 import type { ProviderCounts, ProviderHealth } from "./provider-health.ts";
@@ -26,6 +26,8 @@ export interface ProviderPool {
   distrust(reason: string): void;
   /** The answers of the provider in use do not fit together, or are of another fork: others are asked before it. */
   passOver(reason: string): void;
+  /** A provider, by its name, gave a block a time that cannot be true or that two others contradict. */
+  doubtTime(provider: string, reason: string): void;
   /** Looks after those that are not in use, when that is due: their tips, and whether they list their logs. */
   check(): Promise<void>;
   health(): readonly ProviderHealth[];
@@ -42,7 +44,6 @@ const staleBlocksMin = 10;
 /** One whose blocks are old is not asked again so soon. */
 const heardMs = 30 * second;
 
-type Heads = Awaited<ReturnType<ChainClient["heads"]>>;
 type IsAnswer = (error: ProviderError) => boolean;
 /** How a question is put: to one provider, or to the one of the round. */
 type Put = <T>(
@@ -159,14 +160,15 @@ export function makeProviderPool(deps: {
   }
 
   /** Begins a round. */
-  async function heads(known = 0): Promise<Heads> {
-    const wanted = Math.max(known, bestTip() - staleBlocks);
+  async function heads(known?: KnownChain): Promise<Heads> {
+    const knownHeight = known?.tipHeight ?? 0;
+    const wanted = Math.max(knownHeight, bestTip() - staleBlocks);
     const late: { member: PoolMember; heads: Heads }[] = [];
     current = null;
     for (const member of inOrder()) {
       try {
-        const told = await member.heads();
-        if (await isTooFarAhead(member, told, known)) continue;
+        const told = await member.heads(known);
+        if (await isTooFarAhead(member, told, knownHeight)) continue;
         if (told.latest.height >= wanted) {
           for (const { member: behind } of late) behind.setBehind(true);
           member.setBehind(false);
@@ -204,7 +206,7 @@ export function makeProviderPool(deps: {
     providers: members.map((member) => ({
       network: network.id,
       provider: member.client.provider,
-      heads: () => member.heads(),
+      heads: (known) => member.heads(known),
       ...questions((...put) => member.ask(...put)),
     })),
     isReady: () => members.some((member) => !member.isLeftAlone()),
@@ -215,6 +217,11 @@ export function makeProviderPool(deps: {
       if (members.length === 1) return;
       current?.doubt(reason);
       current = null;
+    },
+    doubtTime(provider, reason) {
+      const member = members.find(({ client }) => client.provider === provider);
+      member?.doubtTime(reason);
+      if (member === current && members.length > 1) current = null;
     },
     async check() {
       if (Math.abs(clock.now() - checkedAt) < checkEveryMs) return;

@@ -9,6 +9,7 @@ import {
   type RowOf,
   type Tx,
 } from "../database/index.ts";
+import type { KnownChain } from "./client.ts";
 
 /** What Till has seen of a network. Everything that depends on the chain's progress is computed from this one row. */
 export interface NetworkState {
@@ -16,7 +17,9 @@ export interface NetworkState {
   readonly chainId: number;
   /** Everything up to here is scanned and final. */
   readonly cursorHeight: number;
-  /** The newest block that is scanned; its time, not the clock's, decides deadlines. */
+  /** The time of the block up to which everything is final, a minute old at least; 0: no provider gave it yet. */
+  readonly cursorTime: Instant;
+  /** The newest block that is scanned. */
   readonly tipHeight: number;
   readonly tipHash: string;
   readonly tipTime: Instant;
@@ -35,6 +38,7 @@ export const stateTable = table(
     chainId: integer(),
     cursorHeight: integer(),
     cursorHash: text(),
+    cursorTime: time(),
     tipHeight: integer(),
     tipHash: text(),
     tipTime: time(),
@@ -62,6 +66,20 @@ export type NetworkStateRow = RowOf<typeof stateTable>;
 export interface KnownBlock {
   readonly height: number;
   readonly hash: string;
+}
+
+/**
+ * The time by which deadlines are decided: that of the newest scanned block, so that nothing expires while nobody reads
+ * the chain, and never later than the clock, so that no provider's word about the future expires anything.
+ */
+export function deadlineTime({ tipTime }: Pick<NetworkState, "tipTime">, now: Instant): Instant {
+  return Math.min(tipTime, now);
+}
+
+/** The scanned chain, against which a provider's heads are checked. */
+export function knownOf(state: NetworkStateRow): KnownChain {
+  const { tipHeight, cursorHeight: height, cursorHash: hash, cursorTime: time } = state;
+  return { tipHeight, final: { height, hash, time } };
 }
 
 /** Null: the network was never reached, so nothing can be issued on it. */

@@ -18,6 +18,7 @@ const state = {
   tipTime: now - 3 * second,
   headHeight: 1_000,
   scannedAt: now - 2 * second,
+  cursorTime: 0,
   disabledTokens: [],
 };
 const good: NetworkReading = {

@@ -129,7 +129,7 @@ eachStore("Figures of a shop", (store) => {
     await settle();
     shop.advance(2 * hour);
     const state = await shop.scan("ethereum", 10_000);
-    await shop.settlement.sweepDeadlines(shop.db, "ethereum", state, shop.now());
+    await shop.sweep(state);
     expect(await statuses()).to.deep.equal({ expired: "2 × 37.00" });
     expect(await summary()).to.include({ outstandingAmount: "0.00", processedVolume: "10.00" });
   });

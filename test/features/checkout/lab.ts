@@ -112,6 +112,7 @@ export function aState(network: LabNetwork, at: Instant): NetworkState {
     network,
     chainId: 1,
     cursorHeight: 900,
+    cursorTime: at,
     tipHeight: 1_000,
     tipHash: "0".repeat(64),
     tipTime: at,

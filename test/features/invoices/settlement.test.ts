@@ -10,7 +10,7 @@ import {
 } from "../../../src/features/invoices/index.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { findWallet } from "../../../src/features/wallets/index.ts";
-import { day, hour, minute } from "../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/address.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { events } from "../../../src/platform/events/table.ts";
@@ -65,7 +65,7 @@ eachStore("an invoice's payments", (store) => {
   const match = async (
     amount: bigint,
     at = address,
-    more: { token?: string; time?: number } = {},
+    more: { token?: string; time?: number | null } = {},
   ) => {
     const found = await shop.db.write(testContext, (tx) =>
       matchHolds(tx, "tron", [
@@ -74,7 +74,7 @@ eachStore("an invoice's payments", (store) => {
           token: more.token ?? "USDT",
           address: canonical(at),
           amount,
-          blockTime: more.time ?? shop.now(),
+          blockTime: more.time === undefined ? shop.now() : more.time,
         },
       ]),
     );
@@ -265,6 +265,8 @@ eachStore("an invoice's payments", (store) => {
     expect(await match(tokens(25), address, { time: issuedAt - minute - 1 })).to.equal(null);
     expect(await match(tokens(25), address, { time: end })).not.to.equal(null);
     expect(await match(tokens(25), address, { time: end + 1 })).to.equal(null);
+    // Where nobody is sure of the time, it refuses nothing.
+    expect(await match(tokens(25), address, { time: null })).not.to.equal(null);
   });
 
   it("tell the payments' ledger what an invoice asks for", async () => {
@@ -303,7 +305,7 @@ eachStore("the deadline of an invoice", (store) => {
 
   const sweep = async (tipTime = shop.now()) => {
     const state = await shop.scan("tron", 2_000, tipTime);
-    return shop.settlement.sweepDeadlines(shop.db, "tron", state, shop.now());
+    return shop.sweep(state);
   };
   const status = async (invoice: InvoiceView) =>
     (await shop.invoices.get(shop.organizationId, invoice.id)).status;
@@ -348,6 +350,43 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await status(enough)).to.equal("confirming");
     const cancel = shop.invoices.cancel(testContext, shop.organizationId, part.id);
     expect(await refusal(cancel)).to.have.property("code", "invoice_not_cancelable");
+  });
+
+  it("expires nothing by a block time that is ahead of the clock", async () => {
+    const invoice = await shop.create();
+    expect(await sweep((invoice.expiresAt ?? 0) + 10 * day)).to.equal(0);
+    expect(await status(invoice)).to.equal("open");
+  });
+
+  it("opens an invoice again that a wrong clock and a wrong block time expired", async () => {
+    const invoice = await shop.create();
+    shop.advance(2 * hour);
+    expect(await sweep()).to.equal(1);
+    expect(await status(invoice)).to.equal("expired");
+    // A reorganisation sets the chain's time back by seconds: that opens nothing.
+    expect(await sweep((invoice.expiresAt ?? 0) - 30 * second)).to.equal(0);
+    shop.advance(-2 * hour);
+    const catchingUp = { ...(await shop.scan("tron", 2_000)), headHeight: 3_000 };
+    expect(await shop.sweep(catchingUp)).to.equal(0);
+    expect(await sweep()).to.equal(1);
+    expect(await status(invoice)).to.equal("open");
+    expect(await sweep()).to.equal(0);
+    const rows = await shop.db.find(events, "WHERE object_id = $1 ORDER BY id", [invoice.id]);
+    expect(rows.map(({ type }) => type).slice(1)).to.deep.equal([
+      ...["invoice.expired", "invoice.updated"],
+    ]);
+  });
+
+  it("releases no hold while nobody is sure of the final block's time, or by one ahead of the clock", async () => {
+    const invoice = await shop.create();
+    const end = (invoice.expiresAt ?? 0) + 7 * day;
+    const state = await shop.scan("tron", 2_000, end + day);
+    expect(await shop.sweep(state)).to.equal(0);
+    shop.advance(9 * day);
+    expect(await shop.sweep(state, null)).to.equal(1);
+    expect(await shop.sweep(state, null)).to.equal(0);
+    expect(await shop.sweep(state, end)).to.equal(0);
+    expect(await shop.sweep(state)).to.equal(1);
   });
 
   it("lets an expired invoice be canceled, and be paid late", async () => {

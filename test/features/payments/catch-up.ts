@@ -39,7 +39,7 @@ export async function catchUp(
       till.chain.place(height, [{ to, amount: token(1) }]);
       paid += 1;
     }
-    till.chain.mine(blocks);
+    till.pass(blocks);
     node.view.rangeMax = rangeMax;
     node.resetCounts();
     let answers = 0;

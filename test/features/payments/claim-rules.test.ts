@@ -25,6 +25,7 @@ describe("what a submitted transaction must fit", () => {
     blockHeight: 100,
     blockHash: "2".repeat(64),
     blockTime: terms.issuedAt,
+    isTimeAgreed: true,
     contract: contractOf("USDT"),
     from: "b2".repeat(20),
     to: address,

@@ -7,6 +7,7 @@ import {
   type InvoiceView,
 } from "../../../src/features/invoices/index.ts";
 import {
+  makeBlockTimes,
   makeClaimExaminer,
   makePaymentService,
   makeWatcher,
@@ -21,6 +22,7 @@ import { second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import type { PageQuery } from "../../../src/kernel/page.ts";
 import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createAlarms } from "../../../src/platform/chain/alarms.ts";
 import type { ChainClient } from "../../../src/platform/chain/client.ts";
 import { createOutbox } from "../../../src/platform/events/index.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
@@ -66,8 +68,10 @@ export function openMarket(
     outbox: createOutbox({ ids, nudge: () => undefined }),
     logger: silentLogger,
   };
-  const watcher = makeWatcher({ ...reading, providers });
-  const examiner = makeClaimExaminer({ ...reading, providers, claimableTerms });
+  const alarms = createAlarms(reading);
+  const times = makeBlockTimes({ clock, providers, alarms });
+  const watcher = makeWatcher({ ...reading, providers, times });
+  const examiner = makeClaimExaminer({ ...reading, providers, claimableTerms, times });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const [worker] = makeWatchWorkers({
     ...{ db, clock, leases, invoices },

@@ -1,4 +1,5 @@
 import {
+  makeBlockTimes,
   makeChainService,
   makeClaimExaminer,
   makeMonitor,
@@ -58,6 +59,8 @@ export interface PooledNetwork {
   advance(milliseconds: number): void;
   /** Runs the network's worker until nothing is waiting, a poll later each time. */
   look(): Promise<void>;
+  /** Mines and lets the time of the blocks pass, while nobody looks. */
+  pass(blocks: number): void;
   /** Mines, lets the time of the blocks pass, and looks. */
   mine(blocks: number): Promise<void>;
   state(): Promise<NetworkStateRow>;
@@ -121,8 +124,9 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const ids = createIds(systemRandom);
   const invoices = askingInvoices(ids);
   const { client, providers } = pool;
+  const times = makeBlockTimes({ clock, providers, alarms, pool });
   const reading = {
-    ...{ db, clock, ids, network, invoices, pool, alarms, client, providers },
+    ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
     auditor: createAuditor(ids),
     outbox: createOutbox({ ids, nudge: () => undefined }),
     logger: silentLogger,
@@ -154,9 +158,12 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     advance(milliseconds) {
       now += milliseconds;
     },
-    async mine(count) {
+    pass(count) {
       chain.mine(count);
       now += count * poolBlockMs;
+    },
+    async mine(count) {
+      harness.pass(count);
       await look();
     },
     async state() {

@@ -6,7 +6,7 @@ import { addressOf } from "./scripted-chain.ts";
 import { anyStore } from "../../support/stores.ts";
 import type { ProviderFault } from "../../support/rpc-front.ts";
 import type { FakeNode } from "../../support/fake-node.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
+import { openPool, poolBlockMs, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
 import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");
@@ -141,7 +141,7 @@ anyStore("A network with several providers", (store) => {
     first.view.rangeMax = 7;
     for (let payment = 0; payment < 4; payment += 1) {
       pay();
-      till.chain.mine(30);
+      till.pass(30);
     }
     await till.look();
     expect(await till.payments()).to.have.length(4);
@@ -343,16 +343,22 @@ anyStore("A network with several providers", (store) => {
     expect(paid.map(({ amount }) => amount)).to.deep.equal([token(25)]);
   });
 
-  it("goes by the blocks' time, two hours off either way", async () => {
+  it("goes by the blocks' time where its clock is two hours off, and waits for it while it is behind", async () => {
     await open();
     pay();
     await till.mine(1);
     till.advance(-2 * hour);
     pay();
     await till.look();
+    expect(await till.transfers()).to.have.length(1);
+    expect(await till.storedAlarms()).to.have.members([
+      ...["network_not_read", "provider_wrong_time", "provider_wrong_time"],
+    ]);
     till.advance(4 * hour);
     pay();
     await till.mine(20);
+    await till.mine(1);
+    expect(await till.storedAlarms()).to.deep.equal([]);
     const times = (await till.transfers()).map(({ blockTime }) => blockTime);
     expect(times).to.deep.equal([61, 63, 64].map((height) => till.chain.block(height).time));
     await expectCredited(3);
@@ -375,9 +381,9 @@ anyStore("A network with several providers", (store) => {
       limits: { requestsPerSecond: 5, requestsPerDay: null },
       maxLogRange: 20,
     });
-    till.chain.mine(1_000);
+    till.pass(1_000);
     const before = till.budgets[0]?.spentToday().requests ?? 0;
-    const begun = (await till.state()).scannedAt;
+    const begun = (await till.state()).scannedAt + 1_000 * poolBlockMs;
     await till.look();
     const took = (await till.state()).scannedAt - begun;
     const asked = (till.budgets[0]?.spentToday().requests ?? 0) - before;

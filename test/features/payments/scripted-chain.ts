@@ -131,11 +131,16 @@ export function scriptChain(options: {
       network: "ethereum",
       provider: name,
       chainId: () => call("chainId", () => faults.chainId),
-      heads: () =>
+      heads: (known) =>
         call("heads", () => {
           const latest = tip();
           const final = blocks[Math.max(0, latest.height - options.finalityLag)];
-          return { latest, finalized: final === undefined ? latest : headOf(final) };
+          const asked = known === undefined ? undefined : visible()[known.final.height];
+          return {
+            latest,
+            finalized: final === undefined ? latest : headOf(final),
+            known: asked === undefined ? null : headOf(asked),
+          };
         }),
       transfers: ({ from, to, contracts, recipients }) =>
         call("transfers", () => {

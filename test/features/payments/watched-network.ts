@@ -10,10 +10,12 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
+import { makeBlockTimes } from "../../../src/features/payments/block-times.ts";
 import { makeWatcher, type Watcher } from "../../../src/features/payments/watcher.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
 import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createAlarms } from "../../../src/platform/chain/alarms.ts";
 import type { Address, ChainClient } from "../../../src/platform/chain/client.ts";
 import type { Network } from "../../../src/platform/chain/networks.ts";
 import { networkState, type NetworkStateRow } from "../../../src/platform/chain/state.ts";
@@ -210,10 +212,12 @@ export async function watchNetwork(
     },
     child: () => logger,
   };
+  const clock = { now: () => now };
+  const providers = options.providers?.(chain) ?? [chain.client];
+  const times = makeBlockTimes({ clock, providers, alarms: createAlarms({ clock, logger }) });
   const another = () =>
     makeWatcher({
-      db,
-      clock: { now: () => now },
+      ...{ db, clock, providers, times },
       ids,
       auditor: createAuditor(ids),
       outbox: createOutbox({ ids, nudge: () => undefined }),
@@ -221,7 +225,6 @@ export async function watchNetwork(
       logger,
       network,
       client: chain.client,
-      providers: options.providers?.(chain) ?? [chain.client],
     });
   const watcher = another();
 

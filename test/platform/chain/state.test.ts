@@ -17,6 +17,7 @@ function stateOf(network: string): NetworkStateRow {
     chainId: 1,
     cursorHeight: 90,
     cursorHash: "a".repeat(64),
+    cursorTime: 900,
     tipHeight: 100,
     tipHash: "b".repeat(64),
     tipTime: 1_000,

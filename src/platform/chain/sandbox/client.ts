@@ -92,14 +92,19 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
     provider,
     chainId: () => ofOneChain(() => Promise.resolve(network.chainId)),
 
-    heads: () =>
+    heads: (known) =>
       ofOneChain(async ({ newest, height }) => {
         const settled = tipAt(newest, clock.now() - settleMs);
         const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
-        const { segments, forks } = await view(final);
+        const knownHeight = known?.final.height ?? final;
+        const { segments, forks } = await view(Math.min(final, knownHeight));
         return {
           latest: blockAt(segments, forks, height),
           finalized: blockAt(segments, forks, final),
+          known:
+            known === undefined || knownHeight > height
+              ? null
+              : blockAt(segments, forks, knownHeight),
         };
       }),
 

@@ -13,6 +13,7 @@ import { migration as transactionHashes } from "./0011-transaction-hashes.ts";
 import { migration as search } from "./0012-search.ts";
 import { migration as issuedInvoices } from "./0013-issued-invoices.ts";
 import { migration as paymentOrders } from "./0014-payment-orders.ts";
+import { migration as chainTimes } from "./0015-chain-times.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   search,
   issuedInvoices,
   paymentOrders,
+  chainTimes,
 ];

@@ -1,0 +1,133 @@
+import type { ChainAlarms } from "../../platform/chain/alarms.ts";
+import { aheadMaxMs } from "../../platform/chain/head-times.ts";
+import type { ChainClient, Head } from "../../platform/chain/client.ts";
+import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
+import { toIso, type Clock, type Instant } from "../../kernel/clock.ts";
+
+/** A block whose time is asked for. */
+export interface AskedBlock {
+  readonly height: number;
+  readonly hash: string;
+  /** The time that a provider, by its name, gave it already. */
+  readonly told: { readonly provider: string; readonly time: Instant } | null;
+}
+
+export interface BelievedTime {
+  readonly time: Instant;
+  /** Two providers gave the block this time, or the only one that is configured did. */
+  readonly isAgreed: boolean;
+}
+
+/**
+ * The times of blocks that money depends on. A hash commits to its block's time, but no provider proves it: where two
+ * are configured, two must give a block the same time before it makes a payment late or releases a hold.
+ */
+export interface BlockTimes {
+  /**
+   * The times of blocks, by hash. A block without an agreed time has the time that was told of it, and is left out where
+   * none was. The other providers are asked for all blocks at once, each at most once a call; agreed times are kept.
+   */
+  of(blocks: readonly AskedBlock[]): Promise<ReadonlyMap<string, BelievedTime>>;
+  /** Forgets the blocks below a height. */
+  forgetBelow(height: number): void;
+}
+
+export function makeBlockTimes(deps: {
+  readonly clock: Clock;
+  /** Each provider by itself, in order of preference. */
+  readonly providers: readonly ChainClient[];
+  readonly alarms: ChainAlarms;
+  readonly pool?: Pick<ProviderPool, "doubtTime">;
+}): BlockTimes {
+  const { clock, providers, alarms, pool } = deps;
+  const needed = Math.min(2, providers.length);
+  const agreed = new Map<string, { readonly height: number; readonly time: Instant }>();
+
+  async function blocksOf(
+    provider: ChainClient,
+    asked: readonly AskedBlock[],
+  ): Promise<readonly (Head | null)[]> {
+    try {
+      return await provider.blocks(asked.map(({ height }) => height));
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      return [];
+    }
+  }
+
+  /** Compares what providers told of one block, and names those that two others contradict. */
+  function judge({ height, hash }: AskedBlock, votes: ReadonlyMap<string, Instant>): void {
+    const times = [...votes.values()];
+    const time = times.find((one) => times.filter((other) => other === one).length >= needed);
+    const isDisputed = new Set(times).size > 1;
+    if (time !== undefined) {
+      agreed.set(hash, { height, time });
+      for (const [provider, told] of votes) {
+        alarms.clear("block_time_disputed", provider);
+        if (told === time) continue;
+        pool?.doubtTime(
+          provider,
+          `it gives block ${String(height)} the time ${toIso(told)}; two others, ${toIso(time)}`,
+        );
+      }
+      return;
+    }
+    const [first, second] = [...votes];
+    if (!isDisputed || first === undefined || second === undefined) return;
+    alarms.raise(
+      "block_time_disputed",
+      second[0],
+      `${first[0]} gives block ${String(height)} the time ${toIso(first[1])} and ${second[0]} ` +
+        `${toIso(second[1])}. No payment in it is late by either until they agree.`,
+      { blockHeight: height, blockHash: hash },
+    );
+  }
+
+  /** Asks the providers, those that told nothing yet, until every block has enough votes or none is left to ask. */
+  async function ask(open: readonly AskedBlock[]): Promise<void> {
+    const votes = new Map(
+      open.map(({ hash, told }) => [
+        hash,
+        new Map(told === null ? [] : [[told.provider, told.time] as const]),
+      ]),
+    );
+    const votesOf = (block: AskedBlock) => votes.get(block.hash) ?? new Map<string, Instant>();
+    for (const provider of providers) {
+      const due = open.filter((block) => {
+        const given = votesOf(block);
+        const times = [...given.values()];
+        const isDecided = times.some(
+          (one) => times.filter((other) => other === one).length >= needed,
+        );
+        return !isDecided && !given.has(provider.provider);
+      });
+      if (due.length === 0) continue;
+      const found = await blocksOf(provider, due);
+      for (const [place, block] of due.entries()) {
+        const own = found[place];
+        if (own?.hash !== block.hash || own.time > clock.now() + aheadMaxMs) continue;
+        votesOf(block).set(provider.provider, own.time);
+      }
+    }
+    for (const block of open) judge(block, votesOf(block));
+  }
+
+  return {
+    async of(blocks) {
+      const distinct = [...new Map(blocks.map((block) => [block.hash, block])).values()];
+      const open = distinct.filter(({ hash }) => !agreed.has(hash));
+      if (open.length > 0) await ask(open);
+      return new Map(
+        distinct.flatMap(({ hash, told }): [string, BelievedTime][] => {
+          const known = agreed.get(hash);
+          if (known !== undefined) return [[hash, { time: known.time, isAgreed: true }]];
+          return told === null ? [] : [[hash, { time: told.time, isAgreed: false }]];
+        }),
+      );
+    },
+    forgetBelow(height) {
+      for (const [hash, block] of agreed) if (block.height < height) agreed.delete(hash);
+    },
+  };
+}

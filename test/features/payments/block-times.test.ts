@@ -1,0 +1,152 @@
+// Providers that give blocks other times than the chain does: ahead of the clock, behind their ancestors, or a little off.
+import { expect } from "chai";
+import { day, minute } from "../../../src/kernel/clock.ts";
+import type { PayableTerms } from "../../../src/features/invoices/index.ts";
+import { eachStore } from "../../support/stores.ts";
+import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { standInInvoices, token } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("Block times", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  let till: PooledNetwork;
+  afterEach(() => till.stop());
+
+  async function open(nodes: number): Promise<PooledNetwork> {
+    till = await openPool(await store.open(), { nodes });
+    return till;
+  }
+  const viewOf = (place: number) => {
+    const node = till.nodes[place];
+    if (node === undefined) throw new Error("there is no such node");
+    return node.view;
+  };
+  const ask = (terms: Partial<PayableTerms> = {}) => till.invoices.ask({ address: shop, terms });
+  const pay = () => {
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.advance(poolBlockMs);
+    return till.chain.block(till.chain.height()).time;
+  };
+
+  it("of ten days ahead are not believed of the only provider, and the operator is told", async () => {
+    await open(1);
+    const { id } = ask();
+    const before = await till.state();
+    viewOf(0).timeShift = 10 * day;
+    pay();
+    await till.look();
+    expect(await till.state()).to.deep.equal(before);
+    expect(await till.storedAlarms()).to.deep.equal(["network_not_read", "provider_wrong_time"]);
+    expect(till.watcher.health().problem).to.match(/is 144\d\d minutes ahead of this server's clock/);
+    viewOf(0).timeShift = 0;
+    till.advance(6 * minute);
+    await till.mine(5);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+  });
+
+  it("of ten days ahead pass the provider over where there is another", async () => {
+    await open(2);
+    ask();
+    viewOf(0).timeShift = 10 * day;
+    pay();
+    await till.look();
+    const { tipHeight, tipTime } = await till.state();
+    expect(tipHeight).to.equal(till.chain.height());
+    expect(tipTime).to.equal(till.chain.block(tipHeight).time);
+    expect(await till.payments()).to.have.length(1);
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+    expect(till.pool.health()[0]).to.include({ isInUse: false });
+  });
+
+  it("before those of the blocks below are not believed", async () => {
+    await open(1);
+    await till.mine(1);
+    const before = await till.state();
+    for (const shift of ["tipTimeShift", "timeShift"] as const) {
+      viewOf(0)[shift] = -60 * minute;
+      await till.mine(1);
+      expect(await till.state()).to.deep.equal(before);
+      expect(await till.storedAlarms()).to.include("provider_wrong_time");
+      viewOf(0)[shift] = 0;
+    }
+  });
+
+  it("of logs outside of their blocks' are not believed", async () => {
+    await open(2);
+    ask();
+    pay();
+    const node = viewOf(0);
+    // Its headers stay right.
+    node.logTimeShift = 8 * minute;
+    await till.look();
+    expect((await till.transfers()).map(({ amount }) => amount)).to.deep.equal([token(25)]);
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+  });
+
+  it("that two providers dispute make no payment late, and are corrected once they agree", async () => {
+    await open(2);
+    viewOf(0).timeShift = 5 * minute;
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height() + 2).time });
+    const time = pay();
+    await till.look();
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal(["block_time_disputed"]);
+    viewOf(0).timeShift = 0;
+    await till.mine(1);
+    await till.mine(1);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    const [transfer] = await till.transfers();
+    const [payment] = await till.payments();
+    expect(transfer?.blockTime).to.equal(time);
+    expect(payment).to.include({ blockTime: time, version: 2 });
+  });
+
+  it("that only one of two providers gave make no payment late until the other gives them, too", async () => {
+    await open(2);
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height()).time });
+    till.nodes[1]?.fail("unavailable", Infinity);
+    const time = pay();
+    await till.look();
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: false });
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.mine(4);
+    await till.mine(1);
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: true });
+    expect((await till.payments())[0]).to.include({ blockTime: time, status: "confirmed" });
+  });
+
+  it("that two of three providers give are believed, and the third is doubted", async () => {
+    await open(3);
+    viewOf(0).timeShift = 5 * minute;
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height() + 2).time });
+    const time = pay();
+    await till.look();
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+    expect(till.pool.health()[0]).to.include({ isInUse: false });
+  });
+
+  it("release no hold unless two providers agree about the final block", async () => {
+    await open(2);
+    await till.mine(1);
+    const { cursorTime, cursorHeight } = await till.state();
+    const time = till.chain.block(cursorHeight).time;
+    expect(cursorTime).to.equal(time);
+    expect(await till.watcher.finalTime()).to.equal(time);
+    await till.mine(5);
+    viewOf(1).timeShift = 5 * minute;
+    expect(await till.watcher.finalTime()).to.equal(null);
+    viewOf(1).timeShift = 0;
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    expect(await till.watcher.finalTime()).to.equal((await till.state()).cursorTime);
+  });
+});
