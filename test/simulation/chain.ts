@@ -119,12 +119,18 @@ export function makeChain(options: {
       network: options.network,
       provider: name,
       chainId: () => call(() => options.chainId),
-      heads: () =>
+      heads: (known) =>
         call(() => {
           const latest = top();
+          const asked = known === undefined ? undefined : blocks[known.final.height];
+          const isThere = asked !== undefined && asked.height <= latest.height;
           const lag = lies.callsNewestFinal ? 0 : options.finalityLag;
           const final = blocks[Math.max(0, latest.height - lag)] ?? latest;
-          return { latest: told(latest), finalized: told(final) };
+          return {
+            latest: told(latest),
+            finalized: told(final),
+            known: isThere ? told(asked) : null,
+          };
         }),
       transfers: ({ from, to, contracts, recipients }) =>
         call(() => ({

@@ -90,7 +90,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   }
 
   /** Decides deadlines as of a state. The providers agree about the time of its final block unless told otherwise. */
-  function sweep(state: NetworkState, finalTime: Instant | null = state.cursorTime): Promise<number> {
+  function sweep(
+    state: NetworkState,
+    finalTime: Instant | null = state.cursorTime,
+  ): Promise<number> {
     const agreed = () => Promise.resolve(finalTime);
     return settlement.sweepDeadlines(db, state.network, state, now, agreed);
   }

@@ -99,9 +99,7 @@ function statusOf(terms: Terms, totals: PaymentTotals, time: Instant): InvoiceSt
   if (totals.seen >= issued.dueAmount) return "confirming";
   if (canceledAt !== null) return "canceled";
   const isOver =
-    terms.status === "expired"
-      ? time > issued.expiresAt - reopensMs
-      : time > issued.expiresAt;
+    terms.status === "expired" ? time > issued.expiresAt - reopensMs : time > issued.expiresAt;
   if (isOver) return "expired";
   return totals.seen > 0n ? "partially_paid" : "open";
 }

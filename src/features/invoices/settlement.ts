@@ -126,8 +126,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       return db.write(sweepContext, async (tx) => {
         const rows = await lockInvoices(tx, [...due, ...tooEarly].sort());
         await settle(tx, rows, storedTotals, state, at);
-        const released =
-          releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
+        const released = releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
         return rows.length + released;
       });
     },

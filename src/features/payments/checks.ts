@@ -135,6 +135,16 @@ export const paymentChecks: readonly Check[] = [
       ORDER BY id`,
   }),
   queryCheck({
+    name: "transfers.final",
+    describe: "No transfer counts as final above the block up to which its network is.",
+    advice: "Read the blocks again: till chain scan.",
+    sql: `SELECT transfers.id AS "row", 'It is final in block ' || transfers.block_height || '.' AS fault
+      FROM transfers JOIN network_states ON network_states.network = transfers.network
+      WHERE transfers.is_final = 1 AND transfers.status = 'seen'
+        AND transfers.block_height > network_states.cursor_height
+      ORDER BY transfers.id`,
+  }),
+  queryCheck({
     name: "transfers.once",
     describe: "No transfer is on record twice at one place of its chain.",
     advice: "Reject the payments of the later row.",

@@ -34,10 +34,12 @@ export function makeWatchWorkers(deps: {
 }): Worker[] {
   const { db, clock, leases, invoices } = deps;
 
-  async function sweep({ network, finalTime }: Watcher): Promise<boolean> {
-    const state = await networkState(db, network.id);
+  async function sweep(watcher: Watcher): Promise<boolean> {
+    const { id } = watcher.network;
+    const state = await networkState(db, id);
     if (state === null) return false;
-    return (await invoices.sweepDeadlines(db, network.id, state, clock.now(), finalTime)) > 0;
+    const finalTime = () => watcher.finalTime();
+    return (await invoices.sweepDeadlines(db, id, state, clock.now(), finalTime)) > 0;
   }
 
   const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));

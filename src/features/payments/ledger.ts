@@ -4,7 +4,7 @@ import type { Tx } from "../../platform/database/index.ts";
 import { askedMatches } from "./asked.ts";
 import { writeChanges, type Change, type TermsOf } from "./changes.ts";
 import type { Entry, LedgerDeps } from "./entry.ts";
-import { findPlaces, writePlaces, type Placed } from "./placement.ts";
+import { findPlaces, withoutDoubt, writePlaces, type Placed } from "./placement.ts";
 import { confirmPayment, movePayment, openPayment, revertPayment } from "./rules.ts";
 import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
@@ -15,15 +15,16 @@ import type { PaymentRow, TransferRow } from "./table.ts";
  * payments came to have their confirmations with it, so that their receipts can be read at once.
  */
 export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boolean> {
-  const found = await findPlaces(tx, deps, entry);
+  const places = await findPlaces(tx, deps, entry);
   const invoiceIds = new Set([
-    ...found.invoiceIds,
+    ...places.invoiceIds,
     ...entry.verified.map(({ payment }) => payment.invoiceId),
   ]);
   const inOrder = [...invoiceIds].sort();
   const locked: TermsOf =
     inOrder.length === 0 ? new Map() : await deps.invoices.lockTerms(tx, inOrder);
-  const terms = await withLatePolicies(tx, deps, found, locked);
+  const terms = await withLatePolicies(tx, deps, places, locked);
+  const found = withoutDoubt(places, terms);
   const stored = await lockPayments(tx, inOrder);
   const followed = followPayments(stored, found, entry);
   const asked = askedMatches(

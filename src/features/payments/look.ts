@@ -1,4 +1,10 @@
-import type { Address, ChainClient, Head, Heads, TransferLog } from "../../platform/chain/client.ts";
+import type {
+  Address,
+  ChainClient,
+  Head,
+  Heads,
+  TransferLog,
+} from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
@@ -36,8 +42,11 @@ export interface Recipients {
   among(addresses: readonly Address[]): Promise<ReadonlySet<Address>>;
 }
 
-/** It left out transfers that it has receipts for, or gave a block a time that cannot be true. */
-export type AnswerFault = "left_out" | "wrong_time";
+/**
+ * It left out transfers that it has receipts for, gave a block a time that cannot be true, or denies a final block that
+ * another provider has.
+ */
+export type AnswerFault = "left_out" | "wrong_time" | "denies_final";
 
 /** The answers do not belong together, because the chain or the provider went on meanwhile: look again. */
 export class AnswerDropped extends Error {

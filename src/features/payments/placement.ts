@@ -44,7 +44,9 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
   );
   const logs = [...difference.fresh, ...difference.moved.map(({ log }) => log)];
   const doubtful = new Set(
-    [...fresh, ...moved].flatMap(({ id }, place) => (logs[place]?.isTimeAgreed === false ? [id] : [])),
+    [...fresh, ...moved].flatMap(({ id }, place) =>
+      logs[place]?.isTimeAgreed === false ? [id] : [],
+    ),
   );
   const matches = await matchTransfers(tx, deps, entry, free, doubtful);
   return {
@@ -67,9 +69,8 @@ export async function writePlaces(
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
 ): Promise<Placed> {
   const { matches } = placed;
-  const matched = (found: TransferRow): TransferRow => {
-    const match = matches.get(found.id);
-    const row = withoutDoubt(found, placed.doubtful, terms, match);
+  const matched = (row: TransferRow): TransferRow => {
+    const match = matches.get(row.id);
     if (match === undefined) return row;
     const asked = terms.get(match.invoiceId);
     assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
@@ -93,17 +94,23 @@ export async function writePlaces(
   return { ...placed, fresh, moved };
 }
 
-/** No payment is late by the word of one provider alone: its block's time is at most its invoice's deadline. */
-function withoutDoubt(
-  row: TransferRow,
-  doubtful: ReadonlySet<Id<"transfer">>,
+/**
+ * The same transfers with times that make no payment late by the word of one provider alone: where no second one agrees,
+ * a block's time is at most the deadline of the transfer's invoice.
+ */
+export function withoutDoubt(
+  placed: Placed,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
-  match: Match | undefined,
-): TransferRow {
-  const invoiceId = match?.invoiceId ?? row.invoiceId;
-  const asked = invoiceId === null ? undefined : terms.get(invoiceId);
-  if (!doubtful.has(row.id) || asked === undefined) return row;
-  return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
+): Placed {
+  const { doubtful, matches } = placed;
+  if (doubtful.size === 0) return placed;
+  const inTime = (row: TransferRow): TransferRow => {
+    const invoiceId = matches.get(row.id)?.invoiceId ?? row.invoiceId;
+    const asked = invoiceId === null ? undefined : terms.get(invoiceId);
+    if (!doubtful.has(row.id) || asked === undefined) return row;
+    return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
+  };
+  return { ...placed, fresh: placed.fresh.map(inTime), moved: placed.moved.map(inTime) };
 }
 
 /** States of transfers that no rule gave to anybody whose address they went to. */

@@ -1,8 +1,8 @@
 import type { ChainAlarms } from "../../platform/chain/alarms.ts";
-import type { ChainClient, Head } from "../../platform/chain/client.ts";
+import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
-import type { NetworkStateRow } from "../../platform/chain/state.ts";
+import type { NetworkState } from "../../platform/chain/state.ts";
 
 /** The network cannot be watched as it is configured. The server goes on; an operator has to act. */
 export class NetworkStopped extends Error {
@@ -16,6 +16,15 @@ export async function checkChainId(client: ChainClient, network: Network): Promi
   throw new NetworkStopped(
     `${client.provider} is of chain ${String(chainId)} and ${network.title} is chain ` +
       `${String(network.chainId)}. Correct the network's provider.`,
+  );
+}
+
+/** Throws NetworkStopped where another chain was scanned than is configured now. */
+export function checkSameChain({ chainId }: NetworkState, network: Network): void {
+  if (chainId === network.chainId) return;
+  throw new NetworkStopped(
+    `What was scanned of ${network.title} is of chain ${String(chainId)}, and it is configured as ` +
+      `chain ${String(network.chainId)}. Correct the network's chain id.`,
   );
 }
 
@@ -73,26 +82,4 @@ async function faultOf(
     if (isItsAnswer) return error.message;
     throw error;
   }
-}
-
-/**
- * Stops at a chain that is not the one that was scanned before, or that denies what it called final. `isThorough` asks
- * for the block of the cursor where the final block that is known anyway is another.
- */
-export async function checkCursor(
-  client: ChainClient,
-  network: Network,
-  state: NetworkStateRow,
-  finalized: Head,
-  isThorough: boolean,
-): Promise<void> {
-  const block = finalized.height === state.cursorHeight ? finalized : null;
-  const [asked = null] =
-    block === null && isThorough ? await client.blocks([state.cursorHeight]) : [block];
-  const isAnother = asked !== null && asked.hash !== state.cursorHash;
-  if (!isAnother && state.chainId === network.chainId) return;
-  throw new NetworkStopped(
-    `This is not the chain of ${network.title} that was scanned before: its block ` +
-      `${String(state.cursorHeight)} was final and is another one now. Correct the network's provider.`,
-  );
 }

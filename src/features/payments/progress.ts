@@ -12,7 +12,7 @@ const heartbeatMs = 10 * second;
 /** Kept blocks lie at least this part of the window apart. */
 const keptPerWindow = 8;
 
-/** The state after a look. The cursor only ever moves up, to what is scanned and final. */
+/** The state after a look. The cursor moves up here, to what is scanned and final; `stateAt` alone sets it back. */
 export function nextState(
   state: NetworkStateRow,
   found: Look,
@@ -41,6 +41,27 @@ export function nextState(
   };
 }
 
+/** The state that begins again above a final block, where the chain replaced those above it. */
+export function stateAt(
+  state: NetworkStateRow,
+  base: Head,
+  headHeight: number,
+  at: Instant,
+): NetworkStateRow {
+  return {
+    ...state,
+    cursorHeight: base.height,
+    cursorHash: base.hash,
+    cursorTime: ancestorTime(base, at),
+    tipHeight: base.height,
+    tipHash: base.hash,
+    tipTime: base.time,
+    headHeight,
+    scannedAt: at,
+    version: state.version + 1,
+  };
+}
+
 /** The time of a final block against which later blocks are checked. */
 export function ancestorTime({ time }: Head, at: Instant): Instant {
   return Math.min(time, at - ancestorAgeMs);
@@ -62,17 +83,53 @@ export function isBehind(state: NetworkStateRow): boolean {
   return state.tipHeight < state.headHeight;
 }
 
-/** Which of the kept blocks stay after a look, and the one that is added. */
+/** Which blocks are kept after a look: some between the cursor and the tip, and of the final ones the cursor's. */
 export function keptBlocks(
   known: readonly KnownBlock[],
   found: Look,
+  before: Pick<NetworkStateRow, "cursorHeight" | "cursorHash">,
   after: NetworkStateRow,
   network: Pick<Network, "windowBlocks">,
-): { readonly upTo: number; readonly added: KnownBlock | null } {
-  const mostHeight = found.isRewound ? found.base.height : found.to.height - 1;
-  const kept = known.filter(({ height }) => height > after.cursorHeight && height <= mostHeight);
-  const upTo = kept.at(-1)?.height ?? after.cursorHeight;
+): readonly KnownBlock[] {
   const spacing = Math.ceil(network.windowBlocks / keptPerWindow);
+  const cursorOf = (state: typeof before) => ({
+    height: state.cursorHeight,
+    hash: state.cursorHash,
+  });
+  // A block that was kept as a revocable one may have been replaced since: only the cursor's own is final for sure.
+  const final = known.filter(({ height }) => height <= before.cursorHeight);
+  const cursors = [cursorOf(before), cursorOf(after)];
+  for (const cursor of cursors) {
+    const last = final.at(-1);
+    if (last === undefined || cursor.height - last.height >= spacing) final.push(cursor);
+  }
+
+  const mostHeight = found.isRewound ? found.base.height : found.to.height - 1;
+  const open = known.filter(({ height }) => height > after.cursorHeight && height <= mostHeight);
   const { height, hash } = found.to;
-  return { upTo, added: height - upTo >= spacing ? { height, hash } : null };
+  const upTo = open.at(-1)?.height ?? after.cursorHeight;
+  if (height - upTo >= spacing) open.push({ height, hash });
+  return [...thinned(final, spacing, after.cursorHeight), ...open];
+}
+
+/** So many spacings below the cursor every kept block stays, and one in so many spacings further down. */
+const denseSpacings = 64;
+const sparseSpacings = 32;
+/** Kept final blocks reach down so many spacings: 65,536 blocks for a window of 256. */
+const keptSpacings = denseSpacings * sparseSpacings;
+
+function thinned(
+  final: readonly KnownBlock[],
+  spacing: number,
+  cursorHeight: number,
+): readonly KnownBlock[] {
+  let bucket = -1;
+  return final.filter(({ height }) => {
+    const depth = cursorHeight - height;
+    if (depth <= denseSpacings * spacing) return true;
+    const own = Math.floor(height / (sparseSpacings * spacing));
+    const isFirst = own !== bucket;
+    bucket = own;
+    return isFirst && depth <= keptSpacings * spacing;
+  });
 }

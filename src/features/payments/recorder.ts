@@ -1,15 +1,21 @@
 import type { Clock } from "../../kernel/clock.ts";
+import type { Head } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { extendScan } from "../../platform/chain/scans.ts";
-import { keepBlocks, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import { cutScans, extendScan } from "../../platform/chain/scans.ts";
+import {
+  keepBlocks,
+  knownBlocks,
+  replaceState,
+  type NetworkStateRow,
+} from "../../platform/chain/state.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { enter } from "./ledger.ts";
 import { AnswerDropped } from "./look.ts";
 import type { News } from "./news.ts";
-import { keptBlocks, nextState } from "./progress.ts";
-import { finalizeTransfers } from "./store.ts";
+import { keptBlocks, nextState, stateAt } from "./progress.ts";
+import { finalizeTransfers, reviveTransfers } from "./store.ts";
 import type { Candidate } from "./verify.ts";
 import { batchesOf } from "./window.ts";
 
@@ -48,6 +54,11 @@ export interface Recorder {
    * as it was, and the last one moves it on: a look that ends in between is done again and finds those transfers there.
    */
   record(guard: Guard, stored: NetworkStateRow, findings: Findings): Promise<Recorded>;
+  /**
+   * Sets the cursor back to a final block: the blocks above it are read again, and what left them is taken back like in
+   * any reorganisation.
+   */
+  goBack(guard: Guard, stored: NetworkStateRow, base: Head, headHeight: number): Promise<void>;
   /** Confirms more payments at the tip that is stored, and gives the state after it. */
   confirm(
     guard: Guard,
@@ -76,10 +87,8 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
   ): Promise<void> {
     const { base, to } = news.look;
     await extendScan(tx, network.id, { parent: base, to }, after.scannedAt);
-    const { upTo, added } = keptBlocks(news.known, news.look, after, network);
-    if (news.known.length > 0 || added !== null) {
-      await keepBlocks(tx, network.id, { above: after.cursorHeight, upTo }, added);
-    }
+    const kept = keptBlocks(news.known, news.look, before, after, network);
+    await keepBlocks(tx, network.id, news.known, kept);
     if (news.hasRevocable && after.cursorHeight > before.cursorHeight) {
       await finalizeTransfers(tx, network.id, after.cursorHeight);
     }
@@ -116,6 +125,18 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
 
   return {
     record,
+    async goBack(guard, before, base, headHeight) {
+      const after = stateAt(before, base, headHeight, clock.now());
+      await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        const known = await knownBlocks(tx, network.id);
+        const kept = known.filter(({ height }) => height <= base.height);
+        await keepBlocks(tx, network.id, known, kept);
+        await cutScans(tx, network.id, base);
+        await reviveTransfers(tx, network.id, base.height);
+      });
+    },
     async confirm(guard, before, verified) {
       const after = { ...before, version: before.version + 1 };
       const entry = { network, state: after, difference: nothingNew, verified, at: clock.now() };

@@ -2,7 +2,12 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { addScan } from "../../platform/chain/scans.ts";
-import { knownOf, networkState, replaceState, type NetworkStateRow } from "../../platform/chain/state.ts";
+import {
+  knownOf,
+  networkState,
+  replaceState,
+  type NetworkStateRow,
+} from "../../platform/chain/state.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "./entry.ts";

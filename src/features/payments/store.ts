@@ -88,6 +88,15 @@ export async function finalizeTransfers(tx: Tx, network: string, height: number)
   );
 }
 
+/** What lies above a final block may be taken back after all. */
+export async function reviveTransfers(tx: Tx, network: string, height: number): Promise<void> {
+  await tx.run(
+    `UPDATE transfers SET is_final = 0
+     WHERE network = $1 AND is_final = 1 AND status = 'seen' AND block_height > $2`,
+    [network, height],
+  );
+}
+
 // --- payments -----------------------------------------------------------------------------------------------------
 
 /** The invoices that transfers are allocated to, or were until somebody decided otherwise. */

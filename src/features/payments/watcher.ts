@@ -6,6 +6,7 @@ import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import {
   createState,
+  keepBlocks,
   knownOf,
   networkState,
   type NetworkStateRow,
@@ -16,7 +17,8 @@ import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { AnswerDropped, makeRangeSize } from "./look.ts";
 import { findNews, type News } from "./news.ts";
-import { checkChainId, checkCursor, findDisabledTokens, NetworkStopped } from "./preparation.ts";
+import { makeFinalityCheck } from "./finality.ts";
+import { checkChainId, checkSameChain, findDisabledTokens, NetworkStopped } from "./preparation.ts";
 import { ancestorTime, isBehind, isWorthWriting, nextState } from "./progress.ts";
 import { makeRecorder, watcherContext, type Guard } from "./recorder.ts";
 import { confirmingAmong, maturePayments, transfersById, type ConfirmingPlace } from "./store.ts";
@@ -90,10 +92,9 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const verifier = makeVerifier({ providers: deps.providers, clock, logger, alarms });
   const rangeSize = makeRangeSize(network.maxLogRange);
   const recorder = makeRecorder(deps);
+  const finality = makeFinalityCheck({ ...deps, alarms });
 
   let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
-  /** The provider whose chain was seen to hold the cursor's block. */
-  let cursorSeenAt: string | null = null;
   let confirmedUpTo = firstPlace;
   let releasedAt: Instant = 0;
   let problem: string | null = null;
@@ -115,6 +116,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     const { latest, finalized } = await client.heads();
     await db.write(watcherContext, async (tx) => {
       await guard(tx);
+      const final = { height: finalized.height, hash: finalized.hash };
+      await keepBlocks(tx, network.id, [], [final]);
       await createState(tx, {
         network: network.id,
         chainId: network.chainId,
@@ -132,10 +135,16 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     });
   }
 
-  async function readChain(state: NetworkStateRow): Promise<News> {
+  /** Null: the chain replaced final blocks, and the scan was set back to the newest that it did not. */
+  async function readChain(state: NetworkStateRow, guard: Guard): Promise<News | null> {
+    checkSameChain(state, network);
     const heads = await client.heads(knownOf(state));
-    await checkCursor(client, network, state, heads.finalized, cursorSeenAt !== client.provider);
-    cursorSeenAt = client.provider;
+    const base = await finality.changedSince(state, heads);
+    if (base !== null) {
+      await recorder.goBack(guard, state, base, heads.latest.height);
+      shorterSince = null;
+      return null;
+    }
     assertNotBehind(state, heads.latest.height);
     const { invoices } = deps;
     const news = await findNews({ db, client, network, invoices, times, state, heads, rangeSize });
@@ -220,7 +229,8 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
       await begin(disabled, guard);
       return true;
     }
-    const news = await readChain(state);
+    const news = await readChain(state, guard);
+    if (news === null) return true;
     const { orphaned, moved } = news.difference;
     const moving = [...orphaned, ...moved.map(({ transfer }) => transfer)];
     const { verified, isMore } = await findConfirmable(news.look.to.height, moving);
@@ -261,6 +271,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     droppedInRow += 1;
     logger.debug({ reason: error.message }, "a look was dropped");
     if (error.fault === "left_out") pool?.distrust(error.message);
+    else if (error.fault === "denies_final") pool?.passOver(error.message);
     else if (error.fault === "wrong_time") pool?.doubtTime(client.provider, error.message);
     else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
     if (droppedInRow >= droppedMax) setProblem(error.message);

@@ -7,6 +7,7 @@ export const alarmKinds = [
   "token_disabled",
   "payment_held",
   "final_transaction_moved",
+  "final_block_changed",
   "provider_wrong_chain",
   "provider_silent_logs",
   "provider_too_far_ahead",
@@ -60,7 +61,11 @@ export interface ChainAlarms {
  * What is told of once, and not looked at again: it stays until an operator acknowledges it. Every other alarm ends
  * with what it tells of; of these, one that two providers disagree about does, too, when they come to agree.
  */
-export const acknowledgedKinds = ["final_transaction_moved", "providers_disagree"] as const;
+export const acknowledgedKinds = [
+  "final_block_changed",
+  "final_transaction_moved",
+  "providers_disagree",
+] as const;
 
 /** Alarms of a kind and network that are open by themselves; for the ones beyond, one stands that ends with the last. */
 export const openMax = 500;

@@ -38,8 +38,20 @@ export function scansOf(reader: Reader, network: string, kind: ScanKind): Promis
   ]);
 }
 
+/** Forgets that blocks above a height were read, by whomever: the chain has others there. */
+export async function cutScans(tx: Tx, network: string, base: KnownBlock): Promise<void> {
+  await tx.run("DELETE FROM network_scans WHERE network = $1 AND from_height > $2", [
+    network,
+    base.height,
+  ]);
+  await tx.run(
+    "UPDATE network_scans SET to_height = $2, to_hash = $3 WHERE network = $1 AND to_height > $2",
+    [network, base.height, base.hash],
+  );
+}
+
 /**
- * The watcher's range: it goes on where one ends, and what that one knew above its beginning is forgotten, as a
+ * The watcher's range: it goes on where one ends with the hash of its parent, and what that one knew above its beginning is forgotten, as a
  * reorganisation may have replaced it. Where none is there that it goes on from, it is a row of its own.
  */
 export async function extendScan(
@@ -51,8 +63,9 @@ export async function extendScan(
   if (to.height <= parent.height) return;
   const extended = await tx.run(
     `UPDATE network_scans SET to_height = $1, to_hash = $2, read_at = $3
-     WHERE network = $4 AND kind = 'watched' AND from_height <= $5 AND to_height >= $6`,
-    [to.height, to.hash, at, network, parent.height + 1, parent.height],
+     WHERE network = $4 AND kind = 'watched' AND from_height <= $5
+       AND (to_height > $6 OR (to_height = $6 AND to_hash = $7))`,
+    [to.height, to.hash, at, network, parent.height + 1, parent.height, parent.hash],
   );
   if (extended > 0) return;
   await addScan(tx, network, "watched", { parent, to }, at);

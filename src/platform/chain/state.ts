@@ -9,6 +9,7 @@ import {
   type RowOf,
   type Tx,
 } from "../database/index.ts";
+import { listed } from "../database/json-rows.ts";
 import type { KnownChain } from "./client.ts";
 
 /** What Till has seen of a network. Everything that depends on the chain's progress is computed from this one row. */
@@ -52,8 +53,9 @@ export const stateTable = table(
 );
 
 /**
- * Hashes of scanned blocks between the cursor and the tip, some distance apart. Below the window that is read again at
- * each look, they tell whether the chain is still the one that was scanned, and from where on it is not.
+ * Hashes of scanned blocks, some distance apart. Those between the cursor and the tip, below the window that is read
+ * again at each look, tell whether the chain is still the one that was scanned, and from where on it is not. Those up to
+ * the cursor tell how far to go back where a chain replaces blocks that it had called final.
  */
 export const blockTable = table(
   "network_blocks",
@@ -116,25 +118,34 @@ export async function replaceState(
   return changed === 1;
 }
 
-/** The kept blocks above the cursor, lowest first. */
+/** The kept blocks, lowest first. */
 export async function knownBlocks(reader: Reader, network: string): Promise<KnownBlock[]> {
   return reader.find(blockTable, "WHERE network = $1 ORDER BY height", [network]);
 }
 
-/** Forgets the kept blocks outside of a range, both ends excluded below and included above, and keeps one more. */
+/** Replaces the kept blocks of a network; `before` are those that are stored. */
 export async function keepBlocks(
   tx: Tx,
   network: string,
-  kept: { readonly above: number; readonly upTo: number },
-  added: KnownBlock | null,
+  before: readonly KnownBlock[],
+  after: readonly KnownBlock[],
 ): Promise<void> {
-  await tx.run("DELETE FROM network_blocks WHERE network = $1 AND (height <= $2 OR height > $3)", [
-    network,
-    kept.above,
-    kept.upTo,
-  ]);
-  if (added !== null) {
-    await tx.insert(blockTable, { network, height: added.height, hash: added.hash });
+  const stored = new Map(before.map(({ height, hash }) => [height, hash]));
+  const wanted = new Map(after.map(({ height, hash }) => [height, hash]));
+  const gone = [...stored].filter(([height, hash]) => wanted.get(height) !== hash);
+  const added = [...wanted].filter(([height, hash]) => stored.get(height) !== hash);
+  if (gone.length > 0) {
+    await tx.run(
+      `DELETE FROM network_blocks WHERE network = $1
+       AND CAST(height AS TEXT) IN ${listed(tx.dialect, 2)}`,
+      [network, JSON.stringify(gone.map(([height]) => String(height)))],
+    );
+  }
+  if (added.length > 0) {
+    await tx.insertMany(
+      blockTable,
+      added.map(([height, hash]) => ({ network, height, hash })),
+    );
   }
 }
 

@@ -48,7 +48,7 @@ eachStore("The bare price", (store) => {
   /** Ends the holds whose time is over. */
   async function sweep(): Promise<void> {
     const state = await shop.scan("tron", 2_000, shop.now());
-    while ((await shop.settlement.sweepDeadlines(shop.db, "tron", state, shop.now())) > 0);
+    while ((await shop.sweep(state)) > 0);
   }
 
   it("is asked for by the first invoice of its band, whatever is held elsewhere", async () => {

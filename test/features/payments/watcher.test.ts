@@ -429,6 +429,8 @@ eachStore("The watcher", (store) => {
       chain.rollback(15);
       chain.mine([], 15);
       await watched.look();
+      watched.advance(31 * second);
+      await watched.look();
       expect(watched.watcher.health().problem).to.match(/not the chain of Ethereum/);
       expect(await watched.state()).to.deep.equal(before);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);

@@ -52,25 +52,26 @@ eachStore("The state of a network", (store) => {
     expect(await networkState(db, "tron")).to.include({ tipHeight: 110, version: 2 });
   });
 
-  it("keeps the blocks of a range, each network by itself", async () => {
+  it("replaces the kept blocks of a network, and leaves those of others", async () => {
     const db = await store.open();
-    const keep = (network: string, above: number, upTo: number, height: number | null) =>
-      db.write(testContext, (tx) =>
-        keepBlocks(
-          tx,
-          network,
-          { above, upTo },
-          height === null ? null : { height, hash: `hash ${String(height)}` },
-        ),
-      );
-    const heights = async (network: string) =>
-      (await knownBlocks(db, network)).map(({ height }) => height);
-    for (const height of [100, 110, 120]) await keep("tron", 90, height, height);
-    await keep("base", 0, 0, 5);
-    expect(await heights("tron")).to.deep.equal([100, 110, 120]);
-    await keep("tron", 100, 110, null);
-    expect(await heights("tron")).to.deep.equal([110]);
-    expect(await heights("base")).to.deep.equal([5]);
+    const keep = (network: string, kept: Readonly<Record<number, string>>) =>
+      db.write(testContext, async (tx) => {
+        const blocks = Object.entries(kept).map(([height, hash]) => ({
+          height: Number(height),
+          hash,
+        }));
+        await keepBlocks(tx, network, await knownBlocks(tx, network), blocks);
+      });
+    const stored = async (network: string) =>
+      (await knownBlocks(db, network)).map(({ height, hash }) => `${String(height)} ${hash}`);
+    await keep("tron", { 90: "a", 100: "b", 110: "c" });
+    await keep("base", { 100: "x" });
+    expect(await stored("tron")).to.deep.equal(["90 a", "100 b", "110 c"]);
+    await keep("tron", { 100: "b", 110: "other", 120: "d" });
+    expect(await stored("tron")).to.deep.equal(["100 b", "110 other", "120 d"]);
+    await keep("tron", {});
+    expect(await stored("tron")).to.deep.equal([]);
+    expect(await stored("base")).to.deep.equal(["100 x"]);
   });
 });
 
