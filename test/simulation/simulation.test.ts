@@ -4,7 +4,7 @@ import { play, shrink, told } from "./play.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 const histories = 200;
-const steps = 14;
+const steps = 12;
 /** The store is verified after every step of one in so many, and at the end of all. */
 const verifiedEvery = 20;
 
@@ -22,7 +22,6 @@ const known: Readonly<Record<string, string>> = {
   rewind: "the same",
   "pay rounded": "the bare price pays somebody else's invoice",
   flood: "canceled invoices close a price",
-  submit: "a hash that no provider knows is looked for longer than an hour",
 };
 
 describe("Simulated histories", () => {
