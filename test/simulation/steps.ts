@@ -193,15 +193,15 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    2,
+    4,
     (chance) => ({
       kind: "bill",
       what: chance.pick([
-        ...(["select", "select", "pay", "pay", "pay", "cancel"] as const),
+        ...(["select", "select", "pay", "pay", "pay", "cancel", "cancel"] as const),
         ...(["cancel_later", "credit", "month"] as const),
       ]),
       share: chance.pick([100, 100, 60, 40, 110]),
-      organization: chance.pick([2, 2, 3]),
+      organization: chance.pick([2, 2, 2, 3]),
     }),
   ],
 ];

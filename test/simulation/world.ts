@@ -237,7 +237,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         sent.push(send((told * 137n) / 100n));
         break;
       case "double":
-        sent.push(send(told, {}, true), send(told));
+        sent.push(send(told, {}, true), send(told, {}, true));
         break;
       case "split": {
         const first = send((told * 37n) / 100n);
