@@ -192,6 +192,9 @@ export async function createApp(
       return {
         isReady: store && scheduler,
         checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
+        providers: (store ? await oversight.providers() : []).map(
+          ({ network, provider, status }) => ({ network, provider, status }),
+        ),
       };
     },
 

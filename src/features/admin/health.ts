@@ -1,5 +1,6 @@
 import { minute, second, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 
 /** From good to bad; `unknown` is what nobody could look at. */
@@ -91,6 +92,45 @@ function ago(state: NetworkState, now: Instant): string {
 
 function seconds(milliseconds: number): string {
   return `${String(Math.round(milliseconds / second))} s`;
+}
+
+/** A stored health older than that says nothing about now: the server that reads the network writes every 15 s. */
+const healthFreshMs = 1 * minute;
+/** A provider that failed a moment ago is asked again soon; one that kept silent for longer is out of use. */
+const silentAfterMs = 30 * second;
+
+/** How a provider does that the network is not read from at present. */
+export function providerHealth(
+  stored: { readonly health: ProviderHealth; readonly writtenAt: Instant } | null,
+  isWatched: boolean,
+  now: Instant,
+): Check {
+  if (!isWatched) return { status: "unknown", message: "No server reads the network now." };
+  if (stored === null || now - stored.writtenAt > healthFreshMs) {
+    return { status: "unknown", message: "No server has asked it lately." };
+  }
+  const { condition, lastError, lagBlocks, answeredAt } = stored.health;
+  const reason = lastError?.message ?? "it failed";
+  switch (condition) {
+    case "unknown":
+      return { status: "unknown", message: "It was not asked yet." };
+    case "ok":
+      return { status: "ok", message: `in reserve, ${String(lagBlocks ?? 0)} blocks behind` };
+    case "behind":
+      return degraded(`asked after the others: ${reason}`);
+    case "wrong_chain":
+    case "silent_logs":
+      return down(`not used: ${reason}`);
+    case "waiting": {
+      const silence = answeredAt === null ? Infinity : now - answeredAt;
+      if (silence < silentAfterMs) return { status: "ok", message: `asked again soon: ${reason}` };
+      return down(
+        answeredAt === null
+          ? `has not answered yet: ${reason}`
+          : `has not answered for ${seconds(silence)}: ${reason}`,
+      );
+    }
+  }
 }
 
 /** A measure that is good below one bound and bad above another. */

@@ -3,8 +3,6 @@ import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts"
 import { Problem } from "../../kernel/errors.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { countOpenAlarms } from "../../platform/chain/monitor-store.ts";
-import { networkStates } from "../../platform/chain/state.ts";
 import {
   pendingMigrations,
   StatementFailed,
@@ -16,19 +14,20 @@ import { oldestWaitingEvent } from "../../platform/events/relay.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import { shareOf, type HoldUse } from "../invoices/index.ts";
-import { watchWorkerName, type Watcher } from "../payments/index.ts";
+import type { Watcher } from "../payments/index.ts";
 import { deliveryBacklog } from "../webhooks/index.ts";
-import { down, graded, networkHealth, type Check } from "./health.ts";
+import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "./glance.ts";
 import { readBacklogs } from "./probes.ts";
+import { providerStatuses } from "./provider-statuses.ts";
 import { auditCheck, cronCheck, ratesCheck, type RatesReport } from "./work-checks.ts";
-import { overall, type ProviderStatus, type Report } from "./report.ts";
+import { overall, type Report } from "./report.ts";
 
 /** Where what the store cannot tell comes from. */
 export interface StatusSources {
   /** The networks that are on. */
   readonly networks: readonly Network[];
-  readonly watchers: readonly Pick<Watcher, "network" | "provider" | "health">[];
+  readonly watchers: readonly Pick<Watcher, "network" | "providers" | "health">[];
   /** Whether this process has a lease. */
   readonly holdsLease: (name: string) => boolean;
   /** When this process's scheduler last woke; null where it has none. */
@@ -116,28 +115,6 @@ export function makeLook(
     return { disk: graded(-free, bounds.disk, message) };
   }
 
-  async function providers(held: ReadonlySet<string>): Promise<ProviderStatus[]> {
-    const states = await networkStates(db);
-    const alarms = await countOpenAlarms(db);
-    return deps.networks.map((network) => {
-      const watcher = deps.watchers.find((each) => each.network.id === network.id);
-      const lease = watchWorkerName(network.id);
-      const reading = {
-        network,
-        provider: watcher?.provider ?? null,
-        state: states.get(network.id) ?? null,
-        isWatched: held.has(lease),
-        alarms: alarms.get(network.id) ?? 0,
-        own: deps.holdsLease(lease) ? (watcher?.health() ?? null) : null,
-      };
-      return {
-        network: network.id,
-        provider: watcher?.provider ?? "none",
-        ...networkHealth(reading, clock.now()),
-      };
-    });
-  }
-
   return async (context) => {
     const held = await heldLeases(db, clock.now());
     const checks = {
@@ -153,7 +130,7 @@ export function makeLook(
       ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
       ...(await disk()),
     };
-    return { checks, providers: await providers(held) };
+    return { checks, providers: await providerStatuses(deps) };
   };
 }
 

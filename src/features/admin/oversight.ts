@@ -22,6 +22,8 @@ import {
 import type { OperationsStatus } from "./glance.ts";
 import { makeLook, statusNow, type StatusSources } from "./operations-status.ts";
 import { makeProber } from "./probes.ts";
+import { providerStatuses } from "./provider-statuses.ts";
+import type { ProviderStatus } from "./report.ts";
 
 /** Something of an organization's, with the organization's name. */
 export interface Owned<T> {
@@ -40,6 +42,8 @@ export interface OversightService {
   ): Promise<Page<Owned<PlatformDelivery>>>;
   /** What a queue has given up, the latest failure first; 404 where there is no such queue. */
   listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
+  /** The status of every configured provider, as the store tells it. */
+  providers(): Promise<readonly ProviderStatus[]>;
   /** How things stand, by looking now. The context is that of the write by which the store is tried. */
   status(context: WriteContext): Promise<OperationsStatus>;
   /** Looks around all the time, and keeps what it finds; for a server. */
@@ -99,6 +103,7 @@ export function makeOversight(
       return toPageBy([...jobs, ...letters].sort(latestFirst), page, positionOf);
     },
 
+    providers: () => providerStatuses(deps),
     status: (context) => statusNow({ db, clock, look }, context),
     prober: (server, context) => makeProber({ db, clock, server, context, look }),
   };

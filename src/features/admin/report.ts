@@ -60,16 +60,15 @@ function mergeReports(probes: readonly Probe[], now: Instant): Report {
     }
     for (const provider of probe.report.providers) {
       // One server reads a network, and knows; the others only see that somebody does.
-      const known = providers.get(provider.network);
-      if (known === undefined || isWorse(provider, known)) {
-        providers.set(provider.network, dated(provider));
-      }
+      const key = `${provider.network} ${provider.provider}`;
+      const known = providers.get(key);
+      if (known === undefined || isWorse(provider, known)) providers.set(key, dated(provider));
     }
   }
   return { checks: Object.fromEntries(checks), providers: [...providers.values()] };
 }
 
-/** The installation as one word. A network that cannot be read takes nothing down but itself. */
+/** The installation as one word. A provider or network that is of no use takes nothing down but itself. */
 export function overall({ checks, providers }: Report): Health {
   const found = worst(Object.values(checks));
   const isAnyBad = providers.some(({ status }) => status === "down" || status === "degraded");

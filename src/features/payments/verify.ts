@@ -3,6 +3,7 @@ import { minute, second } from "../../kernel/clock.ts";
 import { restSubject, type ChainAlarms } from "../../platform/chain/alarms.ts";
 import type { ChainClient, Head, Receipt } from "../../platform/chain/client.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
+import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
@@ -27,7 +28,10 @@ export interface Verifier {
 
 /** Receipts that are read at the same time. */
 const parallel = 20;
-/** How long a second provider that is away or behind is waited for before one alone is enough. */
+/**
+ * How long a second provider is waited for, from when it was last of use, before one alone is enough: an outage costs
+ * that once, and not once for each payment.
+ */
 const patienceMs = 2 * minute;
 const retryFirstMs = 5 * second;
 const retryMostMs = 5 * minute;
@@ -42,10 +46,8 @@ const notesMax = 10_000;
  */
 type Opinion = "agrees" | "is_early" | "is_behind" | "is_away" | { readonly disagrees: string };
 
+/** When a payment that a provider disagrees about is asked about again. */
 interface Note {
-  readonly since: Instant;
-  /** Null: nobody disagrees, a provider is missing. */
-  readonly reason: string | null;
   readonly retryAt: Instant;
   readonly waitMs: number;
 }
@@ -56,16 +58,21 @@ export function makeVerifier(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alarms: ChainAlarms;
+  /** Knows when each provider last answered; without it that counts from the first question that one did not answer. */
+  readonly pool?: Pick<ProviderPool, "answeredAt">;
 }): Verifier {
-  const { providers, clock, logger, alarms } = deps;
+  const { providers, clock, logger, alarms, pool } = deps;
+  /** Of the payments that are held. */
   const notes = new Map<string, Note>();
+  /** Since when providers are away or behind, those that are. */
+  const missing = new Map<ChainClient, Instant>();
 
   function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
     const { payment, transfer } = candidate;
     const before = notes.get(payment.id);
     const now = clock.now();
     const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
-    note(payment.id, { since: before?.since ?? now, reason, retryAt: now + waitMs, waitMs });
+    note(payment.id, { retryAt: now + waitMs, waitMs });
     const { provider: name } = provider;
     alarms.raise(
       "payment_held",
@@ -88,25 +95,36 @@ export function makeVerifier(deps: {
     if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
   }
 
-  /** Whether a candidate for which too few providers can be asked has waited for them long enough. */
-  function isOutOfPatience({ payment }: Candidate): boolean {
-    const before = notes.get(payment.id);
-    const now = clock.now();
-    if (before === undefined) {
-      note(payment.id, { since: now, reason: null, retryAt: now, waitMs: retryFirstMs });
-      return false;
+  /** Since when a provider is of no use for a candidate; null while it is. */
+  function missingSince(provider: ChainClient, opinion: Opinion): Instant | null {
+    if (opinion !== "is_away" && opinion !== "is_behind") {
+      missing.delete(provider);
+      return null;
     }
+    const now = clock.now();
+    const answeredAt = opinion === "is_away" ? pool?.answeredAt(provider.provider) : now;
+    // A clock that went back makes nobody wait for longer.
+    const since = Math.min(now, missing.get(provider) ?? answeredAt ?? now);
+    missing.set(provider, since);
+    return since;
+  }
+
+  /** Whether the providers that are missing have been waited for long enough. */
+  function isOutOfPatience({ payment }: Candidate, since: readonly Instant[]): boolean {
     // What one provider denied is never confirmed by another alone, not after a restart either.
-    const isDenied = before.reason !== null || alarms.holds("payment_held", payment.id);
-    return !isDenied && now - before.since >= patienceMs;
+    const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
+    return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
   }
 
   async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
     const needed = Math.min(2, providers.length);
     let agreed = 0;
     let isEarly = false;
+    const missingSinces: Instant[] = [];
     for (const provider of providers) {
       const opinion = await round.opinionOf(provider, candidate);
+      const since = missingSince(provider, opinion);
+      if (since !== null) missingSinces.push(since);
       if (typeof opinion === "object") {
         hold(candidate, provider, opinion.disagrees);
         return false;
@@ -116,16 +134,12 @@ export function makeVerifier(deps: {
       if (agreed === needed) return true;
     }
     // One whose blocks are of just now is no provider that is missing: the chain itself is waited for.
-    if (agreed === 0 || isEarly || !isOutOfPatience(candidate)) return false;
+    if (agreed === 0 || isEarly || !isOutOfPatience(candidate, missingSinces)) return false;
     logger.warn(
       { payment: candidate.payment.id, network: candidate.payment.network },
       "a payment is confirmed by one provider alone: no second one could be asked for a while",
     );
     return true;
-  }
-
-  function isHeld(id: string): boolean {
-    return notes.get(id)?.reason != null;
   }
 
   return {
@@ -149,7 +163,7 @@ export function makeVerifier(deps: {
     },
     held: () => [
       ...new Set([
-        ...[...notes.keys()].filter(isHeld),
+        ...notes.keys(),
         ...alarms
           .open()
           .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)

@@ -36,7 +36,10 @@ export interface WatcherDeps extends LedgerDeps {
   /** Each of them by itself, in order of preference. */
   readonly providers: readonly ChainClient[];
   /** What `client` is, where it passes over those that fail. */
-  readonly pool?: Pick<ProviderPool, "isReady" | "distrust" | "passOver" | "doubtTime">;
+  readonly pool?: Pick<
+    ProviderPool,
+    "isReady" | "answeredAt" | "distrust" | "passOver" | "doubtTime"
+  >;
   readonly times: BlockTimes;
   /** Where operators are told; without it the log alone is. */
   readonly alarms?: ChainAlarms;
@@ -45,8 +48,8 @@ export interface WatcherDeps extends LedgerDeps {
 /** Reads one network, for all merchants at once. */
 export interface Watcher {
   readonly network: Network;
-  /** What is read, as operators are shown it. */
-  readonly provider: string;
+  /** The names of the network's providers, in order of preference, as operators are shown them. */
+  readonly providers: readonly string[];
   /**
    * One look at the chain, written in one transaction, or a few where it found very much. Gives true where more is waiting. A provider that fails, and
    * answers that do not fit together, end the look without a trace: the next one makes up for it.
@@ -89,7 +92,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const { times } = deps;
   const logger = deps.logger.child({ network: network.id });
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
-  const verifier = makeVerifier({ providers: deps.providers, clock, logger, alarms });
+  const verifier = makeVerifier({ ...deps, logger, alarms });
   const rangeSize = makeRangeSize(network.maxLogRange);
   const recorder = makeRecorder(deps);
   const finality = makeFinalityCheck({ ...deps, alarms });
@@ -279,7 +282,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 
   return {
     network,
-    provider: client.provider,
+    providers: deps.providers.map(({ provider }) => provider),
     async look(guard) {
       try {
         const isMore = await lookOnce(guard);

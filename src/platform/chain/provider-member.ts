@@ -34,6 +34,8 @@ export interface PoolMember {
   /** What it told of its newest and its final block at last; null where it never did, or is not believed. */
   heard(): (Heads & { readonly at: Instant }) | null;
   lastFailure(): ProviderError | null;
+  /** When it last answered anything; null where it never did. */
+  answeredAt(): Instant | null;
   /**
    * One question, once it is of the right chain, with its outcome noted. `isAnswer`: what says nothing about the
    * provider though it is an error.
@@ -253,6 +255,7 @@ export function makePoolMember(
     tipHeight: () => (exclusion === null && !isDoubted() ? (heard?.latest.height ?? 0) : 0),
     heard: () => (exclusion === null && !isDoubted() ? heard : null),
     lastFailure: () => lastFailure,
+    answeredAt: () => answeredAt,
     ask,
     async heads(known) {
       const heads = await ask("heads", async () => checkTimes(await client.heads(known), known));
@@ -286,6 +289,7 @@ export function makePoolMember(
     },
     resume(before) {
       budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
+      answeredAt ??= before.answeredAt;
       // It is probed again before it is used: only its rank is kept.
       if (before.condition === "silent_logs") exclusion = "silent_logs";
     },

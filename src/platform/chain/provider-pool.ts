@@ -20,6 +20,8 @@ export interface ProviderPool {
   readonly client: ChainClient;
   /** Each by itself, in order of preference; one that is left alone throws ProviderError without being asked. */
   readonly providers: readonly ChainClient[];
+  /** When a provider, by its name, last answered anything; null where it never did, in this process or the one before. */
+  answeredAt(provider: string): Instant | null;
   /** Whether some provider may be asked now: after a failure another round makes sense at once. */
   isReady(): boolean;
   /** The provider in use left out transfers that it has receipts for: it is not used until a probe finds them. */
@@ -63,7 +65,7 @@ export function makeProviderPool(deps: {
 }): ProviderPool {
   const { network, clock, alarms } = deps;
   let current: PoolMember | null = null;
-  let checkedAt: Instant = clock.now();
+  let checkedAt: Instant = 0;
   const onLeft = (client: ChainClient) => {
     if (current?.client === client) current = null;
   };
@@ -71,6 +73,7 @@ export function makeProviderPool(deps: {
     makePoolMember({ ...deps, onLeft }, member, place),
   );
 
+  const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);
   const bestTip = () => Math.max(0, ...members.map((member) => member.tipHeight()));
 
   /** Those that may be asked, the most preferred first, and what is behind or was untruthful at the end. */
@@ -209,6 +212,7 @@ export function makeProviderPool(deps: {
       heads: (known) => member.heads(known),
       ...questions((...put) => member.ask(...put)),
     })),
+    answeredAt: (provider) => memberOf(provider)?.answeredAt() ?? null,
     isReady: () => members.some((member) => !member.isLeftAlone()),
     distrust(reason) {
       current?.distrust(reason);
@@ -219,7 +223,7 @@ export function makeProviderPool(deps: {
       current = null;
     },
     doubtTime(provider, reason) {
-      const member = members.find(({ client }) => client.provider === provider);
+      const member = memberOf(provider);
       member?.doubtTime(reason);
       if (member === current && members.length > 1) current = null;
     },

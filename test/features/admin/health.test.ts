@@ -3,10 +3,12 @@ import { expect } from "chai";
 import {
   graded,
   networkHealth,
+  providerHealth,
   worst,
   type NetworkReading,
 } from "../../../src/features/admin/health.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
+import type { ProviderHealth } from "../../../src/platform/chain/provider-health.ts";
 
 const now = 1_800_000_000_000;
 const state = {
@@ -32,6 +34,42 @@ const good: NetworkReading = {
 const of = (changes: Partial<NetworkReading>) => networkHealth({ ...good, ...changes }, now);
 const withState = (changes: Partial<typeof state>, own: NetworkReading["own"] = null) =>
   of({ state: { ...state, ...changes }, own });
+
+describe("the health of a provider in reserve", () => {
+  const health: ProviderHealth = {
+    ...{ place: 1, provider: "https://two", condition: "ok", isInUse: false, latencyMs: 20 },
+    ...{ tipHeight: 999, lagBlocks: 1, errorPercent: 0, requestsToday: 5, budgetDay: 0 },
+    ...{ requestsPerDay: null, lastError: null, retryAt: null, answeredAt: now - minute },
+  };
+  const lastError = { kind: "unreachable", message: "https://two: HTTP 503", at: now } as const;
+  const told = (changes: Partial<ProviderHealth>, isWatched = true, age = 10 * second) =>
+    providerHealth({ health: { ...health, ...changes }, writtenAt: now - age }, isWatched, now);
+
+  it("is unknown where no server asked it lately", () => {
+    expect(told({}, false).status).to.equal("unknown");
+    expect(told({}, true, 2 * minute).status).to.equal("unknown");
+    expect(providerHealth(null, true, now).status).to.equal("unknown");
+    expect(told({ condition: "unknown" }).status).to.equal("unknown");
+  });
+
+  it("is good while it answers, and for 30 seconds after", () => {
+    expect(told({})).to.deep.equal({ status: "ok", message: "in reserve, 1 blocks behind" });
+    const failed = { condition: "waiting", lastError } as const;
+    expect(told({ ...failed, answeredAt: now - 29 * second }).status).to.equal("ok");
+    expect(told({ ...failed, answeredAt: now - 31 * second })).to.deep.equal({
+      status: "down",
+      message: "has not answered for 31 s: https://two: HTTP 503",
+    });
+    expect(told({ ...failed, answeredAt: null }).status).to.equal("down");
+  });
+
+  it("is degraded where others are asked before it, and down where it is not used", () => {
+    expect(told({ condition: "behind", lastError }).status).to.equal("degraded");
+    for (const condition of ["wrong_chain", "silent_logs"] as const) {
+      expect(told({ condition, lastError }).status).to.equal("down");
+    }
+  });
+});
 
 describe("the health of a network", () => {
   it("is good while it is read up to its tip", () => {

@@ -11,7 +11,8 @@ import { platformAdmin } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { minute } from "../../../src/kernel/clock.ts";
+import { makeFakeChain, startFakeNode } from "../../support/fake-node.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
 import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
 import { writeAlarms } from "../../../src/platform/chain/monitor-store.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
@@ -81,7 +82,9 @@ eachStore("the status of operations", (store) => {
     }
     expect(good.providers.map(({ network, provider }) => [network, provider])).to.deep.equal([
       ["sandbox", "sandbox"],
+      ["sandbox", "sandbox-witness"],
     ]);
+    expect(good.providers[1]?.message).to.match(/^in reserve, \d+ blocks behind$/);
     expect(good.providers[0]?.message).to.match(/^read \d+ s ago, \d+ blocks behind$/);
     expect(good.queues.map((depth) => (depth as { queue: string }).queue)).to.deep.equal([
       ...["webhooks", "chain", "billing", "maintenance"],
@@ -117,7 +120,9 @@ eachStore("the status of operations", (store) => {
     );
     const none = { failed: 0, deadLetter: 0, pending: 0, inProgress: 0 };
     expect(idleStatus.webhooks).to.deep.equal(none);
-    expect(idleStatus.providers.map((provider) => provider.status)).to.deep.equal(["unknown"]);
+    expect(idleStatus.providers.map((provider) => provider.status)).to.deep.equal([
+      ...["unknown", "unknown"],
+    ]);
     const { status: whole, checks } = idleStatus.infrastructure;
     expect([whole, checks["scheduler"], checks["database"]]).to.deep.equal([
       ...["unknown", "unknown", "ok"],
@@ -179,6 +184,54 @@ eachStore("the status of operations", (store) => {
     expect(known.providers[0]?.provider).to.equal("http://127.0.0.1:9");
     expect(JSON.stringify(known)).not.to.include("path-with-a-key");
     expect(known.infrastructure.status).to.equal("degraded");
+  });
+});
+
+eachStore("the status of a network's providers", (store) => {
+  it("names each with its own, and the installation is degraded while one is dead", async () => {
+    const clock = movingClock();
+    const startAt = Math.floor(clock.now() / second) * second - 100 * 2 * second;
+    const contract = "fde4c96c8593536e31f229ea8f37b2ada2699bb2";
+    const chain = makeFakeChain({ chainId: 8_453, contract, startAt, blockMs: 2 * second });
+    chain.mine(100);
+    const node = await startFakeNode(chain);
+    const dead = "http://127.0.0.1:9";
+    const app = await startApp({
+      ...{ place: await store.place("migrated"), background: true, clock },
+      settings: { TILL_NETWORKS: "base", TILL_BASE_RPC_URLS: `${dead}/with-a-key,${node.url}` },
+    });
+    try {
+      const { token } = await platformAdmin(app);
+      const read = async () =>
+        (await expectStatus(app.request("GET", "/v1/admin/operations/status", { token }), 200))
+          .body as unknown as Status;
+      const status = await until(
+        "a dead provider and a good one",
+        read,
+        ({ providers: [one, two] }) => one?.status === "down" && two?.status === "ok",
+      );
+      const origin = new URL(node.url).origin;
+      const shown = status.providers.map(({ network, provider, status: is }) => [
+        ...[network, provider, is],
+      ]);
+      expect(shown).to.deep.equal([
+        ["base", dead, "down"],
+        ["base", origin, "ok"],
+      ]);
+      expect(status.providers[0]?.message).to.match(
+        /^has not answered yet: http:\/\/127.0.0.1:9: /,
+      );
+      expect(status.infrastructure.status).to.equal("degraded");
+      const ready = await app.request("GET", "/readyz");
+      expect([ready.status, ready.body["status"]]).to.deep.equal([200, "ok"]);
+      expect(ready.body["providers"]).to.deep.equal([
+        { network: "base", provider: dead, status: "down" },
+        { network: "base", provider: origin, status: "ok" },
+      ]);
+    } finally {
+      await app.stop();
+      await node.stop();
+    }
   });
 });
 

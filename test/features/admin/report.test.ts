@@ -60,6 +60,24 @@ describe("what servers last found", () => {
     });
   });
 
+  it("has each provider of a network once, as the worst off server found it", () => {
+    const of = (one: Check["status"], two: Check["status"]): Probe => ({
+      checkedAt: now,
+      report: {
+        checks: {},
+        providers: [
+          { network: "tron", provider: "https://one", status: one, message: "1" },
+          { network: "tron", provider: "https://two", status: two, message: "2" },
+        ],
+      },
+    });
+    const { providers } = lastReport([of("ok", "down"), of("degraded", "ok")], now);
+    expect(providers.map(({ provider, status }) => [provider, status])).to.deep.equal([
+      ["https://one", "degraded"],
+      ["https://two", "down"],
+    ]);
+  });
+
   it("of a server that is gone does not hide one that works", () => {
     const down: Check = { status: "down", message: "It was broken." };
     const { checks } = lastReport(

@@ -274,6 +274,61 @@ anyStore("A network with several providers", (store) => {
     });
   });
 
+  describe("of which one is dead", () => {
+    /** Pays and lets the payment have its three confirmations, a look for each. */
+    async function payAndMine(): Promise<void> {
+      pay();
+      till.advance(poolBlockMs);
+      for (let blocks = 0; blocks < 3; blocks += 1) await till.mine(1);
+    }
+
+    it("wait two minutes for it once, and not with each payment", async () => {
+      const [, second] = await open();
+      await till.mine(1);
+      second.fail("unavailable", Infinity);
+      await payAndMine();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      till.advance(2 * minute);
+      await till.mine(1);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      await payAndMine();
+      expect(await statuses()).to.deep.equal(["confirmed", "confirmed"]);
+      second.heal();
+      till.advance(minute);
+      await payAndMine();
+      second.fail("unavailable", Infinity);
+      await payAndMine();
+      expect(await statuses()).to.deep.equal([
+        ...["confirmed", "confirmed", "confirmed", "confirming"],
+      ]);
+    });
+
+    it("wait for one no more that was dead for long before the first payment", async () => {
+      const [, second] = await open();
+      second.fail("unavailable", Infinity);
+      for (let minutes = 0; minutes < 4; minutes += 1) await till.mine(5);
+      await till.takeOver();
+      await payAndMine();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("wait two minutes for one that tells its tip and knows no receipts, once", async () => {
+      const [, second] = await open();
+      second.lie(({ method }, result) => {
+        if (method === "eth_getTransactionReceipt") second.fail("unavailable", 1);
+        return result;
+      });
+      for (let payments = 0; payments < 3; payments += 1) {
+        await payAndMine();
+        till.advance(minute);
+        await till.mine(1);
+      }
+      till.advance(minute);
+      await till.mine(1);
+      expect(await statuses()).to.deep.equal(["confirmed", "confirmed", "confirmed"]);
+    });
+  });
+
   describe("that contradict each other", () => {
     it("hold a payment that only one has, and say so", async () => {
       const [first] = await open();
