@@ -121,16 +121,28 @@ describe("till payments inbox", () => {
     const of = ["--organization", await store.platformId()];
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "accept",
+      lateWindowDays: 7,
     });
     const set = ["payments", "set-policy", ...of, "--late-payments", "review"];
     await store.json([...set, "--dry-run"]);
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "accept",
+      lateWindowDays: 7,
     });
     await store.json([...set, "--yes"]);
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "review",
+      lateWindowDays: 7,
     });
+    const shorter = ["payments", "set-policy", ...of, "--late-window-days", "3", "--yes"];
+    await store.json(shorter);
+    expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
+      latePayments: "review",
+      lateWindowDays: 3,
+    });
+    for (const days of ["0", "91", "1.5", "three"]) {
+      expect((await store.till(shorter.with(-2, days))).code, days).not.to.equal(0);
+    }
     const [entry] = await store.audited("organization.payment_policy_updated");
     expect(entry).to.include({ actor_type: "operator" });
     expect((await store.till([...set.slice(0, -1), "never", "--yes"])).code).not.to.equal(0);

@@ -48,8 +48,8 @@ const bounds = {
   write: { degradedAbove: 1 * second, downAbove: 15 * second },
   tick: { degradedAbove: 5 * second, downAbove: 15 * second },
   outbox: { degradedAbove: 30 * second, downAbove: 10 * minute },
-  // In percent; a price that is full refuses invoices, and others go on.
-  wallets: { degradedAbove: 79, downAbove: Infinity },
+  // In percent, from half of a price's amounts on: one that is full refuses invoices, and others go on.
+  wallets: { degradedAbove: 49, downAbove: Infinity },
   disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
 };
 

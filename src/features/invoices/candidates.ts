@@ -28,7 +28,7 @@ const newestMax = 100;
 const nearestMax = 20;
 
 const unpaid = ["open", "partially_paid", "expired"] as const;
-const shown = [...unpaid, "confirming", "paid"] as const;
+const shown = [...unpaid, "confirming", "paid", "canceled"] as const;
 
 /** An invoice that money may be for. */
 export interface InvoiceCandidate {
@@ -39,8 +39,8 @@ export interface InvoiceCandidate {
 
 /**
  * The invoices of an organization that money may be for, though no rule says so: those whose holds at the same address
- * are nearest to an amount, however many there are, and the newest of all that are not paid. Paid ones are among them
- * only where they hold exactly an amount that is sought. A fixed number of statements for any number of transfers.
+ * are nearest to an amount, however many there are, and the newest of all that are not paid. Paid and canceled ones are
+ * among them only where they hold exactly an amount that is sought, or held it until it was recycled. A fixed number of statements for any number of transfers.
  */
 export async function invoiceCandidates(
   reader: Reader,
@@ -51,6 +51,7 @@ export async function invoiceCandidates(
   const near = await Promise.all([
     nearestHeld(reader, sought, "<=", "DESC"),
     nearestHeld(reader, sought, ">", "ASC"),
+    recycledHeld(reader, sought),
   ]);
   const newest = await Promise.all(
     unpaid.map((status) => newestOf(reader, organizationId, status)),
@@ -71,13 +72,17 @@ export async function invoiceCandidates(
     .map((invoice) => ({ invoice, heldAmounts: held.get(invoice.id) ?? [] }))
     .filter(
       ({ invoice, heldAmounts }) =>
-        !isWhole(invoice) || heldAmounts.some((amount) => amounts.has(amount)),
+        isAsking(invoice) || heldAmounts.some((amount) => amounts.has(amount)),
     );
 }
 
 /** Whether nothing is missing of an invoice, though not all of it may be confirmed yet. */
 export function isWhole({ status }: Pick<InvoiceRow, "status">): boolean {
   return status === "confirming" || status === "paid";
+}
+
+function isAsking({ status }: InvoiceRow): boolean {
+  return unpaid.some((each) => each === status);
 }
 
 /** The newest invoices of a status. */
@@ -96,6 +101,12 @@ async function newestOf(
   return keys.map(([id]) => id as Id<"invoice">);
 }
 
+interface HeldAmount {
+  readonly invoiceId: Id<"invoice">;
+  /** As it is stored. */
+  readonly amount: string;
+}
+
 /** SQLite keeps this order of a CROSS JOIN, and probes the index for each of a few. */
 function nearest(dialect: Dialect, comparison: string, order: string): string {
   const ofProbe = `FROM holds AS held WHERE held.network = probe.value ->> 0 AND held.address = probe.value ->> 1
@@ -111,16 +122,38 @@ async function nearestHeld(
   sought: readonly SoughtMoney[],
   comparison: "<=" | ">",
   order: "ASC" | "DESC",
-): Promise<{ readonly invoiceId: Id<"invoice">; readonly amount: string }[]> {
+): Promise<readonly HeldAmount[]> {
   return reader.all(
     `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount FROM ${nearest(reader.dialect, comparison, order)}`,
-    [
-      JSON.stringify(
-        sought.map(({ network, address, token, amount }) => [
-          ...[network, address, token, encodeAmount(amount)],
-        ]),
-      ),
-    ],
+    [soughtValues(sought)],
+  );
+}
+
+/** The invoices that held exactly an amount that is sought, until it was given to another. */
+async function recycledHeld(
+  reader: Reader,
+  sought: readonly SoughtMoney[],
+): Promise<readonly HeldAmount[]> {
+  return reader.all(
+    `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount
+     FROM ${recycledProbes[reader.dialect]}
+     WHERE holds.network = probe.value ->> 0 AND holds.address = probe.value ->> 1
+       AND holds.token = probe.value ->> 2 AND holds.amount = probe.value ->> 3
+       AND holds.recycled_at IS NOT NULL`,
+    [soughtValues(sought)],
+  );
+}
+
+const recycledProbes: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS probe CROSS JOIN holds",
+  postgres: "json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN holds",
+};
+
+function soughtValues(sought: readonly SoughtMoney[]): string {
+  return JSON.stringify(
+    sought.map(({ network, address, token, amount }) => [
+      ...[network, address, token, encodeAmount(amount)],
+    ]),
   );
 }
 

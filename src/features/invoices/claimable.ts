@@ -23,7 +23,11 @@ export async function claimableTerms(
 ): Promise<ClaimableTerms | null> {
   const [invoice, held] = await Promise.all([
     issuedInvoice(reader, invoiceId),
-    reader.find(holds, "WHERE invoice_id = $1 AND released_at IS NULL ORDER BY id", [invoiceId]),
+    reader.find(
+      holds,
+      "WHERE invoice_id = $1 AND (released_at IS NULL OR recycled_at IS NOT NULL) ORDER BY id",
+      [invoiceId],
+    ),
   ]);
   const [first] = held;
   if (invoice === null || invoice.issuedAt === null || first === undefined) return null;

@@ -4,7 +4,9 @@ import { divideRounded } from "../../kernel/ratio.ts";
 import { maxTolerancePercent } from "../../kernel/percent.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import { encodeAmount, type Dialect, type Reader, type Tx } from "../../platform/database/index.ts";
-import { anyToken, lateWindowMs } from "./holds.ts";
+import { lateWindowOf } from "../organizations/index.ts";
+import { anyToken } from "./holds.ts";
+import type { InvoiceRow } from "./store.ts";
 
 /** How much earlier than its hold a payment's block may say it was mined: clocks of chains and of servers differ. */
 const clockSlackMs = 60 * second;
@@ -25,6 +27,8 @@ export interface HoldMatch {
   readonly invoiceId: Id<"invoice">;
   readonly organizationId: Id<"organization">;
   readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
+  /** An earlier invoice held the same amount and its late window is not over: the money may be either's. */
+  readonly isAmbiguous?: true;
 }
 
 /**
@@ -43,7 +47,8 @@ export async function matchHolds(
     const rule = held.kind === "exclusive" ? "exclusive_address" : "exact_amount";
     if (rule === "exact_amount" && matches.has(held.key)) continue;
     const { invoiceId, organizationId } = held;
-    matches.set(held.key, { invoiceId, organizationId, rule });
+    const match = { invoiceId, organizationId, rule } as const;
+    matches.set(held.key, held.former === null ? match : { ...match, isAmbiguous: true });
   }
   const rest = candidates.filter(({ key }) => !matches.has(key));
   for (const { key, invoiceId, organizationId } of await tolerantHolds(tx, network, rest)) {
@@ -75,7 +80,9 @@ async function exactHolds(
   tx: Tx,
   network: string,
   candidates: readonly MatchCandidate[],
-): Promise<(HeldRow & { readonly kind: "exclusive" | "amount" })[]> {
+): Promise<
+  (HeldRow & { readonly kind: "exclusive" | "amount"; readonly former: string | null })[]
+> {
   const none = encodeAmount(0n);
   const asked = candidates.flatMap(({ key, address, token, amount, blockTime }) => [
     [key, address, anyToken, none, blockTime],
@@ -83,7 +90,13 @@ async function exactHolds(
   ]);
   return tx.all(
     `SELECT probe.value ->> 0 AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
-       holds.organization_id AS "organizationId"
+       holds.organization_id AS "organizationId", (
+         SELECT former.id FROM holds AS former
+         WHERE former.network = holds.network AND former.address = holds.address
+           AND former.token = holds.token AND former.amount = holds.amount
+           AND former.recycled_at IS NOT NULL AND former.ends_at >= CAST(probe.value ->> 4 AS bigint)
+         LIMIT 1
+       ) AS former
      FROM ${probes[tx.dialect]}
      WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
        AND holds.amount = probe.value ->> 3 AND ${isLiveAt(4)}`,
@@ -115,10 +128,14 @@ async function tolerantHolds(
 }
 
 /** Shortens an invoice's holds to the late window after it was canceled. */
-export async function endHolds(tx: Tx, invoiceId: Id<"invoice">, canceledAt: Instant) {
+export async function endHolds(
+  tx: Tx,
+  { id, organizationId }: Pick<InvoiceRow, "id" | "organizationId">,
+  canceledAt: Instant,
+): Promise<void> {
   await tx.run(
     "UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND released_at IS NULL AND ends_at > $2",
-    [invoiceId, canceledAt + lateWindowMs],
+    [id, canceledAt + (await lateWindowOf(tx, organizationId))],
   );
 }
 

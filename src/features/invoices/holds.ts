@@ -1,9 +1,10 @@
-import { day, type Instant } from "../../kernel/clock.ts";
+import type { Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import {
   decodeAmount,
   encodeAmount,
   type Dialect,
+  type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
 import {
@@ -17,8 +18,6 @@ import {
 } from "./hold-amounts.ts";
 import { holds } from "./table.ts";
 
-/** How long after its deadline, or its cancellation, an invoice's hold lasts: money that comes late finds it. */
-export const lateWindowMs = 7 * day;
 /** How often candidates are drawn before the free amounts are counted. */
 const roundsMax = 3;
 /** How often a gap that was found may be lost to another writer: each time, one of them got on. */
@@ -66,14 +65,15 @@ export async function holdAddress(
     startsAt,
     endsAt,
     releasedAt: null,
+    recycledAt: null,
   });
 }
 
 /**
  * Holds an amount that no other live hold on the address has: the bare price where no other invoice holds an amount
- * near it, else the price with a small surcharge (docs/decisions/0019). Null when every such amount is held. One
- * statement looks some candidates up and takes the best that is free, whether few are held or many; only where all
- * those are held does it search for a gap.
+ * near it, else the price with a small surcharge (docs/decisions/0019). One statement looks some candidates up and
+ * takes the best that is free, whether few are held or many; only where all those are held does it search for a gap,
+ * and where there is none it recycles amounts of dead invoices. Null when every amount is held by a living one.
  */
 export async function holdAmount(
   tx: Tx,
@@ -89,7 +89,10 @@ export async function holdAmount(
   }
   for (let tries = 0; tries < gapTriesMax; tries += 1) {
     const gap = await findGap(tx, request, range);
-    if (gap === null) return null;
+    if (gap === null) {
+      if ((await recycleHolds(tx, request, range)) === 0) return null;
+      continue;
+    }
     const held = await insertFirstFree(tx, deps, request, range, [gap]);
     if (held !== null) return held;
   }
@@ -187,23 +190,49 @@ async function countHeld(
   most: bigint,
   step: bigint,
 ): Promise<bigint> {
+  const [counted] = await tx.all<{ held: number }>(
+    `SELECT count(*) AS held FROM holds WHERE ${heldOnGrid}`,
+    gridValues(request, least, most, step),
+  );
+  return BigInt(counted?.held ?? 0);
+}
+
+/** Live holds on the grid of a step between two amounts, both included, with the values of `gridValues`. */
+const heldOnGrid = `network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
+  AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`;
+
+function gridValues(request: HoldRequest, least: bigint, most: bigint, step: bigint): SqlValue[] {
   // A step is a power of ten, so amounts on one grid end in the same digits.
   const sharedDigits = step.toString().length - 1;
   const from = encodeAmount(least);
   const tailStart = from.length - sharedDigits;
-  const [counted] = await tx.all<{ held: number }>(
-    `SELECT count(*) AS held FROM holds
-     WHERE network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
-       AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`,
+  const { network, address, token } = request;
+  return [network, address, token, from, encodeAmount(most), tailStart + 1, from.slice(tailStart)];
+}
+
+/** How many holds are recycled at once, so that not every invoice of a full band reads it whole. */
+const recycledMax = 8;
+
+/**
+ * Releases the oldest holds of a full band whose invoices were canceled or have expired without money, so that their
+ * amounts can be given again; gives how many. A transfer of such an amount waits for the merchant until the earlier
+ * invoice's late window is over, since it may be either's (docs/decisions/0021). It reads the band.
+ */
+async function recycleHolds(tx: Tx, request: HoldRequest, range: AmountRange): Promise<number> {
+  const step = finestStep(range);
+  const least = range.base + step;
+  return tx.run(
+    `UPDATE holds SET released_at = $8, recycled_at = $8 WHERE released_at IS NULL AND id IN (
+       SELECT id FROM holds
+       WHERE ${heldOnGrid} AND organization_id = $9 AND EXISTS (
+         SELECT 1 FROM invoices WHERE invoices.id = holds.invoice_id AND invoices.managed_by IS NULL
+           AND invoices.status IN ('canceled', 'expired') AND invoices.seen_amount = $10
+       )
+       ORDER BY starts_at, id LIMIT ${String(recycledMax)}${tx.dialect === "postgres" ? " FOR UPDATE SKIP LOCKED" : ""}
+     )`,
     [
-      request.network,
-      request.address,
-      request.token,
-      from,
-      encodeAmount(most),
-      tailStart + 1,
-      from.slice(tailStart),
+      ...gridValues(request, least, range.base + range.cap, step),
+      ...[request.startsAt, request.organizationId, encodeAmount(0n)],
     ],
   );
-  return BigInt(counted?.held ?? 0);
 }

@@ -5,6 +5,7 @@ import { convert, formatRate } from "../../kernel/rate.ts";
 import type { RecentStates } from "../../platform/chain/state.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
+import { lateWindowOf } from "../organizations/index.ts";
 import {
   findWallet,
   keepActive,
@@ -13,7 +14,7 @@ import {
   type WalletRow,
 } from "../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet, WalletCapacityExhausted } from "./errors.ts";
-import { holdAddress, holdAmount, lateWindowMs, type HoldRequest } from "./holds.ts";
+import { holdAddress, holdAmount, type HoldRequest } from "./holds.ts";
 import { dueAmount } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 import { quote, tokenNotEnabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
@@ -45,6 +46,8 @@ export interface IssuePlan {
   /** In the token's smallest unit, before a surcharge tells it from others. */
   readonly price: bigint;
   readonly exchangeRate: string;
+  /** How long late money finds the invoice, in milliseconds. */
+  readonly lateWindowMs: number;
   /** To be tried in this order. */
   readonly wallets: readonly WalletRow[];
 }
@@ -80,7 +83,8 @@ export async function planIssue(
     );
   }
   if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
-  return { decide, terms, price, exchangeRate: formatRate(rate), wallets };
+  const lateWindowMs = await lateWindowOf(reader, organizationId);
+  return { decide, terms, price, exchangeRate: formatRate(rate), lateWindowMs, wallets };
 }
 
 async function walletsToTry(
@@ -171,7 +175,7 @@ async function takePlace(
     tokenDecimals: terms.token.decimals,
     leastOf: (amount) => dueAmount(amount, terms.tolerance),
     startsAt,
-    endsAt: expiresAt + lateWindowMs,
+    endsAt: expiresAt + plan.lateWindowMs,
   });
   const shown = (address: string) => formatAddress(terms.network.addressForm, address);
   const { xpub, address } = wallet;

@@ -122,7 +122,7 @@ export function makeManagedInvoices(
         "WHERE id = $1",
         [row.id],
       );
-      await endHolds(tx, row.id, at);
+      await endHolds(tx, row, at);
       announce(
         deps,
         tx,

@@ -2,7 +2,8 @@ import type { Instant } from "../../kernel/clock.ts";
 import { parseAddress } from "../../platform/chain/address.ts";
 import { findToken } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
-import { holdAmount, lateWindowMs, type HoldDependencies } from "./holds.ts";
+import { lateWindowOf } from "../organizations/index.ts";
+import { holdAmount, type HoldDependencies } from "./holds.ts";
 import { payableTerms } from "./payable.ts";
 import type { InvoiceRow } from "./store.ts";
 import type { Networks } from "./terms.ts";
@@ -67,7 +68,7 @@ async function holdRest(
     tokenDecimals: invoice.tokenDecimals,
     leastOf: () => least,
     startsAt: at,
-    endsAt: terms.expiresAt + lateWindowMs,
+    endsAt: terms.expiresAt + (await lateWindowOf(tx, invoice.organizationId)),
   };
   return holdAmount(tx, deps, request, rest);
 }

@@ -2,8 +2,8 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { networkState } from "../../platform/chain/state.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
+import { lateWindowOf } from "../organizations/index.ts";
 import { announce, changedFields, type AnnouncerDependencies } from "./announce.ts";
-import { lateWindowMs } from "./holds.ts";
 import { viewOf } from "./present.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
@@ -35,6 +35,6 @@ export async function endTime(
   announce(deps, tx, at, { types: ["invoice.updated"], previousStatus, changes }, after);
   await tx.run("UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND ends_at > $2", [
     invoiceId,
-    at + lateWindowMs,
+    at + (await lateWindowOf(tx, row.organizationId)),
   ]);
 }

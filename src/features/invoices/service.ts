@@ -279,7 +279,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
             "A draft, an open or an expired invoice can be canceled while no money is on it. Read the invoice to see where it stands.",
           );
         }
-        await endHolds(tx, invoiceId, at);
+        await endHolds(tx, current, at);
         const remainingAmount = current.payableAmount === null ? null : 0n;
         const { checkoutUrl: _, tipHeight: __, ...row } = current;
         const canceled = { ...row, status: "canceled" as const, canceledAt: at, remainingAmount };

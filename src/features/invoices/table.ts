@@ -167,6 +167,8 @@ export const holds = table(
     startsAt: time(),
     endsAt: time(),
     releasedAt: time().nullable(),
+    /** When it was released before its end, so that its amount could be given to another invoice. */
+    recycledAt: time().nullable(),
   },
   {
     primaryKey: ["id"],
@@ -181,6 +183,11 @@ export const holds = table(
         name: "holds_tolerant",
         columns: ["network", "address", "token", "amount"],
         where: "released_at IS NULL AND least_amount < amount",
+      },
+      {
+        name: "holds_recycled",
+        columns: ["network", "address", "token", "amount"],
+        where: "recycled_at IS NOT NULL",
       },
       { name: "holds_invoice", columns: ["invoiceId"] },
       { name: "holds_ending", columns: ["network", "endsAt"], where: "released_at IS NULL" },

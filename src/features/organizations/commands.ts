@@ -5,8 +5,14 @@ import type { OrganizationRow } from "./table.ts";
 
 const command = commandsOf<OrganizationService>();
 
+interface Policy {
+  readonly latePayments: string;
+  readonly lateWindowDays: number;
+}
+
 const columns = [
-  { title: "Late payments", value: (policy: { latePayments: string }) => policy.latePayments },
+  { title: "Late payments", value: (policy: Policy) => policy.latePayments },
+  { title: "Late window", value: (policy: Policy) => `${String(policy.lateWindowDays)} days` },
 ];
 
 export const paymentPolicyCommands = [
@@ -32,22 +38,30 @@ export const paymentPolicyCommands = [
       {
         flags: "--late-payments <rule>",
         description: "money after an invoice's deadline: accept counts it, review lets it wait",
-        ask: "Late payments (accept or review)",
+      },
+      {
+        flags: "--late-window-days <days>",
+        description: "how many days an invoice's amount waits for late money, 1 to 90",
       },
     ],
     examples: [
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments review",
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments accept --yes",
+      "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-window-days 3 --yes",
     ],
     effect: "write",
     confirm: (call) =>
-      `Set late payments of ${call.flag("organization") ?? ""} to ${call.flag("late-payments") ?? ""}?`,
+      `Change what becomes of late payments of ${call.flag("organization") ?? ""}?`,
     async handle(service, call) {
       const { UpdatePaymentPolicyRequest } = await import("./records.ts");
+      const days = call.flag("late-window-days");
       return service.updatePaymentPolicy(
         call.context,
         call.flag("organization") as Id<"organization">,
-        call.parse(UpdatePaymentPolicyRequest, { latePayments: call.flag("late-payments") }),
+        call.parse(UpdatePaymentPolicyRequest, {
+          latePayments: call.flag("late-payments"),
+          lateWindowDays: days === undefined ? undefined : Number(days),
+        }),
         () => undefined,
       );
     },

@@ -8,6 +8,7 @@ export {
   findOrganization,
   hasPlatformOrganization,
   lateReviewers,
+  lateWindowOf,
   lockOrganization,
   namesOf,
   organizationsById,

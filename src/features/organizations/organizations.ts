@@ -6,7 +6,7 @@ import type { Database, Tx } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Members } from "../members/index.ts";
 import { PlatformStays } from "./errors.ts";
-import { statusAfter, type Decision } from "./rules.ts";
+import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
 import { announce, requireTransition, save } from "./saving.ts";
 import { lockOrganization } from "./store.ts";
 import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
@@ -81,6 +81,7 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         kybSubmittedAt: null,
         reviewedAt: null,
         latePayments: "accept",
+        lateWindowDays: lateWindowDays.usual,
         version: 1,
         createdAt: at,
         updatedAt: at,

@@ -26,5 +26,5 @@ export function presentOrganization(row: OrganizationRow): z.input<typeof Organi
 }
 
 export function presentPaymentPolicy(row: OrganizationRow): z.input<typeof PaymentPolicyRecord> {
-  return { latePayments: row.latePayments };
+  return { latePayments: row.latePayments, lateWindowDays: row.lateWindowDays };
 }

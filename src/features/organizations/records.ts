@@ -11,7 +11,7 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/record.ts";
-import { latePaymentRules, verificationStatuses } from "./rules.ts";
+import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;
 const addressLengthMax = 500;
@@ -61,10 +61,18 @@ const latePayments = () =>
       "Money that comes after an invoice's deadline: `accept` counts it, `review` lets it wait for a decision.",
   });
 
+const windowDays = () =>
+  z.int().min(lateWindowDays.least).max(lateWindowDays.most).meta({
+    description:
+      "How many days after its deadline, or its cancellation, an invoice's amount waits for late money. A shorter window frees amounts at shared addresses sooner.",
+  });
+
 export const PaymentPolicyRecord = responseRecord("PaymentPolicy", {
   latePayments: latePayments(),
+  lateWindowDays: windowDays(),
 });
 
 export const UpdatePaymentPolicyRequest = requestRecord("UpdatePaymentPolicyRequest", {
   latePayments: latePayments().optional(),
+  lateWindowDays: windowDays().optional(),
 });

@@ -18,6 +18,9 @@ export type Decision = (typeof decisions)[number];
 export const latePaymentRules = ["accept", "review"] as const;
 export type LatePayments = (typeof latePaymentRules)[number];
 
+/** How long an invoice's amount may wait for late money, in days. */
+export const lateWindowDays = { least: 1, most: 90, usual: 7 } as const;
+
 /** Who may be what next. An approved organization that changes a legal field is unverified again. */
 export const verification = transitions<VerificationStatus>({
   unverified: ["pending_review"],

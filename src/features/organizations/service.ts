@@ -32,6 +32,12 @@ export interface OrganizationChanges {
   readonly businessDescription?: string | null | undefined;
 }
 
+export interface PaymentPolicyChanges {
+  readonly latePayments?: LatePayments | undefined;
+  /** In days, from 1 to 90. It holds for invoices that are issued or canceled from now on. */
+  readonly lateWindowDays?: number | undefined;
+}
+
 export interface OrganizationService {
   /** A page of what the caller belongs to: a user's organizations, a key's one. */
   list(actor: Principal, query: PageQuery): Promise<Page<OrganizationRow>>;
@@ -53,7 +59,7 @@ export interface OrganizationService {
   updatePaymentPolicy(
     context: WriteContext,
     organizationId: Id<"organization">,
-    changes: { readonly latePayments?: LatePayments | undefined },
+    changes: PaymentPolicyChanges,
     expect: (current: OrganizationRow) => void,
   ): Promise<OrganizationRow>;
   /** Hands the legal fields to the reviewers; 422 names every field that is missing. */
@@ -130,19 +136,25 @@ export function makeOrganizationService(
       });
     },
 
-    updatePaymentPolicy(context, organizationId, { latePayments }, expect) {
+    updatePaymentPolicy(context, organizationId, changes, expect) {
       return db.write(context, async (tx) => {
         const at = clock.now();
         const current = await lockOrganization(tx, organizationId);
         expect(current);
-        if (latePayments === undefined || latePayments === current.latePayments) return current;
-        const next = await save(tx, at, current, { latePayments });
+        const {
+          latePayments = current.latePayments,
+          lateWindowDays: days = current.lateWindowDays,
+        } = changes;
+        const given = { latePayments, lateWindowDays: days };
+        const changed = difference(current, given);
+        if (Object.keys(changed).length === 0) return current;
+        const next = await save(tx, at, current, given);
         auditor.record(tx, at, {
           action: "organization.payment_policy_updated",
           organizationId,
           targetType: "organization",
           targetId: organizationId,
-          changes: difference(current, { latePayments }),
+          changes: changed,
         });
         return next;
       });

@@ -1,3 +1,4 @@
+import { day } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
@@ -11,7 +12,7 @@ import {
 } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
-import type { VerificationStatus } from "./rules.ts";
+import { lateWindowDays, type VerificationStatus } from "./rules.ts";
 import {
   organizationReviews,
   organizations,
@@ -151,6 +152,18 @@ export async function lateReviewers(
     [JSON.stringify(ids)],
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/** How long late money finds the organization's invoices, in milliseconds. */
+export async function lateWindowOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<number> {
+  const [row] = await reader.all<{ days: number }>(
+    `SELECT late_window_days AS days FROM organizations WHERE id = $1`,
+    [organizationId],
+  );
+  return (row?.days ?? lateWindowDays.usual) * day;
 }
 
 /** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */

@@ -24,6 +24,8 @@ export const organizations = table(
     reviewedAt: time().nullable(),
     /** What becomes of money that comes after an invoice's deadline. */
     latePayments: text<LatePayments>(),
+    /** How long after its deadline, or its cancellation, an invoice's amount waits for late money, in days. */
+    lateWindowDays: integer(),
     version: integer(),
     createdAt: time(),
     updatedAt: time(),

@@ -129,6 +129,7 @@ async function exactlyHeldByOthers(
   const others = transfers.flatMap(({ id, amount }) => {
     const match = matches.get(id);
     if (match === undefined || match.rule === "within_tolerance") return [];
+    if (match.isAmbiguous === true) return [];
     return match.invoiceId === claim.invoiceId ? [] : [{ id, amount, match }];
   });
   if (others.length === 0) return new Set();

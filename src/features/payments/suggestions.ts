@@ -84,6 +84,9 @@ export function suggest(given: SuggestionCase): Suggestion[] {
     .map(({ invoice }) => ({ invoice, amount: left, reasons: ["already_paid" as const] }));
   const asking = fitting
     .filter(({ invoice }) => !isWhole(invoice))
+    .filter(
+      ({ invoice, heldAmounts }) => invoice.status !== "canceled" || heldAmounts.includes(left),
+    )
     .map(({ invoice }) => ({ invoice, asked: askedBy(invoice) }))
     .map(({ invoice, asked }) => ({
       invoice,
@@ -104,7 +107,8 @@ export function suggest(given: SuggestionCase): Suggestion[] {
 }
 
 /** What an invoice still asks for. */
-function askedBy({ payableAmount, seenAmount, remainingAmount }: InvoiceRow): bigint {
+function askedBy({ status, payableAmount, seenAmount, remainingAmount }: InvoiceRow): bigint {
+  if (status === "canceled") return (payableAmount ?? 0n) - seenAmount;
   return remainingAmount ?? (payableAmount ?? 0n) - seenAmount;
 }
 

@@ -98,7 +98,10 @@ export function walletsOf(
 /** How many wallets of one network an invoice is offered. */
 const receivingWalletsMax = 50;
 
-/** The organization's active wallets of a network, newest first. */
+/**
+ * The organization's active wallets of a network, in the order in which invoices try them: extended keys first, which
+ * have an address for every invoice, then the newest.
+ */
 export function receivingWallets(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -107,7 +110,7 @@ export function receivingWallets(
   return reader.find(
     wallets,
     `WHERE organization_id = $1 AND network = $2 AND status = 'active'
-     ORDER BY id DESC LIMIT ${String(receivingWalletsMax)}`,
+     ORDER BY CASE WHEN xpub IS NULL THEN 1 ELSE 0 END, id DESC LIMIT ${String(receivingWalletsMax)}`,
     [organizationId, network],
   );
 }

@@ -92,6 +92,7 @@ eachStore("what is kept of those who log in", (store) => {
         ...{ registrationNumber: null, country: null, address: null, website: null },
         ...{ contactEmail: null, businessDescription: null, reviewNote: null },
         ...{ kybSubmittedAt: null, reviewedAt: null, latePayments: "accept" },
+        lateWindowDays: 7,
         ...{ version: 1, createdAt: 0, updatedAt: 0 },
       });
       await tx.insertMany(invitations, made);

@@ -59,7 +59,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
           kind: "amount" as const,
         },
         organizationId: estate.admin.organizationId as `org_${string}`,
-        ...{ startsAt: at, endsAt: at + 90 * day, releasedAt: null },
+        ...{ startsAt: at, endsAt: at + 90 * day, releasedAt: null, recycledAt: null },
       }));
     await estate.db.write(testContext, (tx) => tx.insertMany(holds, rows));
   }

@@ -32,6 +32,7 @@ eachStore("Money that comes late", (store) => {
   it("counts unless the merchant wants to decide, and then waits in the inbox", async () => {
     expect(await counter.get(merchant, "/payment-policy")).to.deep.equal({
       latePayments: "accept",
+      lateWindowDays: 7,
     });
     const accepted = await payLate("25.00");
     expect(await accepted.read()).to.include({ status: "paid", exception: "late" });

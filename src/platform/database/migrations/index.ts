@@ -14,6 +14,7 @@ import { migration as search } from "./0012-search.ts";
 import { migration as issuedInvoices } from "./0013-issued-invoices.ts";
 import { migration as paymentOrders } from "./0014-payment-orders.ts";
 import { migration as chainTimes } from "./0015-chain-times.ts";
+import { migration as lateWindows } from "./0016-late-windows.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   issuedInvoices,
   paymentOrders,
   chainTimes,
+  lateWindows,
 ];
