@@ -216,7 +216,7 @@ const recycledMax = 8;
 /**
  * Releases the oldest holds of a full band whose invoices were canceled or have expired without money, so that their
  * amounts can be given again; gives how many. A transfer of such an amount waits for the merchant until the earlier
- * invoice's late window is over, since it may be either's (docs/decisions/0021). It reads the band.
+ * invoice's late window is over, since it may be either's (docs/decisions/0022). It reads the band.
  */
 async function recycleHolds(tx: Tx, request: HoldRequest, range: AmountRange): Promise<number> {
   const step = finestStep(range);

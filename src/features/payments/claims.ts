@@ -36,21 +36,19 @@ export interface HashClaims {
 }
 
 /** What became of a submitted transaction, as its payer may know it: nothing of other invoices is in it. */
-export const claimResults = [
+export type ClaimResult =
   /** It is looked for. */
-  "looking",
+  | "looking"
   /** No provider knows it so far. */
-  "unknown",
+  | "unknown"
   /** It was never found. */
-  "given_up",
+  | "given_up"
   /** It was not found, and made room for a newer one. */
-  "displaced",
-  "counted",
+  | "displaced"
+  | "counted"
   /** The merchant decides. */
-  "in_review",
-  "not_for_this",
-] as const;
-export type ClaimResult = (typeof claimResults)[number];
+  | "in_review"
+  | "not_for_this";
 
 export interface SubmittedTransaction {
   /** 64 lower-case hex digits. */
