@@ -5,12 +5,12 @@ import type { Operation } from "../../src/api/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { toIso } from "../../src/kernel/clock.ts";
 import { expectStatus } from "../support/app.ts";
-import { eachStore } from "../support/stores.ts";
+import { eachStore, testsAll } from "../support/stores.ts";
 import { openLibrary, pageTarget, timesOf, type Library } from "./list-questions.ts";
 import { badSteps, planOf, rowsLookedAt, statementsOf } from "./statements.ts";
 
 const rows = 20_000;
-const samples = 5;
+const samples = testsAll ? 5 : 3;
 /** Other work on the machine makes one answer slow; the median of a few says whether it is the statement. */
 const patience = 5;
 /** And where the machine stands still for longer than that, the best of a few of them. */

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { colleague } from "../../support/colleagues.ts";
-import { eachStore } from "../../support/stores.ts";
+import { anyStore } from "../../support/stores.ts";
 import { openCounter, type Counter, type Merchant } from "./counter.ts";
 
-eachStore("Money that comes late", (store) => {
+anyStore("Money that comes late", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
