@@ -3,6 +3,8 @@ import { prunePasswordResets, pruneSessions } from "../features/auth/index.ts";
 import { pruneInvitations } from "../features/members/index.ts";
 import { pruneDeliveries, wipeOldSecrets } from "../features/webhooks/index.ts";
 import { hour, type Instant } from "../kernel/clock.ts";
+import { formatHead } from "../platform/audit/chain.ts";
+import { chainHead, sealAll } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Database, WriteContext } from "../platform/database/index.ts";
 import { pruneEvents } from "../platform/events/retention.ts";
@@ -25,15 +27,21 @@ const prunings: Readonly<Record<string, Prune>> = {
   "wipe old webhook secrets": wipeOldSecrets,
 };
 const pruneSentDeliveries = "prune deliveries";
+const logAuditHead = "log audit head";
 
 /** What is due by the clock alone. */
 export const maintenanceSchedule: readonly CronTask[] = [
   ...Object.keys(prunings),
   pruneSentDeliveries,
+  logAuditHead,
 ].map((name) => ({ name, everyMs: hour, job: { queue: "maintenance", name, payload: {} } }));
 
 /** What does the jobs of the schedule. */
-export function makeMaintenance({ db, clock }: Pick<Parts, "db" | "clock">): JobHandler[] {
+export function makeMaintenance({
+  db,
+  clock,
+  logger,
+}: Pick<Parts, "db" | "clock" | "logger">): JobHandler[] {
   return [
     ...Object.entries(prunings).map(([name, prune]) => ({
       name,
@@ -46,6 +54,15 @@ export function makeMaintenance({ db, clock }: Pick<Parts, "db" | "clock">): Job
       name: pruneSentDeliveries,
       run: ({ signal }) =>
         pruneDeliveries(db, clock.now(), systemContext(pruneSentDeliveries), signal),
+    },
+    {
+      name: logAuditHead,
+      // Whoever can write to the store can cut the chain's tail together with its head there, but not in the log.
+      async run() {
+        await sealAll(db, systemContext(logAuditHead));
+        const head = formatHead(await chainHead(db));
+        logger.info({ head }, "head of the audit chain: till audit verify --head proves it later");
+      },
     },
   ];
 }

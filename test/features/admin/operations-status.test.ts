@@ -208,7 +208,8 @@ eachStore("the status of a network's providers", (store) => {
       const status = await until(
         "a dead provider and a good one",
         read,
-        ({ providers: [one, two] }) => one?.status === "down" && two?.status === "ok",
+        ({ providers: [one, two] }) =>
+          one?.message.startsWith("has not answered yet") === true && two?.status === "ok",
       );
       const origin = new URL(node.url).origin;
       const shown = status.providers.map(({ network, provider, status: is }) => [
