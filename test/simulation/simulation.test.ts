@@ -18,8 +18,6 @@ const known: Readonly<Record<string, string>> = {
   "lie empty": "what a lagging index left out below finality is never read again",
   "lie index_lag": "the same",
   "lie index_lag_long": "the same",
-  "lie newest_is_final": "a chain that breaks its own finality keeps invoices paid",
-  rewind: "the same",
   "pay rounded": "the bare price pays somebody else's invoice",
   flood: "canceled invoices close a price",
 };
