@@ -110,7 +110,7 @@ eachStore("Looking at submitted transactions", (store) => {
     const submit = (digit: string) =>
       app.request("POST", path, { body: { transactionHash: digit.repeat(64) } });
     const statusesOf = async (digits: string) =>
-      (await Promise.all([...digits].map(submit))).map(({ status }) => status).sort();
+      (await Promise.all(Array.from(digits, submit))).map(({ status }) => status).sort();
     // The one in review is open too.
     expect(await statusesOf("123456")).to.deep.equal([202, 202, 202, 202, 409, 409]);
     expect((await submit("7")).body["code"]).to.equal("too_many_claims");
