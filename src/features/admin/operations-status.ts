@@ -1,8 +1,7 @@
 import { tokenAsset } from "../../kernel/asset.ts";
-import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, type Clock } from "../../kernel/clock.ts";
 import { Problem } from "../../kernel/errors.ts";
 import { formatMoney, money } from "../../kernel/money.ts";
-import type { Network } from "../../platform/chain/networks.ts";
 import {
   pendingMigrations,
   StatementFailed,
@@ -11,36 +10,16 @@ import {
 } from "../../platform/database/index.ts";
 import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
-import type { CronTask } from "../../platform/jobs/cron.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
-import { shareOf, type HoldUse } from "../invoices/index.ts";
-import type { Watcher } from "../payments/index.ts";
+import { shareOf } from "../invoices/index.ts";
 import { deliveryBacklog } from "../webhooks/index.ts";
 import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "./glance.ts";
 import { readBacklogs } from "./probes.ts";
 import { providerStatuses } from "./provider-statuses.ts";
-import { auditCheck, cronCheck, ratesCheck, type RatesReport } from "./work-checks.ts";
+import { auditCheck, cronCheck, ratesCheck } from "./work-checks.ts";
 import { overall, type Report } from "./report.ts";
-
-/** Where what the store cannot tell comes from. */
-export interface StatusSources {
-  /** The networks that are on. */
-  readonly networks: readonly Network[];
-  readonly watchers: readonly Pick<Watcher, "network" | "providers" | "health">[];
-  /** Whether this process has a lease. */
-  readonly holdsLease: (name: string) => boolean;
-  /** When this process's scheduler last woke; null where it has none. */
-  readonly lastTickAt: () => Instant | null;
-  /** What is to be begun by the clock alone. */
-  readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
-  /** The fullest price of each network, as of a while ago. */
-  readonly holdUse: () => Promise<readonly HoldUse[]>;
-  /** How exchange rates stand; null where none are asked for. */
-  readonly rates: (() => Promise<RatesReport>) | null;
-  /** Free bytes where the store lies; null where that is another machine's. */
-  readonly freeBytes: () => Promise<number | null>;
-}
+import type { StatusSources } from "./status-sources.ts";
 
 const mebibyte = 1_024 ** 2;
 /** In milliseconds, but for the disk: there below the bound is bad, so that both are negated. */

@@ -20,9 +20,10 @@ import {
   type PlatformDeliveryFilters,
 } from "../webhooks/index.ts";
 import type { OperationsStatus } from "./glance.ts";
-import { makeLook, statusNow, type StatusSources } from "./operations-status.ts";
+import { makeLook, statusNow } from "./operations-status.ts";
 import { makeProber } from "./probes.ts";
 import { providerStatuses } from "./provider-statuses.ts";
+import type { StatusSources } from "./status-sources.ts";
 import type { ProviderStatus } from "./report.ts";
 
 /** Something of an organization's, with the organization's name. */

@@ -5,8 +5,8 @@ import type { Reader } from "../../platform/database/index.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import { watchWorkerName } from "../payments/index.ts";
 import { networkHealth, providerHealth } from "./health.ts";
-import type { StatusSources } from "./operations-status.ts";
 import type { ProviderStatus } from "./report.ts";
+import type { StatusSources } from "./status-sources.ts";
 
 /**
  * The status of every configured provider, network by network in order of preference. The status of the one that a
