@@ -1,6 +1,12 @@
 import { glanceAtStore } from "../../compose/glance.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/index.ts";
+import {
+  ConfigError,
+  networkSettings,
+  networkVariable,
+  type Config,
+  type ReportedSetting,
+} from "../../platform/config/index.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { printTable } from "../output.ts";
 import { loadSettings, type Flags } from "../settings.ts";
@@ -25,7 +31,7 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no file of settings";
-  const warnings = await warningsOf(config);
+  const warnings = [...providerWarnings(config), ...(await proxyWarningsOf(config))];
   if (terminal.form === "json") {
     terminal.data(JSON.stringify({ ok: true, configFile: config.configFile, warnings }));
     return;
@@ -34,7 +40,18 @@ export async function checkSettings(terminal: Terminal, flags: Flags): Promise<v
   for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
 }
 
-async function warningsOf(config: Config): Promise<readonly string[]> {
+/** Networks with a single provider, which nothing can be compared with. */
+function providerWarnings({ networks }: Config): string[] {
+  return networks
+    .filter(({ isTest, endpoints }) => !isTest && endpoints.length < 2)
+    .map(
+      ({ id, title }) =>
+        `${networkVariable(id, networkSettings.rpcUrls)} leaves ${title} with a single provider: a payment that it ` +
+        "leaves out is found only where it lists it later. Name a second provider.",
+    );
+}
+
+async function proxyWarningsOf(config: Config): Promise<readonly string[]> {
   const now = systemClock.now();
   if (config.trustProxy.length > 0) return [];
   // Without a store, or one that does not answer, the settings speak alone.

@@ -28,13 +28,13 @@ const introduction = [
     "baseUrl: https://pay.example.com",
     "networks: [tron, ethereum]",
     "tron:",
-    "  rpcUrls: [https://api.trongrid.io/jsonrpc]",
+    "  rpcUrls: [https://tron.internal:8545/jsonrpc, https://api.trongrid.io/jsonrpc]",
     "```",
   ].join("\n"),
   "Relative paths start from the folder that the program runs in, or, in the file, from the file's own folder.",
   "`till config show --origin` prints each setting with where it came from, secrets masked. `till config check` tells " +
     "everything that is wrong, as does every start: with a wrong or misspelt setting nothing starts, and the exit code " +
-    "is 78.",
+    "is 78. It warns of a network with a single provider, which nothing can be compared with.",
 ];
 
 function describe(setting: Setting<unknown>): string {

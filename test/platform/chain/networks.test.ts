@@ -41,6 +41,13 @@ describe("the network table", () => {
     ]);
   });
 
+  it("has two providers of two hosts for every network where money is not free", () => {
+    for (const { id, isTest, providers } of networks.values()) {
+      const hosts = new Set(providers.map(({ url }) => new URL(url).host));
+      expect(hosts.size, id).to.equal(isTest ? 0 : 2);
+    }
+  });
+
   it("names tokens by contract, with the decimals of their network", () => {
     const decimals = [...networks.values()].flatMap(({ id, tokens }) =>
       tokens.map((token) => `${id} ${token.symbol} ${String(token.decimals)}`),

@@ -329,6 +329,10 @@ describe("loadConfig", () => {
           ...{ url: "https://api.trongrid.io/jsonrpc", headers: {}, batchMax: 100 },
           ...{ requestsPerSecond: 15, requestsPerDay: 100_000 },
         },
+        {
+          ...{ url: "https://tron-evm-rpc.publicnode.com", headers: {}, batchMax: 100 },
+          ...{ requestsPerSecond: 25, requestsPerDay: null },
+        },
       ]);
     });
 
@@ -361,14 +365,17 @@ sandbox:
 
     it("send a header to the providers of the table that take it, and lose none", async () => {
       const TILL_TRON_RPC_HEADERS = '{"tron-pro-api-key":"k"}';
-      const [first] = (await endpoints({ TILL_TRON_RPC_HEADERS })) ?? [];
+      const [first, second] = (await endpoints({ TILL_TRON_RPC_HEADERS })) ?? [];
       expect(first?.headers).to.deep.equal({ "tron-pro-api-key": "k" });
+      expect(second?.headers).to.deep.equal({});
       const foreign = { TILL_TRON_RPC_HEADERS: '{"OTHER-KEY":"k"}' };
       expect(await problems({ env: foreign })).to.deep.equal([
         "TILL_TRON_RPC_HEADERS gives OTHER-KEY, which no provider in the network table takes",
       ]);
       const stranger = { TILL_TRON_RPC_HEADERS: '{"api.trongird.io":{"KEY":"k"}}' };
-      expect((await problems({ env: stranger }))[0]).to.match(/not one of api.trongrid.io$/);
+      expect((await problems({ env: stranger }))[0]).to.match(
+        /not one of api.trongrid.io, tron-evm-rpc.publicnode.com$/,
+      );
     });
 
     it("must be in the table", async () => {
