@@ -27,7 +27,10 @@ anyServed(
     });
     const ask = ({ operation, name }: (typeof timed)[number], value: string) => {
       const path = pathOf(operation, { organizationId: admin.organizationId });
-      const query = `?${name}=${encodeURIComponent(value)}`;
+      // The platform narrows payments by time within one organization.
+      const ofOne =
+        "organizationId" in operation.query ? `&organizationId=${admin.organizationId}` : "";
+      const query = `?${name}=${encodeURIComponent(value)}${ofOne}`;
       return served.app.request("GET", path + query, { token: admin.token });
     };
 

@@ -216,6 +216,14 @@ const breakages: readonly Breakage[] = [
     row: () => "pay_",
   },
   {
+    check: "transfers.final",
+    sql: () =>
+      `UPDATE transfers SET is_final = 1, block_height = (SELECT MAX(cursor_height) + 1 FROM network_states)
+       WHERE id = (SELECT MAX(transfer_id) FROM payments)`,
+    also: ["payments.transfer"],
+    row: () => "trf_",
+  },
+  {
     check: "figures.facts",
     sql: () =>
       "DELETE FROM figure_changes WHERE id = (SELECT MAX(id) FROM figure_changes WHERE measure = 'volume')",
