@@ -255,7 +255,9 @@ eachStore("A submitted transaction", (store) => {
   it("is given up when the hold has ended", async () => {
     const invoice = await issue();
     app.clock.advance(9 * day);
+    await mineAndRead();
     // A hold ends by the time of a final block.
+    app.clock.advance(minute);
     await mineAndRead(40);
     await invoiceIs(invoice, "expired");
     await expectStatus(submit(invoice, unknownHash("1")), 202);
