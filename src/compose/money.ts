@@ -13,8 +13,10 @@ import {
   makeManagedInvoices,
   makeSettlement,
   matchHolds,
+  oldestHold,
   watchedAddresses,
   watchedAmong,
+  watchedSince,
   type CapacityService,
   type InvoiceService,
   type ManagedInvoices,
@@ -137,13 +139,17 @@ export function makeMoney(
     const times = makeBlockTimes({ clock, providers, ...access });
     const reading = { ...ledger, ...access, logger, network, client, providers, times };
     const scanner = makeScanner(reading);
+    const witness = makeWitness({
+      ...{ ...reading, scanner },
+      invoices: { watchedSince, oldestHold },
+    });
     return {
       ...access,
       network: network.id,
       scanner,
       watcher: makeWatcher(reading),
       examiner: makeClaimExaminer({ ...reading, claimableTerms }),
-      monitor: makeMonitor({ ...reading, witness: makeWitness({ ...reading, scanner }) }),
+      monitor: makeMonitor({ ...reading, witness }),
     };
   });
   const chains = makeChainService({

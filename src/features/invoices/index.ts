@@ -31,4 +31,4 @@ export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement.ts";
 export { countIssued, countIssuedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";
-export { watchedAddresses, watchedAmong } from "./watching.ts";
+export { oldestHold, watchedAddresses, watchedAmong, watchedSince } from "./watching.ts";

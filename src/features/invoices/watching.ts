@@ -1,6 +1,7 @@
+import type { Instant } from "../../kernel/clock.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import type { Dialect, Reader } from "../../platform/database/index.ts";
-import { activeAddresses, activeAmong } from "../wallets/index.ts";
+import { activeAddresses, activeAmong, activeSince } from "../wallets/index.ts";
 
 /**
  * The addresses that the watcher looks for, in their order: those of active wallets, where money may come at any time,
@@ -62,6 +63,37 @@ async function heldAmong(
     [network, JSON.stringify(addresses)],
   );
   return rows.map(({ address }) => address);
+}
+
+/** Since when the watcher looks for each of these addresses; an address that it does not look for is left out. */
+export async function watchedSince(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, Instant>> {
+  const asked = [...new Set(addresses)];
+  if (asked.length === 0) return new Map();
+  const rows = await reader.all<{ address: Address; since: Instant | null }>(
+    `SELECT probe.value AS "address", (
+       SELECT min(starts_at) FROM holds
+       WHERE network = $1 AND address = probe.value AND released_at IS NULL
+     ) AS "since" FROM ${textRows[reader.dialect]}`,
+    [network, JSON.stringify(asked)],
+  );
+  const since = new Map(await activeSince(reader, network, asked));
+  for (const { address, since: held } of rows) {
+    if (held !== null) since.set(address, Math.min(held, since.get(address) ?? held));
+  }
+  return since;
+}
+
+/** When the oldest live hold of a network began; null where no hold is live. */
+export async function oldestHold(reader: Reader, network: string): Promise<Instant | null> {
+  const [row] = await reader.all<{ oldest: Instant | null }>(
+    `SELECT min(starts_at) AS "oldest" FROM holds WHERE network = $1 AND released_at IS NULL`,
+    [network],
+  );
+  return row?.oldest ?? null;
 }
 
 const textRows: Readonly<Record<Dialect, string>> = {

@@ -86,7 +86,7 @@ export const chainCommands = [
   }),
   command({
     name: "chain audit",
-    summary: "Prove that no block went unread, from the ranges that were read",
+    summary: "Prove that no block went unread, and show how often final blocks were read",
     flags: [
       network,
       block("from", "the first block (the first that was ever read)"),
@@ -113,12 +113,24 @@ export const chainCommands = [
       { title: "From block", value: (one) => one.fromBlockNumber },
       { title: "To block", value: (one) => one.toBlockNumber },
       { title: "Final up to", value: (one) => one.finalizedBlockNumber },
-      { title: "Compared with a second provider up to", value: (one) => one.witnessedBlockNumber },
+      { title: "Read from two providers up to", value: (one) => one.witnessedBlockNumber },
       { title: "Blocks unread", value: (one) => one.blocksUnread },
-      { title: "Ranges", value: (one) => one.ranges.length },
+      { title: "Final blocks read only once", value: (one) => one.blocksReadOnce },
     ],
     identify: (one) => one.network,
-    sections: ({ gaps, seams }) => [
+    sections: ({ gaps, seams, readings }) => [
+      section({
+        title: "Readings of final blocks",
+        items: readings,
+        columns: [
+          { title: "FROM", value: (one) => one.fromBlockNumber },
+          { title: "TO", value: (one) => one.toBlockNumber },
+          { title: "TIMES READ", value: (one) => one.timesRead },
+          { title: "PROVIDERS", value: (one) => one.providers.length },
+          { title: "LAST READ", value: (one) => one.readAt },
+          { title: "READ FROM", value: (one) => one.providers.join(", ") },
+        ],
+      }),
       section({
         title: "Unread",
         items: gaps,

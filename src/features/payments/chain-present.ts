@@ -2,13 +2,14 @@ import { second, toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatAddress } from "../../platform/chain/address.ts";
 import type { Alarm } from "../../platform/chain/alarms.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { unknownProvider } from "../../platform/chain/readings.ts";
 import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { formatMoney } from "../../kernel/money.ts";
 import { tokenAsset } from "../../kernel/asset.ts";
 import { findTokenByContract } from "../../platform/chain/networks.ts";
 import type { AuditReport, NetworkStatus } from "./chain-service.ts";
 import type { ScanReport } from "./scanner.ts";
-import type { TimedLog } from "./window.ts";
+import type { BlockRange, TimedLog } from "./window.ts";
 
 /** How networks are read, as `till chain status --json` prints it. */
 export function presentStatus(statuses: readonly NetworkStatus[]) {
@@ -51,6 +52,7 @@ function presentNetwork(status: NetworkStatus) {
       requestsToday: one.requestsToday,
       requestsPerDay: one.requestsPerDay,
       answeredAt: toIsoOrNull(one.answeredAt),
+      logsProvenAt: toIsoOrNull(one.provenAt ?? null),
       retryAt: toIsoOrNull(one.retryAt),
       lastError:
         one.lastError === null
@@ -111,10 +113,14 @@ function presentLog(network: Network, log: TimedLog) {
   };
 }
 
+function blocksIn(ranges: readonly BlockRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}
+
 export function presentAudit(report: AuditReport) {
-  const { network, from, to, gaps, seams, ranges } = report;
+  const { network, from, to, gaps, seams, ranges, readings } = report;
   const hash = (text: string) => formatTransactionHash(network.addressForm, text);
-  const unread = gaps.reduce((sum, gap) => sum + gap.to - gap.from + 1, 0);
+  const unread = blocksIn(gaps);
   return {
     network: network.id,
     fromBlockNumber: from,
@@ -123,6 +129,16 @@ export function presentAudit(report: AuditReport) {
     witnessedBlockNumber: report.witnessedTo,
     isComplete: gaps.length === 0 && seams.length === 0,
     blocksUnread: unread,
+    blocksReadOnce: blocksIn(readings.filter(({ timesRead }) => timesRead < 2)),
+    readings: readings.map((one) => ({
+      fromBlockNumber: one.from,
+      toBlockNumber: one.to,
+      timesRead: one.timesRead,
+      providers: one.providers.map((provider) =>
+        provider === unknownProvider ? "unknown" : provider,
+      ),
+      readAt: toIso(one.readAt),
+    })),
     gaps: gaps.map((gap) => ({ fromBlockNumber: gap.from, toBlockNumber: gap.to })),
     seams: seams.map(({ height }) => ({ blockNumber: height })),
     ranges: ranges.map((row) => ({

@@ -7,12 +7,19 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderCounts, ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
-import { coverageOf, scansOf, type Coverage, type ScanRow } from "../../platform/chain/scans.ts";
+import {
+  contiguousRanges,
+  coverageOf,
+  type Coverage,
+  type ReadRange,
+} from "../../platform/chain/reading-ranges.ts";
+import { readingsOf } from "../../platform/chain/readings.ts";
 import { networkState, networkStates, type NetworkState } from "../../platform/chain/state.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import { AlarmNotAcknowledged, NetworkNotReached, NotScanned, ProviderUnusable } from "./errors.ts";
 import { watchWorkerName } from "./jobs.ts";
+import { summarize, type ReadingSummary } from "./reading-plan.ts";
 import type { Scanner, ScanReport } from "./scanner.ts";
 import type { BlockRange } from "./window.ts";
 
@@ -36,8 +43,11 @@ export interface AuditReport extends Coverage, BlockRange {
   readonly network: Network;
   /** Everything up to here is final. */
   readonly cursorHeight: number;
-  readonly ranges: readonly ScanRow[];
-  /** The last block that a second provider was compared about; null: none was. */
+  /** The blocks that were read, as contiguous ranges. */
+  readonly ranges: readonly ReadRange[];
+  /** How often the final blocks of the range were read, and by which providers. */
+  readonly readings: readonly ReadingSummary[];
+  /** The last final block that two providers read; null: there is none. */
   readonly witnessedTo: number | null;
 }
 
@@ -176,15 +186,18 @@ export function makeChainService(deps: {
     async audit(id, range) {
       const network = find(id);
       const state = await reached(network);
-      const rows = await scansOf(db, id, "watched");
-      const witnessed = await scansOf(db, id, "witnessed");
-      const from = range.from ?? rows[0]?.fromHeight ?? state.cursorHeight + 1;
+      const rows = await readingsOf(db, id);
+      const ranges = contiguousRanges(rows);
+      const { cursorHeight } = state;
+      const from = range.from ?? rows[0]?.fromHeight ?? cursorHeight + 1;
       const to = range.to ?? state.tipHeight;
       const coverage: Coverage = from > to ? { gaps: [], seams: [] } : coverageOf(rows, from, to);
+      const readings = summarize(rows, { from, to: Math.min(to, cursorHeight) });
+      const witnessed = readings.filter(({ providers }) => providers.length > 1);
       return {
-        ...{ network, from, to, ranges: rows, cursorHeight: state.cursorHeight },
+        ...{ network, from, to, ranges, readings, cursorHeight },
         ...coverage,
-        witnessedTo: witnessed.at(-1)?.toHeight ?? null,
+        witnessedTo: witnessed.at(-1)?.to ?? null,
       };
     },
 

@@ -22,6 +22,8 @@ import { compareWindow, type TimedLog, type WindowDifference } from "./window.ts
 /** What a look at the chain found, compared with what is stored. */
 export interface News {
   readonly look: Look;
+  /** The provider that was read. */
+  readonly provider: string;
   /** The kept blocks before this look. */
   readonly known: readonly KnownBlock[];
   readonly difference: WindowDifference<TimedLog>;
@@ -58,6 +60,7 @@ export async function findNews(request: NewsRequest): Promise<News> {
     contracts: network.tokens.map(({ contract }) => contract),
     recipients: await recipientsOf(request, revocable),
   });
+  const { provider } = client;
   const stored = await withTheirTransactions(request, revocable, found.logs);
   const range = { from: found.base.height + 1, to: found.to.height };
   const logs = await withTimes(request, stored, found.logs, {
@@ -68,6 +71,7 @@ export async function findNews(request: NewsRequest): Promise<News> {
   await assertGone(client, difference.orphaned);
   return {
     look: found,
+    provider,
     known,
     difference,
     hasRevocable: revocable.length + difference.fresh.length + difference.moved.length > 0,

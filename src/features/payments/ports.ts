@@ -2,9 +2,11 @@ import type { lateReviewers } from "../organizations/index.ts";
 import type {
   HoldMatch,
   matchHolds,
+  oldestHold,
   Settlement,
   watchedAddresses,
   watchedAmong,
+  watchedSince,
 } from "../invoices/index.ts";
 import type { MatchRule } from "./status.ts";
 
@@ -19,4 +21,10 @@ export interface Invoices extends Settlement {
   readonly watchedAmong: typeof watchedAmong;
   /** Those of some organizations whose late money waits for them. */
   readonly lateReviewers: typeof lateReviewers;
+}
+
+/** Since when addresses are looked for, and since when an invoice can have been paid. */
+export interface WatchTimes {
+  readonly watchedSince: typeof watchedSince;
+  readonly oldestHold: typeof oldestHold;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Head } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { cutScans, extendScan } from "../../platform/chain/scans.ts";
+import { extendReadings } from "../../platform/chain/readings.ts";
 import {
   keepBlocks,
   knownBlocks,
@@ -86,7 +86,8 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
     after: NetworkStateRow,
   ): Promise<void> {
     const { base, to } = news.look;
-    await extendScan(tx, network.id, { parent: base, to }, after.scannedAt);
+    const reading = { provider: news.provider, at: after.scannedAt };
+    await extendReadings(tx, network.id, { parent: base, to }, reading);
     const kept = keptBlocks(news.known, news.look, before, after, network);
     await keepBlocks(tx, network.id, news.known, kept);
     if (news.hasRevocable && after.cursorHeight > before.cursorHeight) {
@@ -133,7 +134,6 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
         const known = await knownBlocks(tx, network.id);
         const kept = known.filter(({ height }) => height <= base.height);
         await keepBlocks(tx, network.id, known, kept);
-        await cutScans(tx, network.id, base);
         await reviveTransfers(tx, network.id, base.height);
       });
     },

@@ -1,23 +1,31 @@
 import type { Clock } from "../../kernel/clock.ts";
+import type { ChainClient, Head } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
-import { addScan } from "../../platform/chain/scans.ts";
+import { addReading } from "../../platform/chain/readings.ts";
 import {
   knownOf,
   networkState,
   replaceState,
   type NetworkStateRow,
 } from "../../platform/chain/state.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "./entry.ts";
 import { enter } from "./ledger.ts";
-import { AnswerDropped, blockAt, makeRangeSize, readLogs } from "./look.ts";
+import { AnswerDropped, blockAt, makeRangeSize, readLogs, type RangeSize } from "./look.ts";
 import { recipientsOf, withTimes } from "./news.ts";
 import { ScanInterrupted } from "./errors.ts";
 import type { Guard } from "./recorder.ts";
 import { revocableTransfers, transfersOfTransactions } from "./store.ts";
-import { batchesOf, compareAgain, type BlockRange, type TimedLog } from "./window.ts";
+import {
+  batchesOf,
+  compareAgain,
+  isSame,
+  type BlockRange,
+  type TimedLog,
+  type WindowDifference,
+} from "./window.ts";
 
 export interface ScanReport extends BlockRange {
   /** Transfers to watched addresses in the range. */
@@ -26,11 +34,39 @@ export interface ScanReport extends BlockRange {
   readonly fresh: readonly TimedLog[];
 }
 
+/** A range as one provider listed it, compared with the record. */
+export interface RangeReading extends BlockRange {
+  readonly provider: string;
+  /** Transfers to watched addresses in the range. */
+  readonly found: number;
+  readonly difference: WindowDifference<TimedLog>;
+  /** The block before the range; null where it begins with the first of the chain. */
+  readonly parent: Head | null;
+  readonly end: Head;
+  /** The network's state when the range was read. */
+  readonly state: NetworkStateRow;
+}
+
+export interface RecordOptions {
+  readonly guard: Guard;
+  /** False: the transfers are entered, and the range does not count as read once more. */
+  readonly isReading?: boolean;
+  /** Called in each transaction, with the transfers that it enters. */
+  readonly within?: (tx: Tx, entered: readonly TimedLog[]) => Promise<void>;
+}
+
 /** Reads blocks again that the watcher has read before; what is on record stays as it is. */
 export interface Scanner {
   readonly network: Network;
   /** Reads the range and enters what is not on record. Throws ScanInterrupted where others changed the network meanwhile. */
   scan(context: WriteContext, range: BlockRange, guard?: Guard): Promise<ScanReport>;
+  /**
+   * Reads a range from one provider and writes nothing. Throws AnswerDropped where the network was never reached or the
+   * answers do not fit together.
+   */
+  read(client: ChainClient, rangeSize: RangeSize, range: BlockRange): Promise<RangeReading>;
+  /** Enters the transfers of a reading. Throws AnswerDropped where others changed the network since it was read. */
+  record(context: WriteContext, reading: RangeReading, options: RecordOptions): Promise<void>;
 }
 
 export interface ScannerDeps extends LedgerDeps {
@@ -48,24 +84,24 @@ const attemptsMax = 5;
 
 export function makeScanner(deps: ScannerDeps): Scanner {
   const { db, clock, network, pool, times } = deps;
-  const { client } = pool;
-  const rangeSize = makeRangeSize(network.maxLogRange);
+  const scanSize = makeRangeSize(network.maxLogRange);
   const contracts = network.tokens.map(({ contract }) => contract);
 
-  async function read(state: NetworkStateRow, { from, to }: BlockRange) {
+  async function read(
+    client: ChainClient,
+    rangeSize: RangeSize,
+    { from, to }: BlockRange,
+  ): Promise<RangeReading> {
+    const state = await networkState(db, network.id);
+    if (state === null) throw new AnswerDropped("the network was never reached");
     const { latest } = await client.heads(knownOf(state));
     const revocable = await revocableTransfers(db, network.id);
     const end = await blockAt(client, to);
-    const [parent] = from === 0 ? [null] : await client.blocks([from - 1]);
-    const logs = await readLogs(
-      {
-        ...{ client, rangeSize, contracts },
-        recipients: await recipientsOf({ db, network, invoices: deps.invoices }, revocable),
-      },
-      from,
-      end,
-      latest,
-    );
+    const parent = from === 0 ? null : await blockAt(client, from - 1);
+    const recipients = await recipientsOf({ db, network, invoices: deps.invoices }, revocable);
+    const isAsked = recipients.addresses?.length !== 0;
+    const request = { client, rangeSize, contracts, recipients };
+    const logs = isAsked ? await readLogs(request, from, end, latest) : [];
     const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
     const stored = await transfersOfTransactions(db, network.id, [...hashes]);
     const timed = await withTimes({ client, times }, stored, logs, {
@@ -73,36 +109,39 @@ export function makeScanner(deps: ScannerDeps): Scanner {
       before: end.time,
     });
     const difference = compareAgain(stored, timed);
-    return { logs, difference, end, parentHash: parent?.hash ?? null };
+    const { provider } = client;
+    return { from, to, provider, found: logs.length, difference, parent, end, state };
   }
 
-  async function scanSlice(
+  async function record(
     context: WriteContext,
-    range: BlockRange,
-    guard: Guard,
-  ): Promise<ScanReport> {
-    const stored = await networkState(db, network.id);
-    if (stored === null) throw new AnswerDropped("the network was never reached");
-    const { logs, difference, end, parentHash } = await read(stored, range);
-    let state = stored;
+    reading: RangeReading,
+    { guard, isReading = true, within }: RecordOptions,
+  ): Promise<void> {
+    const { difference, end: to, provider } = reading;
+    const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
+    let { state } = reading;
+    // Final blocks in which nothing is new do not depend on what the watcher reads meanwhile.
+    const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
     const batches = batchesOf(difference, freshMax);
     for (const [place, part] of batches.entries()) {
       const before = state;
-      const after = { ...before, version: before.version + 1 };
+      const after = isEntered ? { ...before, version: before.version + 1 } : before;
       const at = clock.now();
       await db.write(context, async (tx) => {
         await guard(tx);
-        if (!(await replaceState(tx, before, after))) {
-          throw new AnswerDropped("another process has looked at the network meanwhile");
+        if (isEntered) {
+          if (!(await replaceState(tx, before, after))) {
+            throw new AnswerDropped("another process has looked at the network meanwhile");
+          }
+          await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
         }
-        await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
-        if (place < batches.length - 1) return;
-        const parent = { height: range.from - 1, hash: parentHash };
-        await addScan(tx, network.id, "watched", { parent, to: end }, at);
+        await within?.(tx, part.fresh);
+        if (place < batches.length - 1 || !isReading) return;
+        await addReading(tx, network.id, { parent, to }, { provider, at });
       });
       state = after;
     }
-    return { ...range, found: logs.length, fresh: difference.fresh };
   }
 
   /** The watcher goes on meanwhile: where it comes between, the slice is read again. */
@@ -113,7 +152,9 @@ export function makeScanner(deps: ScannerDeps): Scanner {
   ): Promise<ScanReport> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await scanSlice(context, range, guard);
+        const reading = await read(pool.client, scanSize, range);
+        await record(context, reading, { guard });
+        return { ...range, found: reading.found, fresh: reading.difference.fresh };
       } catch (error) {
         if (!(error instanceof AnswerDropped)) throw error;
         if (attempt >= attemptsMax) {
@@ -136,5 +177,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
       }
       return { from, to, found, fresh };
     },
+    read,
+    record,
   };
 }

@@ -1,160 +1,252 @@
-import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { hour, minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
 import { restSubject, type ChainAlarms } from "../../platform/chain/alarms.ts";
-import type { ChainClient, TransferLog } from "../../platform/chain/client.ts";
+import type { ChainClient } from "../../platform/chain/client.ts";
+import { writeAlarms } from "../../platform/chain/monitor-store.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
-import { addScan, scansOf } from "../../platform/chain/scans.ts";
-import { networkState } from "../../platform/chain/state.ts";
-import type { Database, Reader } from "../../platform/database/index.ts";
-import { ScanInterrupted } from "./errors.ts";
-import { AnswerDropped, blockAt, makeRangeSize, readLogs } from "./look.ts";
-import { recipientsOf } from "./news.ts";
-import type { Invoices } from "./ports.ts";
+import { isContradicted } from "../../platform/chain/reading-ranges.ts";
+import { dropReadings, readingsOf } from "../../platform/chain/readings.ts";
+import { networkState, type NetworkState } from "../../platform/chain/state.ts";
+import type { Database, Tx } from "../../platform/database/index.ts";
+import { makeJudge, placeOf, rangeOf, type Judgement } from "./judgement.ts";
+import { AnswerDropped, makeRangeSize, type RangeSize } from "./look.ts";
+import type { WatchTimes } from "./ports.ts";
+import {
+  chooseReader,
+  isAble,
+  isOfEarlierVersion,
+  makePace,
+  nextDueRange,
+  type DueRange,
+} from "./reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
-import type { Scanner } from "./scanner.ts";
-import { transfersOfTransactions } from "./store.ts";
-import { compareAgain, type BlockRange } from "./window.ts";
+import type { RangeReading, Scanner } from "./scanner.ts";
+import type { BlockRange, TimedLog } from "./window.ts";
 
 /**
- * Where a network has two providers, what the watcher read from one and took for final is read from another, too: one
- * that leaves transfers out, by fault or on purpose, hides nothing for longer than that.
+ * Reads final blocks again, some minutes and an hour after the watcher did, from another provider where there is one: an
+ * index that is behind its node, or a provider that leaves transfers out, hides nothing for longer than that. Its
+ * progress is in the store.
  */
 export interface Witness {
   /**
-   * Reads what became final since the last time, when that is due, and asks again now and then about what was disagreed
-   * on. Gives true where more is waiting.
+   * Reads the next range that is due, and asks again now and then about what providers disagreed on, within a limit of
+   * requests. Gives true where more is waiting.
    */
   compare(guard: Guard): Promise<boolean>;
 }
 
-const everyMs = minute;
-/** Blocks in one comparison. */
-const blocksMax = 2_000;
-/** Transfers of one comparison that are judged one by one, and told of so. */
-const judgedMax = 50;
-/** What was disagreed on is asked about again so often, and so much of it at a time. */
+/** Poll interval for ranges that are due, in milliseconds, once none was. */
+const checkEveryMs = 15 * second;
+/** How long a provider is not asked after a reading from it failed. */
+const setAsideMs = minute;
+/** How often, and how many, open disagreements are asked about again. */
 const againMs = 10 * minute;
 const againMax = 20;
 
-/** The provider that the network is read from, and the one that it is compared with. */
-interface Witnesses {
-  readonly first: ChainClient;
-  readonly second: ChainClient;
+/** A provider with its health. */
+interface Candidate extends Pick<ProviderHealth, "provider" | "isInUse" | "place"> {
+  readonly client: ChainClient;
 }
 
 export function makeWitness(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
-  readonly invoices: Invoices;
-  readonly pool: ProviderPool;
+  readonly auditor: Auditor;
+  readonly invoices: WatchTimes;
+  readonly pool: Pick<ProviderPool, "providers" | "health" | "distrust">;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
 }): Witness {
-  const { db, clock, network, invoices, pool, alarms, scanner } = deps;
-  const contracts = network.tokens.map(({ contract }) => contract);
-  const rangeSize = makeRangeSize(network.maxLogRange);
-  let comparedAt: Instant = clock.now();
+  const { db, clock, network, auditor, invoices, pool, alarms, scanner } = deps;
+  const judge = makeJudge({ pool, alarms, scanner });
+  const pace = makePace(clock);
+  const sizes = new Map<string, RangeSize>();
+  /** Providers whose last reading failed, and when. */
+  const failedAt = new Map<string, Instant>();
+  /** Providers that leave transfers out, and whose readings were taken back for that. */
+  const takenBack = new Set<string>();
+  let checkedAt: Instant = clock.now();
   let askedAgainAt: Instant = 0;
-  /** The last of those that were asked about again. */
+  /** The last disagreement that was asked about again. */
   let lastAgain = "";
+  let oldest: { readonly at: Instant; readonly height: number } | null = null;
 
-  /** The final blocks that no second provider was asked about yet, the lowest first. */
-  async function nextRange(reader: Reader): Promise<(BlockRange & { isLast: boolean }) | null> {
-    const state = await networkState(reader, network.id);
-    const watched = await scansOf(reader, network.id, "watched");
-    const witnessed = await scansOf(reader, network.id, "witnessed");
-    const [first] = watched;
-    if (state === null || first === undefined) return null;
-    const from = Math.max(first.fromHeight, (witnessed.at(-1)?.toHeight ?? -1) + 1);
-    if (from > state.cursorHeight) return null;
-    const to = Math.min(state.cursorHeight, from + blocksMax - 1);
-    return { from, to, isLast: to === state.cursorHeight };
+  /** The providers that may be asked, in order of preference; their eth_getLogs count against the limit. */
+  function candidates(): Candidate[] {
+    const now = clock.now();
+    const health = pool.health();
+    return pool.providers.flatMap((client, place): Candidate[] => {
+      const own = health[place];
+      const failed = failedAt.get(client.provider);
+      const isSetAside = failed !== undefined && Math.abs(now - failed) < setAsideMs;
+      if (own === undefined || !isAble(own) || isSetAside) return [];
+      const { provider, isInUse } = own;
+      return [{ provider, isInUse, place, client: paced(client) }];
+    });
   }
 
-  /** The transfers that a provider lists and that are not on record. */
-  async function unknownTo(client: ChainClient, { from, to }: BlockRange) {
-    const { latest } = await client.heads();
-    const [parent = null] = from === 0 ? [] : await client.blocks([from - 1]);
-    const end = await blockAt(client, to);
-    const recipients = await recipientsOf({ db, network, invoices }, []);
-    const isAsked = recipients.addresses?.length !== 0;
-    const request = { client, contracts, recipients, rangeSize };
-    const logs = isAsked ? await readLogs(request, from, end, latest) : [];
-    const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
-    const stored = await transfersOfTransactions(db, network.id, [...hashes]);
-    const { fresh, moved } = compareAgain(stored, logs);
-    return { unknown: [...fresh, ...moved.map(({ log }) => log)], end, parent };
+  function paced(client: ChainClient): ChainClient {
+    return {
+      ...client,
+      transfers(query) {
+        pace.count();
+        return client.transfers(query);
+      },
+    };
+  }
+
+  function sizeOf(provider: string): RangeSize {
+    const size = sizes.get(provider) ?? makeRangeSize(network.maxLogRange);
+    sizes.set(provider, size);
+    return size;
+  }
+
+  /** The provider that is asked about transfers which another one alone lists: the one in use, where it is another. */
+  function otherThan({ provider }: Candidate, able: readonly Candidate[]): ChainClient | null {
+    const others = able.filter((each) => each.provider !== provider);
+    return (others.find(({ isInUse }) => isInUse) ?? others[0])?.client ?? null;
+  }
+
+  /** The lowest block that can hold a payment of an open hold, by the network's block time; asked for once an hour. */
+  async function oldestHeight({ tipHeight, tipTime }: NetworkState): Promise<number> {
+    const now = clock.now();
+    if (oldest !== null && Math.abs(now - oldest.at) < hour) return oldest.height;
+    const since = await invoices.oldestHold(db, network.id);
+    const blocks = since === null ? 0 : Math.ceil((tipTime - since) / network.blockTimeMs);
+    oldest = { at: now, height: since === null ? tipHeight + 1 : Math.max(0, tipHeight - blocks) };
+    return oldest.height;
+  }
+
+  async function nextRange(): Promise<DueRange | null> {
+    const state = await networkState(db, network.id);
+    if (state === null) return null;
+    const rows = await readingsOf(db, network.id);
+    const oldestHold = rows.some(isOfEarlierVersion) ? await oldestHeight(state) : 0;
+    const { cursorHeight } = state;
+    return nextDueRange(rows, { cursorHeight, now: clock.now(), oldestHold }, network.maxLogRange);
   }
 
   /**
-   * Enters what the provider in use lists, too: its address was not watched when the block was read. Gives what it
-   * does not list.
+   * Takes back what a provider read since its last good probe, once it is found to leave transfers out. Where no probe
+   * ever proved its logs, everything that can matter to an open hold is read again.
    */
-  async function enterListed(
-    guard: Guard,
-    first: ChainClient,
-    range: BlockRange,
-    logs: readonly TransferLog[],
-  ): Promise<TransferLog[]> {
-    if (logs.length === 0) return [];
-    const listed = new Set((await unknownTo(first, range)).unknown.map(placeOf));
-    const missing = logs.filter((log) => !listed.has(placeOf(log)));
-    if (missing.length < logs.length) await scanner.scan(watcherContext, range, guard);
-    return missing;
-  }
-
-  /** What the provider in use has a receipt for, it left out of its logs. What it denies is for a person to judge. */
-  async function judge(guard: Guard, { first, second }: Witnesses, log: TransferLog) {
-    const { transactionHash, blockHeight } = log;
-    const details = { network: network.id, transactionHash, blockHeight };
-    const receipt = await first.receipt(transactionHash);
-    if (!hasLog(receipt, log)) {
-      alarms.raise(
-        "providers_disagree",
-        transactionHash,
-        `${second.provider} has a transfer to us in block ${String(blockHeight)} that ` +
-          `${first.provider} denies. Look at an explorer; till chain scan reads the block again.`,
-        details,
-      );
-      return;
+  async function takeBack(guard: Guard): Promise<void> {
+    for (const { provider, condition, provenAt } of pool.health()) {
+      if (condition !== "silent_logs") takenBack.delete(provider);
+      if (condition !== "silent_logs" || takenBack.has(provider)) continue;
+      const state = await networkState(db, network.id);
+      if (state === null) return;
+      const after = provenAt ?? null;
+      const fromHeight = after === null ? await oldestHeight(state) : 0;
+      await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await dropReadings(tx, network.id, { provider, after: after ?? -1, fromHeight });
+      });
+      takenBack.add(provider);
     }
-    const reason = `${first.provider} left out a transfer that it has a receipt for`;
-    pool.distrust(`it left out a transfer of block ${String(blockHeight)}`);
-    alarms.raise("transfer_left_out", transactionHash, `${reason}; it is entered now`, details);
-    await scanner.scan(watcherContext, { from: blockHeight, to: blockHeight }, guard);
-    alarms.clear("transfer_left_out", transactionHash);
-    alarms.clear("providers_disagree", transactionHash);
   }
 
-  /** Judges what one of them lists and the other does not; where that is very much, it is told of at once. */
-  async function judgeAll(
-    guard: Guard,
-    witnesses: Witnesses,
-    range: BlockRange,
-    missing: readonly TransferLog[],
+  /**
+   * A provider that has other final blocks than those that were read is of another chain, and its reading proves nothing,
+   * unless another provider has the same.
+   */
+  async function assertOneChain(
+    { rows }: DueRange,
+    reading: RangeReading,
+    other: ChainClient | null,
   ): Promise<void> {
-    for (const log of missing.slice(0, judgedMax)) await judge(guard, witnesses, log);
-    const { first, second } = witnesses;
-    const { from, to } = range;
-    if (missing.length <= judgedMax) {
-      alarms.clear("providers_disagree", subjectOf(range));
-      return;
+    const { provider, parent, end } = reading;
+    const before = { height: reading.from - 1, hash: parent?.hash ?? null };
+    const isOther = rows.some((row) => isContradicted(row, { parent: before, to: end }));
+    if (!isOther || other === null) return;
+    const [block] = await other.blocks([end.height]);
+    if (block?.hash === end.hash) return;
+    throw new AnswerDropped(`${provider} has other final blocks than those that were read`);
+  }
+
+  /** Reads one range from one provider, and enters what it lists and the record lacks. */
+  async function readRange(
+    guard: Guard,
+    { range, reader, able, due }: ReadRequest,
+  ): Promise<Judgement> {
+    try {
+      const reading = await scanner.read(reader.client, sizeOf(reader.provider), range);
+      const other = otherThan(reader, able);
+      if (due !== null) await assertOneChain(due, reading, other);
+      const judgement = await judge.judge(reading, other);
+      await enter(guard, reading, judgement, due !== null);
+      return judgement;
+    } catch (error) {
+      if (isTriedAgain(error)) failedAt.set(reader.provider, clock.now());
+      throw error;
     }
+  }
+
+  /** Enters transfers with an alarm and an audit entry for each that the watcher should have found. */
+  async function enter(
+    guard: Guard,
+    reading: RangeReading,
+    { difference, provenLeftOut }: Judgement,
+    isReading: boolean,
+  ): Promise<void> {
+    const { fresh } = difference;
+    const since = await invoices.watchedSince(
+      db,
+      network.id,
+      fresh.map(({ to }) => to),
+    );
+    const isLeftOut = (log: TimedLog) =>
+      provenLeftOut.has(placeOf(log)) || log.blockTime >= (since.get(log.to) ?? Infinity);
+    for (const log of fresh.filter(isLeftOut)) raiseLeftOut(log);
+    const changes = alarms.changes();
+    await scanner.record(
+      watcherContext,
+      { ...reading, difference },
+      {
+        guard,
+        isReading,
+        async within(tx, entered) {
+          await writeAlarms(tx, network.id, changes, clock.now());
+          for (const log of entered.filter(isLeftOut)) auditLeftOut(tx, log, reading.provider);
+        },
+      },
+    );
+    alarms.written(changes);
+  }
+
+  function raiseLeftOut({ transactionHash, blockHeight }: TimedLog): void {
     alarms.raise(
-      "providers_disagree",
-      subjectOf(range),
-      `${second.provider} has ${String(missing.length)} transfers to us in blocks ${String(from)} to ` +
-        `${String(to)} that ${first.provider} does not list. Ask a third provider.`,
-      { network: network.id, ...range },
+      "transfer_left_out",
+      transactionHash,
+      `a transfer to us in block ${String(blockHeight)} was left out when the block was read first; ` +
+        "a later reading entered it. See its invoice, and whether the provider is to be replaced",
+      { network: network.id, transactionHash, blockHeight },
     );
   }
 
-  /** Where providers disagreed before, one may have found out, or been replaced: some of it is compared again. */
-  async function compareAgainLater(guard: Guard, witnesses: Witnesses): Promise<void> {
+  function auditLeftOut(tx: Tx, log: TimedLog, provider: string): void {
+    const { transactionHash, logIndex, blockHeight } = log;
+    auditor.record(tx, clock.now(), {
+      action: "chain.transfer_left_out",
+      organizationId: null,
+      targetType: "network",
+      targetId: network.id,
+      changes: { transactionHash, logIndex, blockHeight, enteredFrom: provider },
+    });
+  }
+
+  /** Asks about open disagreements again: a provider may have found out, or been replaced. */
+  async function compareAgainLater(guard: Guard): Promise<void> {
     if (Math.abs(clock.now() - askedAgainAt) < againMs) return;
+    const able = candidates();
+    const first = able.find(({ isInUse }) => isInUse);
+    const reader = able.find(({ isInUse }) => !isInUse);
+    if (first === undefined || reader === undefined) return;
     askedAgainAt = clock.now();
     const subjects = alarms
       .open()
@@ -163,98 +255,63 @@ export function makeWitness(deps: {
       .sort();
     const later = subjects.filter((subject) => subject > lastAgain);
     const asked = [...later, ...subjects].slice(0, Math.min(againMax, subjects.length));
-    lastAgain = asked.at(-1) ?? "";
     for (const subject of new Set(asked)) {
-      const isRange = rangeOf(subject) !== null;
-      const range = rangeOf(subject) ?? (await blockOf(witnesses, subject));
-      const missing = range === null ? [] : await missingIn(guard, witnesses, range);
-      const isStillOpen = missing.some(({ transactionHash }) => transactionHash === subject);
-      if (!isRange && !isStillOpen) alarms.clear("providers_disagree", subject);
-      if (range !== null) await judgeAll(guard, witnesses, range, missing);
+      if (!pace.isWithin()) return;
+      lastAgain = subject;
+      const range = rangeOf(subject) ?? (await blockOf(reader.client, subject));
+      const judgement =
+        range === null ? null : await readRange(guard, { range, reader, able, due: null });
+      const isOver = rangeOf(subject) === null && judgement?.denied.has(subject) !== true;
+      if (isOver) alarms.clear("providers_disagree", subject);
     }
   }
 
-  /** The block that the second provider has a transaction in; null where it has it no more. */
-  async function blockOf({ second }: Witnesses, transactionHash: string) {
-    const receipt = await second.receipt(transactionHash);
-    if (receipt === null) return null;
-    return { from: receipt.blockHeight, to: receipt.blockHeight };
-  }
-
-  /** What the second provider lists in a range, and neither the record nor the provider in use. */
-  async function missingIn(guard: Guard, { first, second }: Witnesses, range: BlockRange) {
-    const { unknown } = await unknownTo(second, range);
-    return enterListed(guard, first, range, unknown);
-  }
-
-  async function compareNext(guard: Guard, witnesses: Witnesses): Promise<boolean> {
-    const range = await nextRange(db);
-    if (range === null) return false;
-    const { first, second } = witnesses;
-    const { unknown, end, parent } = await unknownTo(second, range);
-    const missing = await enterListed(guard, first, range, unknown);
-    await judgeAll(guard, witnesses, range, missing);
-    await db.write(watcherContext, async (tx) => {
-      await guard(tx);
-      const before = { height: range.from - 1, hash: parent?.hash ?? null };
-      await addScan(tx, network.id, "witnessed", { parent: before, to: end }, clock.now());
-    });
-    return !range.isLast;
+  async function readNext(guard: Guard): Promise<boolean> {
+    const due = await nextRange();
+    if (due === null) return false;
+    const able = candidates();
+    const reader = chooseReader(able, due);
+    if (reader === null) return false;
+    const from = Math.max(due.from, due.to - sizeOf(reader.provider).current() + 1);
+    const before = pace.counted();
+    await readRange(guard, { range: { from, to: due.to }, reader, able, due });
+    // Where nobody is paid, no logs are asked for; the blocks' hashes are.
+    if (pace.counted() === before) pace.count();
+    return (await nextRange()) !== null;
   }
 
   return {
     async compare(guard) {
-      if (Math.abs(clock.now() - comparedAt) < everyMs) return false;
-      const health = pool.health();
-      const first = pool.providers[health.findIndex(({ isInUse }) => isInUse)];
-      const isOther = ({ isInUse, condition }: ProviderHealth) => !isInUse && isAble(condition);
-      const second = pool.providers[health.findIndex(isOther)];
-      if (first === undefined || second === undefined) return false;
+      if (Math.abs(clock.now() - checkedAt) < checkEveryMs || !pace.isWithin()) return false;
       try {
-        await compareAgainLater(guard, { first, second });
-        const isMore = await compareNext(guard, { first, second });
-        if (!isMore) comparedAt = clock.now();
-        return isMore;
+        await takeBack(guard);
+        await compareAgainLater(guard);
+        const isMore = pace.isWithin() && (await readNext(guard));
+        if (!isMore) checkedAt = clock.now();
+        return isMore && pace.isWithin();
       } catch (error) {
-        const isTriedAgain =
-          error instanceof ProviderError ||
-          error instanceof AnswerDropped ||
-          error instanceof ScanInterrupted;
-        if (!isTriedAgain) throw error;
-        comparedAt = clock.now();
+        if (!isTriedAgain(error)) throw error;
+        checkedAt = clock.now();
         return false;
       }
     },
   };
 }
 
-function subjectOf({ from, to }: BlockRange): string {
-  return `blocks ${String(from)} to ${String(to)}`;
+interface ReadRequest {
+  readonly range: BlockRange;
+  readonly reader: Candidate;
+  readonly able: readonly Candidate[];
+  /** Null: it does not count as a reading. */
+  readonly due: DueRange | null;
 }
 
-/** Null where the subject is no range but a transaction. */
-function rangeOf(subject: string): BlockRange | null {
-  const [, from, to] = /^blocks (\d+) to (\d+)$/.exec(subject) ?? [];
-  return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
+/** The block that a provider has a transaction in; null where it has it no more. */
+async function blockOf(client: ChainClient, transactionHash: string): Promise<BlockRange | null> {
+  const receipt = await client.receipt(transactionHash);
+  return receipt === null ? null : { from: receipt.blockHeight, to: receipt.blockHeight };
 }
 
-function placeOf({ transactionHash, logIndex, blockHash }: TransferLog): string {
-  return `${transactionHash}:${String(logIndex)}:${blockHash}`;
-}
-
-function isAble(condition: string): boolean {
-  return condition === "ok" || condition === "unknown" || condition === "behind";
-}
-
-function hasLog(receipt: Awaited<ReturnType<ChainClient["receipt"]>>, log: TransferLog): boolean {
-  return (
-    receipt?.blockHash === log.blockHash &&
-    receipt.transfers.some(
-      ({ logIndex, contract, to, amount }) =>
-        logIndex === log.logIndex &&
-        contract === log.contract &&
-        to === log.to &&
-        amount === log.amount,
-    )
-  );
+function isTriedAgain(error: unknown): boolean {
+  return error instanceof ProviderError || error instanceof AnswerDropped;
 }

@@ -8,6 +8,7 @@ export { makeWalletService, type WalletInput, type WalletService } from "./servi
 export {
   activeAddresses,
   activeAmong,
+  activeSince,
   addressOwners,
   findWallet,
   keepActive,

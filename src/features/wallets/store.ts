@@ -1,3 +1,4 @@
+import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
@@ -142,6 +143,21 @@ export async function activeAmong(
     [network, JSON.stringify(addresses)],
   );
   return rows.map(({ address }) => address);
+}
+
+/** When the active wallets that have these addresses were added, in milliseconds, by address. */
+export async function activeSince(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, Instant>> {
+  const rows = await reader.all<{ address: Address; since: Instant }>(
+    `SELECT identity AS "address", created_at AS "since" FROM wallets
+     WHERE network = $1 AND status = 'active' AND address IS NOT NULL
+       AND identity IN ${listed(reader.dialect, 2)}`,
+    [network, JSON.stringify(addresses)],
+  );
+  return new Map(rows.map(({ address, since }) => [address, since]));
 }
 
 /**

@@ -58,13 +58,14 @@ export interface ChainAlarms {
 }
 
 /**
- * What is told of once, and not looked at again: it stays until an operator acknowledges it. Every other alarm ends
- * with what it tells of; of these, one that two providers disagree about does, too, when they come to agree.
+ * Alarms that an operator must acknowledge; all others end with their cause. `providers_disagree` ends, too, when the
+ * providers come to agree.
  */
 export const acknowledgedKinds = [
   "final_block_changed",
   "final_transaction_moved",
   "providers_disagree",
+  "transfer_left_out",
 ] as const;
 
 /** Alarms of a kind and network that are open by themselves; for the ones beyond, one stands that ends with the last. */

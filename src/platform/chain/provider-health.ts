@@ -42,6 +42,11 @@ export interface ProviderHealth {
   readonly retryAt: Instant | null;
   /** When it last answered. */
   readonly answeredAt: Instant | null;
+  /**
+   * When a probe last found in its logs every transfer that its receipts have; null: never. Stores of earlier versions
+   * do not have it.
+   */
+  readonly provenAt?: Instant | null;
 }
 
 /** Counts since the process began, for metrics. */

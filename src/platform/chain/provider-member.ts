@@ -102,6 +102,7 @@ export function makePoolMember(
   let doubtedUntil: Instant = 0;
   let chainCheckedAt: Instant | null = null;
   let probedAt: Instant | null = null;
+  let provenAt: Instant | null = null;
   let heard: (Heads & { readonly at: Instant }) | null = null;
   let answeredAt: Instant | null = null;
   let lastFailure: ProviderError | null = null;
@@ -214,6 +215,7 @@ export function makePoolMember(
     if (typeof verdict === "object") throw exclude("silent_logs", verdict.leftOut);
     recovered("probe");
     probedAt = clock.now();
+    if (verdict === "works") provenAt = probedAt;
     // Where nothing could be compared, what it left out before is not forgiven for that.
     if (verdict === "works" || exclusion === null) include("silent_logs");
   }
@@ -275,7 +277,7 @@ export function makePoolMember(
     health(best, isInUse) {
       const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
       return {
-        ...{ place, provider, isInUse, lastError, answeredAt },
+        ...{ place, provider, isInUse, lastError, answeredAt, provenAt },
         condition: condition(),
         latencyMs: tally.latencyMs(),
         tipHeight: heard?.latest.height ?? null,
@@ -290,6 +292,7 @@ export function makePoolMember(
     resume(before) {
       budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
       answeredAt ??= before.answeredAt;
+      provenAt = before.provenAt ?? null;
       // It is probed again before it is used: only its rank is kept.
       if (before.condition === "silent_logs") exclusion = "silent_logs";
     },

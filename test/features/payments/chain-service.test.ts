@@ -84,7 +84,7 @@ eachStore("What an operator does about a chain", (store) => {
   it("names the blocks that were not read, and is content when they are", async () => {
     await till.mine(100);
     await till.db.write(testContext, (tx) =>
-      tx.run("UPDATE network_scans SET from_height = 101, parent_hash = $1", [
+      tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", [
         till.chain.block(100).hash,
       ]),
     );
@@ -104,7 +104,7 @@ eachStore("What an operator does about a chain", (store) => {
   it("names the block where two ranges are of different chains", async () => {
     await till.mine(100);
     await till.db.write(testContext, (tx) =>
-      tx.run("UPDATE network_scans SET from_height = 101, parent_hash = $1", ["ee".repeat(32)]),
+      tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", ["ee".repeat(32)]),
     );
     await scan(60, 100);
     const { gaps, seams } = await audit({ from: 60, to: 150 });

@@ -210,7 +210,7 @@ eachStore("Providers that disagree", (store) => {
     it("enter it when the first one has it, too", async () => {
       first.view.lies = other.view.lies;
       await later();
-      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(await till.storedAlarms()).to.deep.equal(["transfer_left_out"]);
       expect(await till.transfers()).to.have.length(1);
       await later();
       expect(await statuses()).to.deep.equal(["confirmed"]);

@@ -1,6 +1,7 @@
 // Chains and providers that replace blocks which they had called final.
 import { expect } from "chai";
-import { addScan, coverageOf, extendScan, scansOf } from "../../../src/platform/chain/scans.ts";
+import { coverageOf } from "../../../src/platform/chain/reading-ranges.ts";
+import { addReading, extendReadings, readingsOf } from "../../../src/platform/chain/readings.ts";
 import { knownBlocks } from "../../../src/platform/chain/state.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
@@ -159,14 +160,14 @@ eachStore("A chain that replaces final blocks", (store) => {
 
   it("joins no range to one that ends with another hash", async () => {
     const db = await store.open();
-    const at = 1_000;
+    const reading = { provider: "one", at: 1_000 };
     await db.write(testContext, async (tx) => {
       const first = { parent: { height: 9, hash: "a" }, to: { height: 20, hash: "b" } };
-      await addScan(tx, "base", "watched", first, at);
+      await addReading(tx, "base", first, reading);
       const next = { parent: { height: 20, hash: "other" }, to: { height: 30, hash: "c" } };
-      await extendScan(tx, "base", next, at);
+      await extendReadings(tx, "base", next, reading);
     });
-    const rows = await scansOf(db, "base", "watched");
+    const rows = await readingsOf(db, "base");
     expect(coverageOf(rows, 10, 30)).to.deep.equal({ gaps: [], seams: [{ height: 20 }] });
     await open(1);
   });

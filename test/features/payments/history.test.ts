@@ -159,7 +159,7 @@ async function playThrough(watched: WatchedNetwork, steps: readonly Step[]): Pro
 const runs = process.env["TILL_PROVE"] === "1" ? 1_000 : 50;
 
 /** What a network's watcher leaves: without it, the next history begins on the same store as on a fresh one. */
-const left = ["payments", "transfers", "network_scans", "network_blocks", "network_states"];
+const left = ["payments", "transfers", "network_readings", "network_blocks", "network_states"];
 
 eachStore("Histories of a chain", (store) => {
   store.leavesUnsound(standInInvoices);

@@ -3,7 +3,7 @@ import type {
   PayableTerms,
   PaymentTotals,
 } from "../../../src/features/invoices/index.ts";
-import type { Invoices } from "../../../src/features/payments/ports.ts";
+import type { Invoices, WatchTimes } from "../../../src/features/payments/ports.ts";
 import {
   payments,
   transfers,
@@ -47,7 +47,7 @@ export interface AskedFor {
 }
 
 /** The invoices' side of the interface, with what was told to it. */
-export interface AskingInvoices extends Invoices {
+export interface AskingInvoices extends Invoices, WatchTimes {
   ask(asked: AskedFor): AskedInvoice;
   readonly totals: Map<Id<"invoice">, PaymentTotals>;
   /** Called in the transaction, before it commits: a test throws here to stand for a kill. */
@@ -109,6 +109,21 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
       const held = new Set(watched().map(({ address }) => address));
       return Promise.resolve(addresses.filter((address) => held.has(address)));
     },
+    watchedSince: (_reader, _network, addresses) =>
+      Promise.resolve(
+        new Map(
+          watched()
+            .filter(({ address }) => addresses.includes(address))
+            .map(({ address, terms }) => [address, terms.issuedAt]),
+        ),
+      ),
+    oldestHold: () =>
+      Promise.resolve(
+        watched().reduce<number | null>(
+          (oldest, { terms }) => Math.min(oldest ?? terms.issuedAt, terms.issuedAt),
+          null,
+        ),
+      ),
     matchHolds: (_tx, _network, candidates) =>
       Promise.resolve(
         new Map(

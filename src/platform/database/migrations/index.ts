@@ -15,6 +15,7 @@ import { migration as issuedInvoices } from "./0013-issued-invoices.ts";
 import { migration as paymentOrders } from "./0014-payment-orders.ts";
 import { migration as chainTimes } from "./0015-chain-times.ts";
 import { migration as lateWindows } from "./0016-late-windows.ts";
+import { migration as readings } from "./0017-readings.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   paymentOrders,
   chainTimes,
   lateWindows,
+  readings,
 ];

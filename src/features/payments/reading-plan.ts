@@ -1,0 +1,161 @@
+import { hour, minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
+import { lastReadAt, type ReadingRow } from "../../platform/chain/reading-ranges.ts";
+import { unknownProvider } from "../../platform/chain/readings.ts";
+import type { BlockRange } from "./window.ts";
+
+/**
+ * How long after each reading of a range the next one is due, in milliseconds: an index that is minutes behind its node
+ * is caught by the first, one that is repaired or replaced by the second.
+ */
+const nextReadingMs = [2 * minute, hour] as const;
+
+/** Final blocks whose next reading is due. */
+export interface DueRange extends BlockRange {
+  /** The rows that hold it, the lowest first. */
+  readonly rows: readonly ReadingRow[];
+}
+
+/** Whether a range is to be read again now. */
+function isDue(row: ReadingRow, now: Instant): boolean {
+  const { length } = row.readings;
+  if (length === 0) return true;
+  const waitMs = nextReadingMs[length - 1];
+  // A clock that went back is not waited for.
+  return waitMs !== undefined && Math.abs(now - lastReadAt(row)) >= waitMs;
+}
+
+/**
+ * The newest final blocks whose next reading is due, neighboring ranges joined; null where none is. New ranges go before
+ * old ones, so that a backlog delays no reading that is in time. `oldestHold` is the lowest block that can matter to an
+ * open hold: ranges that an earlier version read are not read again below it.
+ */
+export function nextDueRange(
+  rows: readonly ReadingRow[],
+  at: { readonly cursorHeight: number; readonly now: Instant; readonly oldestHold: number },
+  blocksMax: number,
+): DueRange | null {
+  const joined: ReadingRow[] = [];
+  let [from, to] = [0, -1];
+  for (const row of rows.toReversed()) {
+    const lowest = isOfEarlierVersion(row)
+      ? Math.max(row.fromHeight, at.oldestHold)
+      : row.fromHeight;
+    const highest = Math.min(row.toHeight, at.cursorHeight);
+    const isRead = lowest > highest || !isDue(row, at.now);
+    if (joined.length > 0 && (isRead || highest !== from - 1)) break;
+    if (isRead) continue;
+    if (joined.length === 0) to = highest;
+    joined.unshift(row);
+    from = lowest;
+    if (to - from + 1 >= blocksMax) break;
+  }
+  if (joined.length === 0) return null;
+  const first = Math.max(from, to - blocksMax + 1);
+  return { from: first, to, rows: joined.filter(({ toHeight }) => toHeight >= first) };
+}
+
+/** Whether a store of an earlier version brought the row, which did not know who had read it. */
+export function isOfEarlierVersion({ readings: [first] }: ReadingRow): boolean {
+  return first?.provider === unknownProvider;
+}
+
+/**
+ * The provider for the next reading of a range: the one that read the fewest of its blocks, rather one that the network
+ * is not read from at present. Null where none can be asked.
+ */
+export function chooseReader<Health extends Pick<ProviderHealth, "provider" | "isInUse" | "place">>(
+  able: readonly Health[],
+  { from, to, rows }: DueRange,
+): Health | null {
+  const blocksReadBy = (provider: string) =>
+    rows.reduce((sum, { fromHeight, toHeight, readings }) => {
+      const blocks = Math.min(to, toHeight) - Math.max(from, fromHeight) + 1;
+      return sum + blocks * readings.filter((each) => each.provider === provider).length;
+    }, 0);
+  const ranked = able.map((health) => ({ health, blocks: blocksReadBy(health.provider) }));
+  ranked.sort(
+    (one, other) =>
+      one.blocks - other.blocks ||
+      Number(one.health.isInUse) - Number(other.health.isInUse) ||
+      one.health.place - other.health.place,
+  );
+  return ranked[0]?.health ?? null;
+}
+
+/** Whether one provider may be asked for a reading now. */
+export function isAble({ condition }: Pick<ProviderHealth, "condition">): boolean {
+  return condition === "ok" || condition === "unknown" || condition === "behind";
+}
+
+/** The eth_getLogs that readings may use in a minute, on average. */
+export const requestsPerMinute = 2;
+/** And at once, after a time in which they used fewer. */
+const requestsBurst = 4;
+
+/** Limits the requests of readings. */
+export interface Pace {
+  /** Whether one more request is within the limit. */
+  isWithin(): boolean;
+  /** Counts a request, within the limit or not: later ones wait for it. */
+  count(): void;
+  /** All requests since the process began. */
+  counted(): number;
+}
+
+export function makePace(clock: Clock): Pace {
+  let left = requestsPerMinute;
+  let countedAt = clock.now();
+  let total = 0;
+  function refill(): void {
+    const now = clock.now();
+    const gained = (Math.max(0, now - countedAt) * requestsPerMinute) / minute;
+    left = Math.min(requestsBurst, left + gained);
+    countedAt = now;
+  }
+  return {
+    isWithin() {
+      refill();
+      return left >= 1;
+    },
+    count() {
+      refill();
+      left -= 1;
+      total += 1;
+    },
+    counted: () => total,
+  };
+}
+
+/** Neighboring ranges that were read as often and by the same providers, for operators. */
+export interface ReadingSummary extends BlockRange {
+  readonly timesRead: number;
+  readonly providers: readonly string[];
+  readonly readAt: Instant;
+}
+
+/** How often the blocks from one height to another were read; ranges lowest first. */
+export function summarize(rows: readonly ReadingRow[], { from, to }: BlockRange): ReadingSummary[] {
+  const summaries: ReadingSummary[] = [];
+  for (const row of rows) {
+    if (row.toHeight < from || row.fromHeight > to) continue;
+    const summary = {
+      from: Math.max(from, row.fromHeight),
+      to: Math.min(to, row.toHeight),
+      timesRead: row.readings.length,
+      providers: [...new Set(row.readings.map(({ provider }) => provider))].sort(),
+      readAt: lastReadAt(row),
+    };
+    const below = summaries.at(-1);
+    const isSame =
+      below?.timesRead === summary.timesRead &&
+      below.to + 1 === summary.from &&
+      below.providers.join(" ") === summary.providers.join(" ");
+    if (below === undefined || !isSame) summaries.push(summary);
+    else {
+      const readAt = Math.max(below.readAt, summary.readAt);
+      summaries[summaries.length - 1] = { ...below, to: summary.to, readAt };
+    }
+  }
+  return summaries;
+}
