@@ -9,7 +9,12 @@ import {
   withReading,
   type ReadingRow,
 } from "../../../src/platform/chain/reading-ranges.ts";
-import { readingsOf, unknownProvider } from "../../../src/platform/chain/readings.ts";
+import {
+  addReading,
+  extendReadings,
+  readingsOf,
+  unknownProvider,
+} from "../../../src/platform/chain/readings.ts";
 import { migrate } from "../../../src/platform/database/index.ts";
 import { applyMigrations } from "../../../src/platform/database/migrate.ts";
 import { migrations } from "../../../src/platform/database/migrations/index.ts";
@@ -152,6 +157,26 @@ describe("The next range to read again", () => {
     });
     expect(chooseReader(able.slice(0, 1), due)?.provider).to.equal("a");
     expect(chooseReader([], due)).to.equal(null);
+  });
+});
+
+eachStore("The watcher's readings", (store) => {
+  it("take the place of everybody's above the block that it went back to", async () => {
+    const db = await store.open();
+    await db.write(testContext, async (tx) => {
+      await addReading(tx, "tron", range(1, 20), { provider: "a", at: 0 });
+      await addReading(tx, "tron", range(1, 20), { provider: "b", at: 0 });
+      await addReading(tx, "tron", range(21, 30), { provider: "a", at: 0 });
+      const replaced = { ...range(11, 15), to: { height: 15, hash: "other" } };
+      await extendReadings(tx, "tron", replaced, { provider: "a", at: 1 });
+    });
+    const rows = await readingsOf(db, "tron");
+    expect(shapes(rows)).to.deep.equal([
+      [1, 10, "ab"],
+      [11, 15, "a"],
+    ]);
+    expect(coverageOf(rows, 1, 15)).to.deep.equal({ gaps: [], seams: [] });
+    expect(contiguousRanges(rows)[0]?.toHash).to.equal("other");
   });
 });
 
