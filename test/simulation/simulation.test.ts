@@ -15,11 +15,6 @@ const verifiedEvery = 20;
 const known: Readonly<Record<string, string>> = {
   "lie future": "one answer from the future expires invoices and frees their holds",
   "lie past": "one answer from the past moves the time of payments",
-  "lie empty": "what a lagging index left out below finality is never read again",
-  "lie index_lag": "the same",
-  "lie index_lag_long": "the same",
-  "pay rounded": "the bare price pays somebody else's invoice",
-  flood: "canceled invoices close a price",
 };
 
 describe("Simulated histories", () => {
