@@ -15,7 +15,7 @@ import {
 /** A store that is looked at and not worked on: it is open in a fraction of the time that the program takes. */
 export interface StoreGlance {
   operationsStatus(): Promise<OperationsStatus>;
-  /** What an operator should know of proxies before the server. */
+  /** Warnings about reverse proxies in front of the server, for operators. */
   proxyWarnings(settings: Pick<Config, "trustProxy" | "baseUrl">): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface StatusSources {
   readonly holdsLease: (name: string) => boolean;
   /** When this process's scheduler last woke; null where it has none. */
   readonly lastTickAt: () => Instant | null;
-  /** What is to be begun by the clock alone. */
+  /** The tasks of the schedule. */
   readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
   /** The fullest price of each network, as of a while ago. */
   readonly holdUse: () => Promise<readonly HoldUse[]>;

@@ -289,7 +289,7 @@ function makeTransactions(view: CheckoutPageView): TransactionModel[] {
   }));
 }
 
-/** What the payer reads of each result. */
+/** The text that the payer is shown for each result. */
 const hashResults = {
   looking: "hashLooking",
   unknown: "hashUnknown",

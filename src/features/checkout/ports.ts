@@ -19,7 +19,7 @@ export interface CheckoutSources {
   invoiceOf(checkoutId: string): Promise<PayerInvoice | null>;
   /** Oldest first. */
   paymentsOf(invoiceId: Id<"invoice">): Promise<readonly CheckoutPayment[]>;
-  /** What became of the transactions that payers submitted, the newest first. */
+  /** The results of the transactions that payers submitted, newest first. */
   submittedFor(invoiceId: Id<"invoice">): Promise<readonly SubmittedTransaction[]>;
   /** The display name, as the merchant wrote it. */
   merchantName(organizationId: Id<"organization">): Promise<string>;

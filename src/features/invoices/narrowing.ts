@@ -56,7 +56,7 @@ export async function walletsOf(
   return walletId === undefined ? at : at.filter((id) => id === walletId);
 }
 
-/** What the filters leave that are not on the columns of the facet. */
+/** The conditions of the filters that the facet does not cover. */
 export async function narrowInvoices(
   { reader, organizationId, filters, field, wallets }: Listing,
   invoicesOfTransaction: InvoicesOfTransaction,

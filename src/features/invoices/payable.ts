@@ -23,7 +23,7 @@ export interface PayableTerms {
   readonly payableAmount: bigint;
   /** From which on the invoice is whole. */
   readonly dueAmount: bigint;
-  /** What its payments came to when it was last settled, in the token's smallest unit. */
+  /** The sum of its payments when it was last settled, in the token's smallest unit. */
   readonly seenAmount: bigint;
   /** The amount that tells the missing part from other invoices; 0 where nothing is missing. */
   readonly remainingAmount: bigint;

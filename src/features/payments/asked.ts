@@ -24,9 +24,8 @@ export function asksFor(
  * The matches whose invoices take the money, decided in the order of the chain, so that of two equal transfers the
  * first pays. On a shared address an amount is evidence only while the invoice still asks for it: afterwards it may as
  * well be a stranger's rounded payment (docs/decisions/0019), so it is left to the merchant, as is a recycled amount
- * that may be an earlier invoice's late money (0022). An address of its own takes
- * any amount of the invoice's token, and another token never pays. `payments`: all of the invoices in `terms`, as the
- * changes on the chain leave them.
+ * that may be an earlier invoice's late money (0022). An address of its own takes any amount of the invoice's token,
+ * and another token never pays. `payments`: those of all invoices in `terms`, after the changes on the chain.
  */
 export function askedMatches(
   { fresh, moved, matches }: Pick<Placed, "fresh" | "moved" | "matches">,

@@ -125,7 +125,7 @@ async function findInOrder(
   return findAlong(reader, { ...walk, scope }, { ...span, conditions });
 }
 
-/** What the filters leave that are not on the columns of the facet. */
+/** The conditions of the filters that the facet does not cover. */
 async function narrowPayments(
   reader: Reader,
   { table, scope }: Walk,
