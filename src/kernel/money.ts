@@ -179,9 +179,8 @@ export function allocate(amount: Money, weights: readonly bigint[]): Money[] {
   const left = shares.reduce((running, share) => running - share, whole);
   const byLoss = weights
     .map((weight, place) => ({ place, loss: (whole * weight) % total }))
-    .sort((one, other) =>
-      one.loss === other.loss ? one.place - other.place : one.loss < other.loss ? 1 : -1,
-    );
+    // The sort is stable: the earlier stays first among equals.
+    .sort((one, other) => (one.loss === other.loss ? 0 : one.loss < other.loss ? 1 : -1));
   const favoured = new Set(byLoss.slice(0, Number(left)).map(({ place }) => place));
   return shares.map((share, place) => {
     const units = favoured.has(place) ? share + 1n : share;

@@ -35,10 +35,13 @@ describe("ids", () => {
   it("keep their order through many in one millisecond, even from the highest random number", () => {
     const ids = createIds((length) => new Uint8Array(length).fill(255));
     let before = ids.next("event", 5);
+    // Half of the range is kept free to count up in.
+    expect(before).to.equal(`evt_${encodeTime(5)}f${"z".repeat(15)}`);
     for (let n = 0; n < 5_000; n += 1) {
       const id = ids.next("event", 5);
       expect(id > before).to.equal(true);
       expect(id.startsWith(`evt_${encodeTime(5)}`)).to.equal(true);
+      expect(id).to.match(idPattern("event"));
       before = id;
     }
   });

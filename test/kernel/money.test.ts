@@ -162,6 +162,7 @@ describe("money as text", () => {
     expect(() => parseMoney("1.001", usd)).to.throw("USD has at most 2 decimals");
     expect(() => parseMoney("1.0", jpy)).to.throw("JPY has no decimals");
     expect(() => parseMoney("1,0", jpy)).to.throw('such as "25"');
+    expect(() => parseMoney("1,0", usd)).to.throw('such as "25.00"');
   });
 
   it("that is arbitrary is refused, or means what it says", () => {
@@ -267,20 +268,21 @@ describe("arithmetic on money", () => {
     expect(compare(money(7n, usdt), money(7n, usdt))).to.equal(0);
   });
 
-  it("rounds as it is told, negatives as their opposites", () => {
+  it("rounds by the named rule, negatives as their opposites", () => {
     const halves = [5n, 15n, 25n, -5n, -15n, 14n, 16n].map((units) => ({
       down: divideRounded(units, 10n, "down"),
       up: divideRounded(units, 10n, "up"),
       half_even: divideRounded(units, 10n, "half_even"),
+      half_away: divideRounded(units, 10n, "half_away"),
     }));
     expect(halves).to.deep.equal([
-      { down: 0n, up: 1n, half_even: 0n },
-      { down: 1n, up: 2n, half_even: 2n },
-      { down: 2n, up: 3n, half_even: 2n },
-      { down: 0n, up: -1n, half_even: 0n },
-      { down: -1n, up: -2n, half_even: -2n },
-      { down: 1n, up: 2n, half_even: 1n },
-      { down: 1n, up: 2n, half_even: 2n },
+      { down: 0n, up: 1n, half_even: 0n, half_away: 1n },
+      { down: 1n, up: 2n, half_even: 2n, half_away: 2n },
+      { down: 2n, up: 3n, half_even: 2n, half_away: 3n },
+      { down: 0n, up: -1n, half_even: 0n, half_away: -1n },
+      { down: -1n, up: -2n, half_even: -2n, half_away: -2n },
+      { down: 1n, up: 2n, half_even: 1n, half_away: 1n },
+      { down: 1n, up: 2n, half_even: 2n, half_away: 2n },
     ]);
     expect(() => divideRounded(1n, 0n, "down")).to.throw(RangeError);
   });
@@ -304,6 +306,7 @@ describe("arithmetic on money", () => {
     const amount = parseMoney("10.00", usd);
     expect(formatMoney(multiply(amount, ratio(1n, 3n), "down"))).to.equal("3.33");
     expect(formatMoney(multiply(amount, ratio(1n, 3n), "up"))).to.equal("3.34");
+    expect(formatMoney(multiply(amount, ratio(2n, 3n), "down"))).to.equal("6.66");
     expect(formatMoney(divide(amount, ratio(3n, 1n), "half_even"))).to.equal("3.33");
     expect(formatMoney(divide(negate(amount), ratio(-3n, 2n), "up"))).to.equal("6.67");
     expect(() => divide(amount, ratio(0n, 1n), "down")).to.throw(RangeError);
@@ -326,11 +329,13 @@ describe("arithmetic on money", () => {
     );
   });
 
-  it("gives the units that are left over to who lost most, the earlier first", () => {
+  it("gives the units that are left over to the parts that lost most, the earlier first", () => {
     const split = (units: bigint, weights: bigint[]) =>
       allocate(money(units, usd), weights).map((part) => part.units);
     expect(split(100n, [1n, 1n, 1n])).to.deep.equal([34n, 33n, 33n]);
     expect(split(5n, [3n, 7n])).to.deep.equal([2n, 3n]);
+    // 10/7, 20/7 and 40/7 lose 3/7, 6/7 and 5/7.
+    expect(split(10n, [1n, 2n, 4n])).to.deep.equal([1n, 3n, 6n]);
     expect(split(-100n, [1n, 1n, 1n])).to.deep.equal([-34n, -33n, -33n]);
     expect(split(1n, [0n, 1n])).to.deep.equal([0n, 1n]);
     expect(() => split(1n, [])).to.throw(Defect);

@@ -3,7 +3,14 @@ import fc from "fast-check";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds } from "../../src/kernel/id.ts";
 import type { PageFilters, PageQuery } from "../../src/kernel/page.ts";
-import { mapPage, maxCursorLength, parsePage, toPage, toPageBy } from "../../src/kernel/page.ts";
+import {
+  mapPage,
+  maxCursorLength,
+  parsePage,
+  toPage,
+  toPageBy,
+  toPartialPage,
+} from "../../src/kernel/page.ts";
 
 interface Row {
   readonly id: string;
@@ -101,6 +108,22 @@ describe("a page of a list", () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it("of a search that stopped early leads on to where it stopped", () => {
+    const request = parsePage({ limit: 2 }, "invoices");
+    const rows = [{ id: "inv_3" }, { id: "inv_2" }, { id: "inv_1" }];
+    const page = (count: number, resumeAt: string | null) =>
+      toPartialPage(rows.slice(0, count), request, ({ id }) => id, resumeAt);
+    const next = ({ nextCursor }: { nextCursor: string | null }) =>
+      nextCursor === null ? null : parsePage({ cursor: nextCursor }, "invoices").after;
+
+    expect(page(1, "inv_2")).to.deep.include({ data: [{ id: "inv_3" }] });
+    expect(next(page(1, "inv_2"))).to.equal("inv_2");
+    expect(next(page(1, null))).to.equal(null);
+    // A page that is full leads on behind its last row, not behind the last one that was searched.
+    expect(next(page(3, "inv_1"))).to.equal("inv_2");
+    expect(next(page(3, null))).to.equal("inv_2");
   });
 
   it("is presented row by row", () => {

@@ -10,7 +10,7 @@ import {
   parsePercentField,
 } from "../../src/kernel/percent.ts";
 import type { Rounding } from "../../src/kernel/ratio.ts";
-import { formatRatio, ratio } from "../../src/kernel/ratio.ts";
+import { compareRatios, formatRatio, ratio } from "../../src/kernel/ratio.ts";
 import { convert, formatRate, invertRate, parRate, parseRate } from "../../src/kernel/rate.ts";
 
 const eur = { code: "EUR", decimals: 2, displayDecimals: 2 };
@@ -130,6 +130,14 @@ describe("a percentage", () => {
 });
 
 describe("a ratio", () => {
+  it("is ordered by its value, whatever its terms", () => {
+    const [third, half] = [ratio(1n, 3n), ratio(2n, 4n)];
+    expect(compareRatios(third, half)).to.equal(-1);
+    expect(compareRatios(half, third)).to.equal(1);
+    expect(compareRatios(half, { numerator: 3n, denominator: 6n })).to.equal(0);
+    expect(compareRatios(ratio(-1n, 2n), third)).to.equal(-1);
+  });
+
   it("is kept in its lowest terms with a positive denominator", () => {
     expect(ratio(-6n, 4n)).to.deep.equal({ numerator: -3n, denominator: 2n });
     expect(() => ratio(1n, 0n)).to.throw(RangeError);

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+
+/** The root of the project. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Sources whose decisions move money or tell the caller's address, and the tests that must notice a change of one. */
+export interface Area {
+  readonly name: string;
+  /** Files, or folders with all their files. */
+  readonly sources: readonly string[];
+  /**
+   * Test files, or folders, in stages: a stage tries only what survived the one before it, so suites without a store
+   * come first. Suites that start programs are of no use here: those run the built sources.
+   */
+  readonly stages: readonly (readonly string[])[];
+}
+
+export const areas: readonly Area[] = [
+  {
+    name: "kernel",
+    sources: ["src/kernel"],
+    stages: [["test/kernel"]],
+  },
+  {
+    name: "client-address",
+    sources: ["src/api/client-address.ts"],
+    stages: [["test/api/client-address.test.ts"]],
+  },
+];
+
+/** A mutant that may survive, since no test could tell it from the original. */
+export interface Excuse {
+  readonly file: string;
+  /** The function or constant around it; empty at the top of the file. */
+  readonly within: string;
+  readonly original: string;
+  readonly mutated: string;
+  readonly reason: string;
+}
+
+/** The excuses of `excused.yaml`. */
+export function readExcuses(): readonly Excuse[] {
+  return parse(readFileSync(join(root, "test/mutation/excused.yaml"), "utf8")) as readonly Excuse[];
+}
+
+/** The files at a path from the root: itself, or those below it with the ending, in order. */
+export function filesAt(path: string, ending: string): readonly string[] {
+  if (!statSync(join(root, path)).isDirectory()) return [path];
+  return readdirSync(join(root, path), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(path, file))
+    .sort();
+}

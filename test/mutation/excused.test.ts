@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { areas, filesAt, readExcuses, root } from "./areas.ts";
+
+describe("The excuses of mutants that survive", () => {
+  it("name a source of an area, text that stands in it, another text, and a reason", () => {
+    const sources = areas.flatMap((area) => area.sources.flatMap((path) => filesAt(path, ".ts")));
+    for (const excuse of readExcuses()) {
+      const { file, within, original, mutated, reason, ...rest } = excuse;
+      expect(rest, file).to.deep.equal({});
+      expect(sources).to.include(file);
+      const source = readFileSync(join(root, file), "utf8");
+      expect(source, file).to.include(original);
+      expect(source, file).to.include(within);
+      expect(mutated, original).not.to.equal(original);
+      expect(reason, original).to.match(/^[A-Z].{20,}\.$/);
+    }
+  });
+
+  it("excuse each mutant once", () => {
+    const keys = readExcuses().map(({ reason: _, ...key }) => JSON.stringify(key));
+    expect(new Set(keys).size).to.equal(keys.length);
+  });
+});

@@ -1,0 +1,143 @@
+// A process of `npm run mutate` that runs tests against the instrumented sources: all of them once, to learn which tests
+// reach which mutants, then the tests of one mutant at a time. Its parent ends it when a mutant makes it hang.
+import Mocha from "mocha";
+
+export type Order =
+  | { readonly kind: "cover" }
+  | { readonly kind: "try"; readonly mutant: number; readonly tests: readonly number[] };
+
+/** A test, and the mutants that it reaches. */
+export interface TestReach {
+  /** The test's place among all tests of the files. */
+  readonly place: number;
+  readonly milliseconds: number;
+  readonly mutants: readonly number[];
+}
+
+export type Answer =
+  | { readonly kind: "loaded" }
+  | {
+      readonly kind: "covered";
+      readonly tests: readonly TestReach[];
+      readonly failures: readonly string[];
+    }
+  | { readonly kind: "tried"; readonly outcome: "survived" | "killed" | "spoiled" };
+
+/** A test that a mutant keeps waiting fails after this long, in milliseconds. */
+const testTimeoutMs = 15_000;
+
+const [activeAtLoad = "0", ...files] = process.argv.slice(2);
+let active = Number(activeAtLoad);
+let reached = new Set<number>();
+
+Object.assign(globalThis, {
+  __mutant(number: number): boolean {
+    if (active === 0) reached.add(number);
+    return number === active;
+  },
+});
+
+// Each run of mocha adds its own listeners to the process.
+process.setMaxListeners(0);
+
+const failures: string[] = [];
+const reaches: TestReach[] = [];
+const places = new Map<Mocha.Test, number>();
+let failedTest: Mocha.Test | null = null;
+
+/** A reporter that notes failures, and which mutants each test reaches; hooks reach theirs for all tests of a suite. */
+class Recorder {
+  constructor(runner: Mocha.Runner) {
+    let byHooks = new Set<number>();
+    const takeHooks = () => {
+      for (const number of reached) byHooks.add(number);
+      reached = new Set();
+    };
+    runner.on("suite", takeHooks);
+    runner.on("test", takeHooks);
+    runner.on("test end", (test) => {
+      const place = places.get(test);
+      if (place === undefined || active !== 0) return;
+      const mutants = [...new Set([...reached, ...byHooks])];
+      reaches.push({ place, milliseconds: test.duration ?? 0, mutants });
+    });
+    runner.on("suite end", (suite) => {
+      if (suite.parent?.root === true) byHooks = new Set();
+    });
+    runner.on("fail", (test, error: unknown) => {
+      failedTest = test;
+      failures.push(
+        `${test.fullTitle()}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+  }
+}
+
+const mocha = new Mocha({ reporter: Recorder as never, timeout: testTimeoutMs });
+mocha.cleanReferencesAfterRun(false);
+for (const file of files) mocha.addFile(file);
+await mocha.loadFilesAsync();
+reached.clear();
+
+interface Branch {
+  readonly suite: Mocha.Suite;
+  readonly tests: readonly Mocha.Test[];
+  readonly branches: readonly Branch[];
+}
+
+const root = branchOf(mocha.suite);
+
+function branchOf(suite: Mocha.Suite): Branch {
+  for (const test of suite.tests) places.set(test, places.size);
+  return { suite, tests: [...suite.tests], branches: suite.suites.map(branchOf) };
+}
+
+/** Leaves only the chosen tests in the suites; gives whether there are any. */
+function choose(
+  { suite, tests, branches }: Branch,
+  isChosen: (test: Mocha.Test) => boolean,
+): boolean {
+  suite.tests = tests.filter(isChosen);
+  suite.suites = branches
+    .filter((branch) => choose(branch, isChosen))
+    .map((branch) => branch.suite);
+  return suite.tests.length > 0 || suite.suites.length > 0;
+}
+
+/** Runs the chosen tests with a mutant; 0 is none. Gives whether all of them pass. */
+async function passes(mutant: number, isChosen: (test: Mocha.Test) => boolean): Promise<boolean> {
+  choose(root, isChosen);
+  failures.length = 0;
+  active = mutant;
+  await new Promise((resolve) => mocha.run(resolve));
+  active = Number(activeAtLoad);
+  return failures.length === 0;
+}
+
+async function obey(order: Order): Promise<Answer> {
+  if (order.kind === "cover") {
+    await passes(0, (test) => !test.fullTitle().includes(" on postgres"));
+    return { kind: "covered", tests: reaches, failures };
+  }
+  const { mutant, tests } = order;
+  mocha.bail(true);
+  if (await passes(mutant, (test) => tests.includes(places.get(test) ?? -1))) {
+    return { kind: "tried", outcome: "survived" };
+  }
+  if (mutant === Number(activeAtLoad)) return { kind: "tried", outcome: "killed" };
+  // A mutant may leave something behind in this process that makes the tests of the next ones fail.
+  const failed = failedTest;
+  const isSound = await passes(0, (test) =>
+    failed !== null && places.has(failed) ? test === failed : places.get(test) === tests[0],
+  );
+  return { kind: "tried", outcome: isSound ? "killed" : "spoiled" };
+}
+
+function say(answer: Answer): void {
+  process.send?.(answer);
+}
+
+process.on("message", (order: Order) => {
+  void obey(order).then(say);
+});
+say({ kind: "loaded" });
