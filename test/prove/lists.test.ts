@@ -17,7 +17,7 @@ const patience = 5;
 const tries = 4;
 /** A page, or a short time that is looked through because that is cheaper: never the list. */
 const rowsPerPageMax = rows / 20;
-/** Up to 500 customers are looked up by their ids: PostgreSQL reads them all while they are a tenth of the invoices. */
+/** Up to 250 customers are looked up by their ids: PostgreSQL reads them all while they are a tenth of the invoices. */
 const customersMax = rows / 10 + 1;
 const rowsMaxOf = (sql: string) =>
   sql.includes("FROM customers WHERE id IN") ? customersMax : rowsPerPageMax;

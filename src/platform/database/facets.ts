@@ -39,7 +39,7 @@ export type TextRange = readonly [from: string, before: string];
  * Rows that a page examines at most, where its filters are not all served by one index. A filter that finds fewer is
  * answered exactly; where each of several finds more, the page may be short and its cursor goes on.
  */
-export const examinedMax = 500;
+export const examinedMax = 250;
 
 /** A range that holds every facet. */
 export const everyFacet: TextRange = ["", "\u{10ffff}"];
