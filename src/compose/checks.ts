@@ -1,5 +1,6 @@
 import { analyticsChecks } from "../features/analytics/index.ts";
 import { billingChecks } from "../features/billing/index.ts";
+import { customerChecks } from "../features/customers/index.ts";
 import { invoiceChecks } from "../features/invoices/index.ts";
 import { organizationChecks } from "../features/organizations/index.ts";
 import { paymentChecks } from "../features/payments/index.ts";
@@ -19,6 +20,7 @@ export const storeChecks: readonly Check[] = [
   ...organizationChecks,
   ...walletChecks,
   ...webhookChecks,
+  ...customerChecks,
   ...invoiceChecks,
   ...paymentChecks,
   ...billingChecks,

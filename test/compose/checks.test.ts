@@ -59,6 +59,16 @@ async function openHouse(store: TestStore) {
     await tx.run("UPDATE organizations SET verification_status = 'pending_review' WHERE id = $1", [
       shop.organizationId,
     ]);
+    await tx.run(
+      `INSERT INTO customers (id, organization_id, name, metadata, version, created_at, updated_at)
+       VALUES ('cus_1', $1, 'Ada Lovelace', '{}', 1, 1, 1)`,
+      [shop.organizationId],
+    );
+    await tx.run(
+      `INSERT INTO customer_terms (organization_id, term, customer_id)
+       VALUES ($1, 'ada', 'cus_1'), ($1, 'lovelace', 'cus_1')`,
+      [shop.organizationId],
+    );
   });
   await sealAll(db, testContext);
   return { db, shop, paid, part, open };
@@ -158,6 +168,26 @@ const breakages: readonly Breakage[] = [
     sql: ({ shop }) =>
       `INSERT INTO invoice_terms (organization_id, term, invoice_id) VALUES ('${shop.organizationId}', 'd:hat', 'inv_of_nobody')`,
     row: () => "inv_of_nobody",
+  },
+  {
+    check: "customers.search-terms",
+    how: "a word of the name has no row",
+    sql: () => "DELETE FROM customer_terms WHERE term = 'ada'",
+    row: () => "cus_1",
+  },
+  {
+    check: "customers.search-terms",
+    how: "a row is of another organization",
+    sql: () =>
+      "INSERT INTO customer_terms (organization_id, term, customer_id) VALUES ('org_of_another', 'ada', 'cus_1')",
+    row: () => "cus_1",
+  },
+  {
+    check: "customers.search-terms",
+    how: "a row is of a customer who is gone",
+    sql: ({ shop }) =>
+      `INSERT INTO customer_terms (organization_id, term, customer_id) VALUES ('${shop.organizationId}', 'ada', 'cus_of_nobody')`,
+    row: () => "cus_of_nobody",
   },
   {
     check: "holds.unique",

@@ -1,3 +1,4 @@
+export { customerChecks } from "./checks.ts";
 export { customerOperations } from "./operations.ts";
 export { makeCustomerService, type CustomerService } from "./service.ts";
 export { findCustomer } from "./store.ts";

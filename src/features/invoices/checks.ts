@@ -9,11 +9,12 @@ import {
   type Violation,
 } from "../../platform/database/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
+import { termCheck } from "../../platform/database/term-check.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
 import { standingOf, type PaymentTotals } from "./rules.ts";
-import type { InvoiceRow } from "./store.ts";
+import { termsOf } from "./search-terms.ts";
+import { invoicesById, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
-import { termCheck } from "./term-check.ts";
 
 /** An issued invoice as its payments are held against it. */
 export interface LedgerOfInvoice {
@@ -128,5 +129,14 @@ export const invoiceChecks: readonly Check[] = [
         OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)
       ORDER BY holds.id`,
   }),
-  termCheck,
+  termCheck<InvoiceRow>({
+    name: "invoices.search-terms",
+    table: "invoice_terms",
+    owner: "invoice_id",
+    texts: "the invoice's description and metadata",
+    batch: (reader, after) =>
+      reader.find(invoices, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    byId: invoicesById,
+    termsOf,
+  }),
 ];

@@ -154,10 +154,7 @@ export async function countIssued(
 }
 
 /** Invoices of any organization, in the order of their ids. */
-export function invoicesById(
-  reader: Reader,
-  invoiceIds: readonly Id<"invoice">[],
-): Promise<InvoiceRow[]> {
+export function invoicesById(reader: Reader, invoiceIds: readonly string[]): Promise<InvoiceRow[]> {
   return reader.find(invoices, `WHERE id IN ${listed(reader.dialect, 1)} ORDER BY id`, [
     JSON.stringify(invoiceIds),
   ]);
