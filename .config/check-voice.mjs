@@ -32,7 +32,7 @@ const rules = [
     "name the caller",
   ],
   [
-    "(?<!there )(?:is|are|was|were) no(?! (?:longer|more|less|fewer|better|worse|different|\\w+er than))",
+    "(?<![Tt]here )(?:is|are|was|were) no(?! (?:longer|more|less|fewer|better|worse|different|\\w+er than))",
     "say “is not a …”",
   ],
   ["for it all the same", "say it plainly"],

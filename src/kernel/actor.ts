@@ -1,8 +1,8 @@
 import type { Id } from "./id.ts";
 
 /**
- * Who does something. HTTP, the command line and jobs each obtain one before they call a service;
- * the audit log names it.
+ * The party that acts. HTTP, the command line and jobs each create one before they call a service; the audit log
+ * records it.
  */
 export type Actor = UserActor | ApiKeyActor | OperatorActor | SystemActor;
 
@@ -22,17 +22,17 @@ export interface ApiKeyActor {
   readonly label: string;
   readonly organizationId: Id<"organization">;
   readonly scopes: readonly string[];
-  /** The user who made the key; null when the operator did. */
+  /** The user who created the key; null if the operator did. */
   readonly createdBy: Id<"user"> | null;
-  /** When the key stops working; null: never. */
+  /** When the key expires; null: never. */
   readonly expiresAt: number | null;
 }
 
-/** Somebody with a shell on the machine: the command line. */
+/** A person with a shell on the server, who uses the command line. */
 export interface OperatorActor {
   readonly type: "operator";
   readonly id: null;
-  /** The operating system's user and host. */
+  /** The operating system's user and host names. */
   readonly label: string;
 }
 

@@ -1,4 +1,4 @@
-/** JSON text that does not depend on the order of an object's fields. */
+/** Returns JSON text that does not depend on the order of an object's fields. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

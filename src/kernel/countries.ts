@@ -1,6 +1,6 @@
 /**
- * ISO 3166-1's officially assigned alpha-2 codes, and XK: banks and payment networks write Kosovo so, which has none.
- * Codes kept for private use or no longer in use (XX, ZZ, UK, SU) are no country.
+ * The officially assigned ISO 3166-1 alpha-2 codes, and XK, which banks and payment networks use for Kosovo. Reserved,
+ * user-assigned and former codes (UK, XX, ZZ, SU) are left out.
  */
 const codes = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ

@@ -1,7 +1,7 @@
 /**
- * ISO 4217's active codes by the decimals of their smaller unit, as of January 2026, funds and accounting units
- * included. Codes without a smaller unit (metals, special drawing rights, tests) are left out: nothing is invoiced
- * in them.
+ * The active ISO 4217 codes by the number of decimals of their minor unit, as of January 2026, with funds and units of
+ * account. Codes without a minor unit (metals, special drawing rights, test codes) are left out: no invoice can be
+ * issued in them.
  */
 const codesByDecimals: Readonly<Record<number, string>> = {
   0: `BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF`,

@@ -1,13 +1,13 @@
 /**
- * The place of a wrong value in a request: a JSON Pointer into the body (RFC 6901; "" is the whole body), the name of
- * a query parameter, or the name of a header.
+ * The location of an invalid value in a request: a JSON Pointer into the body (RFC 6901; "" is the whole body), the
+ * name of a query parameter, or the name of a header.
  */
 export type FieldPlace =
   | { readonly pointer: string; readonly parameter?: never; readonly header?: never }
   | { readonly parameter: string; readonly pointer?: never; readonly header?: never }
   | { readonly header: string; readonly pointer?: never; readonly parameter?: never };
 
-/** One wrong value: its place, a stable code, and a message that continues the place's name ("must be …"). */
+/** An invalid value: its location, a stable code, and a message that continues the location's name ("must be …"). */
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
 export interface ProblemDetails {
@@ -17,16 +17,16 @@ export interface ProblemDetails {
 }
 
 export interface ProblemDefinition {
-  /** Stable, snake_case: what clients switch on. */
+  /** A stable identifier in snake_case, by which clients distinguish problems. */
   readonly code: string;
-  /** The HTTP status that it answers with; the command line derives its exit code from it. */
+  /** The HTTP status of the response; the command line derives its exit code from it. */
   readonly status: number;
   readonly title: string;
 }
 
 /**
- * An error that a caller may see. `message` is the problem's `detail`: it says what to do next and holds no secret.
- * Anything thrown that is not a Problem is a defect and is answered as an internal error without its text.
+ * An error that is shown to the caller. `message` becomes the problem's `detail`: it says what to do next and contains
+ * no secret. Any other thrown value is a defect; the caller gets an internal error without its text.
  */
 export abstract class Problem extends Error {
   declare readonly code: string;
@@ -47,7 +47,7 @@ export interface ProblemClass {
   new (detail: string, details?: ProblemDetails): Problem;
 }
 
-/** Declares a kind of problem: `class`es from here are thrown by services and listed by operations. */
+/** Declares a kind of problem. Services throw the returned class; operations list it among their errors. */
 export function defineProblem(definition: ProblemDefinition): ProblemClass {
   return class extends Problem {
     static readonly definition = definition;
@@ -66,7 +66,7 @@ export const InvalidRequest = defineProblem({
 
 export const NotFound = defineProblem({ code: "not_found", status: 404, title: "Not found" });
 
-/** A malformed request, with every wrong value of its body, query and headers. */
+/** Creates the problem for a malformed request. It lists every invalid value of the body, query and headers. */
 export function invalidFields(errors: readonly FieldError[]): Problem {
   const named = errors.map((error) => `${placeInWords(error)}: ${error.message}`).join("; ");
   return new InvalidRequest(`Correct these fields and send the request again. ${named}`, {
@@ -74,7 +74,7 @@ export function invalidFields(errors: readonly FieldError[]): Problem {
   });
 }
 
-/** A malformed request with one wrong value; a place given as text is a JSON Pointer into the body. */
+/** Creates the problem for one invalid value. A location given as text is a JSON Pointer into the body. */
 export function invalidField(place: string | FieldPlace, code: string, message: string): Problem {
   return invalidFields([
     { ...(typeof place === "string" ? { pointer: place } : place), code, message },
@@ -87,7 +87,7 @@ function placeInWords({ pointer, parameter, header }: FieldPlace): string {
   return pointer === "" ? "the body" : pointer;
 }
 
-/** A broken invariant of our own: never the caller's fault, never shown to them. */
+/** A violated invariant of the program. It is never the caller's fault, and its text is never shown to the caller. */
 export class Defect extends Error {
   override readonly name = "Defect";
 }
@@ -96,7 +96,7 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Defect(message);
 }
 
-/** One body for what does not exist and for what belongs to another. */
+/** Creates the one response both for missing things and for those of another tenant. */
 export function notFound(): Problem {
   return new NotFound(
     "There is nothing here that this credential can see. Check the ids in the path.",

@@ -34,15 +34,15 @@ export const idPrefixes = {
 export type IdKind = keyof typeof idPrefixes;
 export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}_${string}`;
 
-/** Fills a buffer of the given length with random bytes; passed in, so that tests repeat. */
+/** Returns the given number of random bytes; passed in, so that tests are repeatable. */
 export type RandomBytes = (length: number) => Uint8Array;
 
-/** Crockford's base 32 in lower case: sorts as it counts, and no letter looks like another. */
+/** Crockford's base 32 in lower case: text order equals numeric order, and no two characters look alike. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const timeLength = 10;
 const randomLength = 16;
 
-/** The text that an id's body starts with at a moment: ids made later sort after it. */
+/** Encodes a time as the first characters of an id, so that later ids sort after earlier ones. */
 export function encodeTime(at: Instant): string {
   let text = "";
   let rest = at;
@@ -53,15 +53,15 @@ export function encodeTime(at: Instant): string {
   return text;
 }
 
-/** The smallest id of a kind at a moment: a list bounded by time compares its primary key with this. */
+/** Returns the smallest id of a kind at a time. Lists that are filtered by time compare it with the primary key. */
 export function idFloor<K extends IdKind>(kind: K, at: Instant): Id<K> {
   return `${idPrefixes[kind]}_${encodeTime(at)}${"0".repeat(randomLength)}` as Id<K>;
 }
 
 export interface IdSource {
-  /** A new id: 48 bits of time, 80 random bits; ids of one process sort in the order they were made. */
+  /** Returns a new id of 48 time bits and 80 random bits; ids from one process sort by creation. */
   next<K extends IdKind>(kind: K, at: Instant): Id<K>;
-  /** An id that tells nothing and cannot be guessed: 160 random bits. */
+  /** Returns an id that reveals nothing and cannot be guessed: 160 random bits. */
   unguessable(prefix: string): string;
 }
 
@@ -72,7 +72,7 @@ export function createIds(randomBytes: RandomBytes): IdSource {
     next(kind, at) {
       if (at > lastTime) {
         lastTime = at;
-        // The top bit stays clear, so that counting up within one millisecond never overflows.
+        // The top bit stays clear, so that incrementing within a millisecond never overflows.
         lastRandom = Array.from(randomBytes(randomLength), (byte, place) =>
           place === 0 ? byte & 15 : byte & 31,
         );
@@ -101,7 +101,7 @@ function increment(digits: number[]): void {
   }
 }
 
-/** A regular expression that an id of this kind matches, for schemas and the OpenAPI document. */
+/** Returns a regular expression for ids of this kind, used by schemas and the OpenAPI document. */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(
     `^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{${String(timeLength + randomLength)}}$`,

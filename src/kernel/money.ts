@@ -4,7 +4,7 @@ import { assert, Defect, invalidField, type FieldPlace } from "./errors.ts";
 import type { Ratio, Rounding } from "./ratio.ts";
 import { divideRounded, formatUnits, magnitude, powerOfTen } from "./ratio.ts";
 
-/** An amount, exact: a whole number of the asset's smallest units. It may be negative. */
+/** An exact amount: a whole number of the asset's smallest units. It may be negative. */
 export interface Money {
   readonly units: bigint;
   readonly asset: Asset;
@@ -18,10 +18,10 @@ export function zero(asset: Asset): Money {
   return { units: 0n, asset };
 }
 
-/** Why a text is not an amount. */
+/** The reason why a text is not an amount. */
 export type MoneyTextReason = "not_decimal" | "too_many_decimals";
 
-/** Thrown for a text that is not an amount of its asset; the message may be shown to who sent it. */
+/** Thrown for text that is not an amount of the asset. The message may be shown to the sender. */
 export class MoneyTextError extends Error {
   override readonly name = "MoneyTextError";
   readonly reason: MoneyTextReason;
@@ -32,15 +32,16 @@ export class MoneyTextError extends Error {
   }
 }
 
-/** The one written form: no sign, exponent, space, separator, leading zero or bare point; ASCII digits alone. */
+/** The only accepted form: ASCII digits without sign, exponent, spaces, separators, leading zeros or a bare point. */
 const unsignedForm = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]+))?$/;
-/** Every amount text that is signed, for schemas that know no asset yet; the decimals are the asset's to limit. */
+/** Signed amounts, for schemas that do not know the asset; the asset limits the decimals further. */
 export const signedMoneyPattern = /^-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,36})?$/;
 export const moneyPattern = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,36})?$/;
 
 /**
- * Reads an amount that is not negative: `25`, `25.00`, with at most the asset's decimals and 18 digits before the
- * point. Anything else throws a MoneyTextError.
+ * Parses a non-negative amount such as `25` or `25.00`, with at most the asset's decimals and 18 digits before the
+ * point.
+ * @throws MoneyTextError
  */
 export function parseMoney(text: string, asset: Asset): Money {
   const match = unsignedForm.exec(text);
@@ -52,7 +53,7 @@ export function parseMoney(text: string, asset: Asset): Money {
   return { units: BigInt(whole + fraction.padEnd(asset.decimals, "0")), asset };
 }
 
-/** Reads an amount that may start with a minus; zero has none. */
+/** Parses an amount that may start with a minus sign; "-0" is refused. */
 export function parseSignedMoney(text: string, asset: Asset): Money {
   if (!text.startsWith("-")) return parseMoney(text, asset);
   const opposite = parseMoney(text.slice(1), asset);
@@ -75,10 +76,12 @@ function tooManyDecimals(asset: Asset): string {
   return `${asset.code} has at most ${String(asset.decimals)} decimals`;
 }
 
-/** Which amounts a field takes. */
+/** The range of amounts that a field accepts. */
 export type MoneyRange = "positive" | "not_negative" | "signed";
 
-/** Reads a request's field: what is no amount, or not in the range, is a 400 that names its place. */
+/**
+ * Parses an amount in a request. Text that is not an amount, or is out of range, is a 400 problem that names the field.
+ */
 export function parseMoneyField(
   place: string | FieldPlace,
   text: string,
@@ -97,12 +100,15 @@ export function parseMoneyField(
   }
 }
 
-/** The canonical text: at least the asset's display decimals, beyond them no trailing zeros, never an exponent. */
+/**
+ * Formats an amount in its canonical form: at least the asset's display decimals, no further trailing zeros, no
+ * exponent.
+ */
 export function formatMoney(amount: Money): string {
   return formatUnits(amount.units, amount.asset.decimals, amount.asset.displayDecimals);
 }
 
-/** The same for an amount that may be missing. */
+/** `formatMoney`, or null for null. */
 export function formatMoneyOrNull(amount: Money | null): string | null {
   return amount === null ? null : formatMoney(amount);
 }
@@ -121,14 +127,14 @@ export function negate(amount: Money): Money {
   return { units: -amount.units, asset: amount.asset };
 }
 
-/** The sum of amounts of one asset, which is named because there may be none of them. */
+/** Returns the sum of amounts of one asset. The asset is a parameter because the list may be empty. */
 export function sum(amounts: Iterable<Money>, asset: Asset): Money {
   let total = zero(asset);
   for (const amount of amounts) total = add(total, amount);
   return total;
 }
 
-/** Less than, equal to, or more than: -1, 0 or 1, as a sort wants it. */
+/** Compares two amounts for sorting: -1, 0 or 1. */
 export function compare(one: Money, other: Money): -1 | 0 | 1 {
   assertSameAsset(one, other);
   if (one.units === other.units) return 0;
@@ -152,21 +158,21 @@ function describe(asset: Asset): string {
   return `${asset.code} of ${String(asset.decimals)} decimals`;
 }
 
-/** An amount times a fraction. */
+/** Multiplies an amount by a fraction. */
 export function multiply(amount: Money, factor: Ratio, rounding: Rounding): Money {
   const units = divideRounded(amount.units * factor.numerator, factor.denominator, rounding);
   return { units, asset: amount.asset };
 }
 
-/** An amount divided by a fraction that is not zero. */
+/** Divides an amount by a non-zero fraction. */
 export function divide(amount: Money, divisor: Ratio, rounding: Rounding): Money {
   const units = divideRounded(amount.units * divisor.denominator, divisor.numerator, rounding);
   return { units, asset: amount.asset };
 }
 
 /**
- * Splits an amount in proportion to weights, to the last unit: the parts add up to the whole. The units that rounding
- * down leaves over go one each to the parts that lost most by it, the earlier first.
+ * Splits an amount in proportion to weights; the parts add up to the whole. The units that are left after rounding down
+ * go one each to the parts with the largest remainders, earlier parts first.
  */
 export function allocate(amount: Money, weights: readonly bigint[]): Money[] {
   const total = weights.reduce((running, weight) => running + weight, 0n);

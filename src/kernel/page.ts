@@ -2,30 +2,32 @@ import { createHash } from "node:crypto";
 import type { FieldError } from "./errors.ts";
 import { invalidFields } from "./errors.ts";
 
-/** What a caller asks a list for, as it stands in the query or on the command line. */
+/** The page parameters from the query string or the command line, not parsed yet. */
 export interface PageQuery {
   readonly limit?: string | number | undefined;
   readonly cursor?: string | undefined;
 }
 
-/** What narrows a list. Names of the path belong here too, so that a cursor fits the one list that gave it. */
+/**
+ * The filters of a list. Path parameters belong here too, so that a cursor is valid only for the list that returned it.
+ */
 export type PageFilters = Readonly<
   Record<string, string | number | boolean | readonly string[] | null | undefined>
 >;
 
-/** A page to fetch: rows after the position, one more than the limit, so that the last page is known as such. */
+/** A parsed page request. The store reads one row more than the limit, which shows whether another page follows. */
 export interface PageRequest {
   /** Rows in the page, 1 to 100. */
   readonly limit: number;
-  /** Rows to ask the store for: the limit and one. */
+  /** The number of rows to read from the store: the limit plus one. */
   readonly fetch: number;
-  /** The position after which the page starts, ids descending: the id of the row before it; null for the first. */
+  /** The id of the last row of the previous page (ids descend); null for the first page. */
   readonly after: string | null;
   readonly list: string;
   readonly fingerprint: string;
 }
 
-/** A page as every list answers it. */
+/** A page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
@@ -33,12 +35,12 @@ export interface Page<T> {
 
 export const defaultPageLimit = 20;
 export const maxPageLimit = 100;
-/** The longest cursor that is looked at; ours are far shorter. */
+/** The maximum length of a cursor that is parsed; issued cursors are far shorter. */
 export const maxCursorLength = 512;
 
 /**
- * Reads what was asked of a list. A limit outside 1 to 100, and a cursor that this list with these filters did not
- * give, are a 400 that names the query parameter.
+ * Parses the page parameters. A limit outside 1 to 100, or a cursor that this list did not return with these filters,
+ * is a 400 problem that names the query parameter.
  */
 export function parsePage(query: PageQuery, list: string, filters: PageFilters = {}): PageRequest {
   const errors: FieldError[] = [];
@@ -58,7 +60,7 @@ export function parsePage(query: PageQuery, list: string, filters: PageFilters =
   return { limit, fetch: limit + 1, after, list, fingerprint };
 }
 
-/** The page from the rows that `fetch` of them were asked for. */
+/** Builds the page from the rows that the store returned, at most `page.fetch` of them. */
 export function toPage<T extends { readonly id: string }>(
   rows: readonly T[],
   page: PageRequest,
@@ -66,7 +68,7 @@ export function toPage<T extends { readonly id: string }>(
   return toPageBy(rows, page, (row) => row.id);
 }
 
-/** The same for a list that another order than its ids' walks: `positionOf` gives printable ASCII, up to 200. */
+/** `toPage` for a list that is not ordered by id. `positionOf` returns at most 200 printable ASCII characters. */
 export function toPageBy<T>(
   rows: readonly T[],
   page: PageRequest,
@@ -79,8 +81,8 @@ export function toPageBy<T>(
 }
 
 /**
- * A page of a list whose search may stop early: `resumeAt` is the position behind which the rest lies where the rows do
- * not fill the page; null where there is no rest.
+ * Builds the page of a search that may stop early. If the rows do not fill the page, `resumeAt` is the position after
+ * which the search continues; null if it is complete.
  */
 export function toPartialPage<T>(
   rows: readonly T[],
@@ -93,7 +95,7 @@ export function toPartialPage<T>(
   return { ...whole, nextCursor: encodeCursor(page, resumeAt) };
 }
 
-/** The page with each row as it is presented. */
+/** Presents each row of a page. */
 export function mapPage<T, U>(
   page: Page<T>,
   present: (row: T) => U,
@@ -112,14 +114,14 @@ function encodeCursor(page: PageRequest, position: string): string {
   return Buffer.from(JSON.stringify([page.list, page.fingerprint, position])).toString("base64url");
 }
 
-/** A position is bound to a statement, so it holds nothing that a database chokes on. */
+/** A position becomes a parameter of an SQL statement, so it may hold only characters that every database accepts. */
 const positionForm = /^[\x21-\x7e]{1,200}$/;
 
-/** The position that a cursor holds; undefined where it is not one that this list gave. */
+/** Returns the position in a cursor; undefined if this list did not issue the cursor. */
 function parseCursor(cursor: string, list: string, fingerprint: string): string | undefined {
   if (cursor.length > maxCursorLength) return undefined;
   const bytes = Buffer.from(cursor, "base64url");
-  // Buffer skips what is not base64url; the text must be what its bytes encode to, and nothing else.
+  // Buffer ignores characters that are not base64url, so the text is compared with the encoding of its bytes.
   if (bytes.toString("base64url") !== cursor) return undefined;
   const position = positionIn(bytes.toString("utf8"), list, fingerprint);
   return position !== undefined && positionForm.test(position) ? position : undefined;

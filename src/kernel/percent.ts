@@ -5,15 +5,15 @@ import { formatRatio, ratio } from "./ratio.ts";
 const percentDecimals = 4;
 const percentForm = /^(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,4}))?$/;
 
-/** A percentage as text, for schemas; its bounds are the reader's to check. */
+/** Percentages as text, for schemas; the bounds are checked by the parser. */
 export const percentPattern = percentForm;
 
-/** The largest underpayment that a merchant may choose to overlook, in percent. */
+/** The largest underpayment tolerance that a merchant may set, in percent. */
 export const maxTolerancePercent = 5;
 
 /**
- * Reads a percentage (`2.5`, no sign, at most 4 decimals) as an exact fraction of one: 1/40. Null for anything else,
- * and for more than `mostPercent`.
+ * Parses a percentage (`2.5`, unsigned, at most 4 decimals) as an exact fraction of one (1/40). Returns null for any
+ * other text and for more than `mostPercent`.
  */
 export function parsePercent(text: string, mostPercent = 100): Ratio | null {
   const match = percentForm.exec(text);
@@ -24,13 +24,13 @@ export function parsePercent(text: string, mostPercent = 100): Ratio | null {
   return scaled > BigInt(mostPercent) * scale ? null : ratio(scaled, 100n * scale);
 }
 
-/** A fraction of one as a percentage in its shortest text. */
+/** Formats a fraction of one as a percentage in its shortest form. */
 export function formatPercent(value: Ratio): string {
   const percent = { numerator: value.numerator * 100n, denominator: value.denominator };
   return formatRatio(percent, percentDecimals, "half_even");
 }
 
-/** Reads a request's percentage: anything else than 0 to `mostPercent` is a 400 that names the pointer. */
+/** Parses a percentage in a request. Anything but 0 to `mostPercent` is a 400 problem that names the pointer. */
 export function parsePercentField(pointer: string, text: string, mostPercent = 100): Ratio {
   const value = parsePercent(text, mostPercent);
   if (value !== null) return value;

@@ -5,40 +5,40 @@ import type { Money } from "./money.ts";
 import type { Ratio, Rounding } from "./ratio.ts";
 import { divideRounded, formatRatio, powerOfTen, readRatio } from "./ratio.ts";
 
-/** What one whole `from` is worth in whole `to`, who says so, and when they said it. */
+/** An exchange rate: the price of one whole `from` in whole `to`, with its source and time. */
 export interface Rate extends Ratio {
-  /** Codes of assets: rates are between kinds of money, whatever unit a network counts them in. */
+  /** Asset codes. Rates are between whole units, so they do not depend on the decimals of a network. */
   readonly from: string;
   readonly to: string;
   readonly source: string;
   readonly at: Instant;
 }
 
-/** The digits that a rate below one is shown with at most; one above it has so many decimals. */
+/** The decimals that a rate is shown with, not counting its leading zeros. */
 const rateDigitsShown = 12;
 
 /**
- * Reads a price as decimal text (`1.0834`) exactly. Zero, and what is not plain decimal text, is a RangeError: no
- * amount may be converted by it.
+ * Parses a price in decimal text (`1.0834`) exactly.
+ * @throws RangeError for zero and for other text, so that no amount is converted with them
  */
 export function parseRate(text: string, of: Omit<Rate, keyof Ratio>): Rate {
   return { ...of, ...readRatio(text) };
 }
 
-/** The rate between two that are worth the same, by configuration or because they are one. */
+/** Returns a rate of one, for assets that are pegged by configuration or identical. */
 export function parRate(of: Omit<Rate, keyof Ratio>): Rate {
   return { ...of, numerator: 1n, denominator: 1n };
 }
 
-/** The rate of the opposite direction, exact. */
+/** Returns the exact rate of the opposite direction. */
 export function invertRate(rate: Rate): Rate {
   const { from, to, numerator, denominator } = rate;
   return { ...rate, from: to, to: from, numerator: denominator, denominator: numerator };
 }
 
 /**
- * A rate as decimal text to read, of at most 12 decimals after the zeros that it begins with: that of a yen in coins
- * has to be told from nothing. Not for arithmetic.
+ * Formats a rate for display, with up to 12 decimals after its leading zeros, so that a very small rate (yen in
+ * bitcoin) does not appear as zero. Not for arithmetic.
  */
 export function formatRate({ numerator, denominator }: Ratio): string {
   let zeros = 0;
@@ -46,7 +46,7 @@ export function formatRate({ numerator, denominator }: Ratio): string {
   return formatRatio({ numerator, denominator }, zeros + rateDigitsShown, "half_even");
 }
 
-/** The amount in another asset. The rate must lead from the amount's asset to that one. */
+/** Converts an amount to another asset. The rate must go from the amount's asset to that one. */
 export function convert(amount: Money, rate: Rate, to: Asset, rounding: Rounding): Money {
   if (rate.from !== amount.asset.code || rate.to !== to.code) {
     throw new Defect(

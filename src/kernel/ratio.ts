@@ -5,12 +5,12 @@ export interface Ratio {
 }
 
 /**
- * What becomes of a remainder: towards zero, away from zero, or to the nearest, where a tie goes to the even neighbour or
- * away from zero.
+ * How a remainder is rounded: towards zero, away from zero, or to the nearest with ties to the even neighbor or away
+ * from zero.
  */
 export type Rounding = "down" | "up" | "half_even" | "half_away";
 
-/** The quotient of two whole numbers; a negative one rounds as its opposite does. */
+/** Divides two whole numbers; a negative quotient is rounded like its absolute value. */
 export function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint {
   if (divisor === 0n) throw new RangeError("division by zero");
   const isNegative = dividend < 0n !== divisor < 0n;
@@ -34,12 +34,15 @@ function roundsAway(whole: bigint, rest: bigint, divisor: bigint, rounding: Roun
   }
 }
 
-/** The absolute value. */
+/** Returns the absolute value. */
 export function magnitude(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** A fraction in its lowest terms; a zero or negative denominator is a RangeError. */
+/**
+ * Returns a fraction in lowest terms.
+ * @throws RangeError for a zero or negative denominator
+ */
 export function ratio(numerator: bigint, denominator: bigint): Ratio {
   if (denominator <= 0n) throw new RangeError("a ratio's denominator is positive");
   const divisor = greatestCommonDivisor(magnitude(numerator), denominator);
@@ -49,8 +52,9 @@ export function ratio(numerator: bigint, denominator: bigint): Ratio {
 const decimalForm = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,36}))?$/;
 
 /**
- * Reads a positive decimal number (`1.0834`) exactly: no sign, no exponent, at most 18 digits before the point and 36
- * behind it. Zero, and anything else, is a RangeError.
+ * Parses a positive decimal number (`1.0834`) exactly: no sign, no exponent, at most 18 digits before the point and 36
+ * after it.
+ * @throws RangeError for zero and for any other text
  */
 export function readRatio(text: string): Ratio {
   const match = decimalForm.exec(text);
@@ -60,7 +64,7 @@ export function readRatio(text: string): Ratio {
   return ratio(numerator, powerOfTen(fraction.length));
 }
 
-/** Below zero where the first is less, above where it is more: an order for sorting. */
+/** Compares two fractions for sorting: -1, 0 or 1. */
 export function compareRatios(one: Ratio, other: Ratio): number {
   const difference = one.numerator * other.denominator - other.numerator * one.denominator;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
@@ -72,14 +76,14 @@ function greatestCommonDivisor(one: bigint, other: bigint): bigint {
   return larger;
 }
 
-/** Ten to a power that is not negative. */
+/** Returns ten to a non-negative power. */
 export function powerOfTen(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
 /**
- * A count of 10^-decimals units as decimal text: without an exponent, with at least `least` decimals, and without the
- * zeros after them.
+ * Formats a count of 10^-decimals units as decimal text without exponent, with at least `least` decimals and no
+ * trailing zeros beyond them.
  */
 export function formatUnits(units: bigint, decimals: number, least: number): string {
   const digits = magnitude(units)
@@ -93,7 +97,7 @@ export function formatUnits(units: bigint, decimals: number, least: number): str
   return fraction === "" ? sign + whole : `${sign}${whole}.${fraction}`;
 }
 
-/** A fraction as decimal text with at most so many decimals, rounded where it does not end before. */
+/** Formats a fraction as decimal text, rounded to at most `decimals` decimals. */
 export function formatRatio(value: Ratio, decimals: number, rounding: Rounding): string {
   const units = divideRounded(value.numerator * powerOfTen(decimals), value.denominator, rounding);
   return formatUnits(units, decimals, 0);

@@ -1,10 +1,10 @@
-/** Words of a text that a search finds it by: the first ones, each cut to its first letters. */
+/** The number of words that are indexed for a text, and the characters that are kept of each. */
 export const searchWordsMax = 10;
 export const searchWordLengthMax = 40;
 
 /**
- * The words of a text as searches compare them: runs of letters and digits, in lower case, each once. Only the first
- * `searchWordsMax` of a text count, and of each the first `searchWordLengthMax` letters.
+ * Returns the distinct words of a text as searches compare them: runs of letters and digits in lower case. Only the
+ * first `searchWordsMax` words count, each cut to `searchWordLengthMax` characters.
  */
 export function wordsOf(text: string): readonly string[] {
   const words = new Set<string>();
@@ -18,9 +18,9 @@ export function wordsOf(text: string): readonly string[] {
   return [...words];
 }
 
-/** A search, taken apart. */
+/** A parsed search query. */
 export interface SearchQuery {
-  /** The whole of it with ASCII letters in lower case, which is all that both databases can fold. */
+  /** The whole query with ASCII letters in lower case; both databases can fold no others. */
   readonly folded: string;
   readonly words: readonly string[];
 }
@@ -33,23 +33,25 @@ export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Whether each word of a query is the start of a word of the text. */
+/** True if each word of the query is a prefix of some word of the text. */
 export function hasWords(text: string, { words }: SearchQuery): boolean {
   const found = wordsOf(text);
   return words.length > 0 && words.every((word) => found.some((each) => each.startsWith(word)));
 }
 
-/** The word of a query that finds the fewest texts, as far as its length tells; undefined where it has none. */
+/**
+ * Returns the longest word of a query, which probably matches the fewest texts; undefined if the query has no words.
+ */
 export function rarestWord({ words }: SearchQuery): string | undefined {
   return [...words].sort((one, other) => other.length - one.length)[0];
 }
 
-/** The search term of a word of an invoice's description; a prefix of the word gives a prefix of the term. */
+/** Returns the search term for a word of an invoice's description. A prefix of the word gives a prefix of the term. */
 export function wordTerm(word: string): string {
   return `d:${word}`;
 }
 
-/** The search term of an entry of an invoice's metadata, as a whole. The key's length tells where the key ends. */
+/** Returns the search term for a complete metadata entry of an invoice. The key's length marks where the key ends. */
 export function metadataTerm(key: string, value: string): string {
   return `m:${String(Array.from(key).length)}:${key}=${value}`;
 }

@@ -1,19 +1,22 @@
 import { Defect } from "./errors.ts";
 
-/** Which state may follow which. */
+/** The allowed transitions between states. */
 export interface Transitions<State extends string> {
   readonly states: readonly State[];
-  /** The states that may follow. */
+  /** Returns the states that may follow. */
   next(from: State): readonly State[];
-  /** Whether one may follow the other; a state follows itself only where that is declared. */
+  /** True if `to` may follow `from`. A state may follow itself only if declared. */
   allows(from: State, to: State): boolean;
-  /** Throws a Defect where it may not: callers who may be at fault are told by `allows` and a problem of their own. */
+  /**
+   * Throws a Defect for a transition that is not allowed. Callers that can be at fault use `allows` and throw their own
+   * problem.
+   */
   assertTransition(from: State, to: State): void;
 }
 
 /**
- * Declares the states of a thing, each with those that may follow it:
- * `transitions({ draft: ["open"], open: ["paid", "canceled"], paid: [], canceled: [] })`.
+ * Declares the states of a record, each with those that may follow it: `transitions({ draft: ["open"], open: ["paid",
+ * "canceled"], paid: [], canceled: [] })`.
  */
 export function transitions<State extends string>(
   declared: Readonly<Record<State, readonly NoInfer<State>[]>>,

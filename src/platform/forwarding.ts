@@ -4,18 +4,18 @@ import { meta } from "./database/meta.ts";
 import { systemContext } from "./database/system-context.ts";
 
 const seenFact = "untrusted_forwarding_seen_at";
-/** An operator may have put the proxy away since. */
+/** How long an observation counts, in milliseconds: the operator may have removed the proxy since. */
 const concern = 7 * day;
 
-/** What to say to an operator where a proxy seems to stand before Till and none is trusted. */
+/** The warning for a server that seems to be behind a proxy while no proxy is trusted. */
 export const untrustedForwarding =
-  "Requests arrive with X-Forwarded-For, Forwarded or X-Real-IP, and no proxy is trusted. If a proxy stands before Till, name its address in TILL_TRUST_PROXY: until then all of its clients share one rate limit and one address in the audit log. If none does, a client made the header up and Till ignored it.";
+  "Requests arrive with X-Forwarded-For, Forwarded or X-Real-IP, but no proxy is trusted. If Till runs behind a proxy, set TILL_TRUST_PROXY to its address: until then all clients share one rate limit and one address in the audit log. If it does not, a client forged the header and Till ignored it.";
 
-/** What to say where links begin with https: Till itself answers http only, so a proxy stands before it. */
+/** The warning for an https base URL. Till serves plain http only, so a proxy must be in front of it. */
 export const unnamedProxy =
-  "TILL_BASE_URL begins with https, so a proxy stands before Till, but TILL_TRUST_PROXY names none: all of its clients share one rate limit and one address in the audit log.";
+  "TILL_BASE_URL begins with https, so Till runs behind a proxy, but TILL_TRUST_PROXY is not set: all clients share one rate limit and one address in the audit log.";
 
-/** Remembers in the store that a request with forwarding headers arrived while no proxy was trusted. */
+/** Records in the store that a request with forwarding headers arrived while no proxy was trusted. */
 export async function noteForwarding(db: Database, clock: Clock): Promise<void> {
   const value = toIso(clock.now());
   await db.write(systemContext("proxies"), async (tx) => {
@@ -24,7 +24,7 @@ export async function noteForwarding(db: Database, clock: Clock): Promise<void> 
   });
 }
 
-/** What an operator should know of proxies before Till: nothing where one is trusted. */
+/** Returns warnings about proxies in front of the server; none if a proxy is trusted. */
 export async function proxyWarnings(
   settings: { readonly trustProxy: readonly string[]; readonly baseUrl: string | null },
   reader: Reader | null,

@@ -6,40 +6,43 @@ import type { PlanCatalog } from "./plans.ts";
 import type { SettingValues } from "./settings.ts";
 import type { Origin } from "./sources.ts";
 
-/** A network that is on, with what the settings change of the table. */
+/** An enabled network: its entry in the network table with the changes that the settings make. */
 export interface ConfiguredNetwork extends Network {
-  /** The providers to use, in order of preference, each with its headers; those of the table are in `providers`. */
+  /** The providers to use, in order of preference, each with its headers. `providers` holds those of the table. */
   readonly endpoints: readonly Provider[];
 }
 
-/** Every setting under its name, read and checked together. */
+/** All settings by name, parsed and validated together. */
 export interface Config extends Omit<
   SettingValues,
   "configFile" | "networks" | "networksFile" | "plansFile" | "rates" | "ratesFile"
 > {
   readonly mode: Mode;
-  /** The file of settings that was read; null: there was none. */
+  /** The settings file that was read; null: none was found. */
   readonly configFile: string | null;
-  /** The networks that are on, in the order in which they were named. */
+  /** The enabled networks, in the order in which the setting names them. */
   readonly networks: readonly ConfiguredNetwork[];
-  /** All of the network table: what is off now may have been on, and its records still name it. */
+  /**
+   * The whole network table: a network that is disabled now may have been enabled before, and records still refer to
+   * it.
+   */
   readonly knownNetworks: readonly Network[];
   readonly networksFile: string;
   readonly plansFile: string;
   readonly ratesFile: string;
-  /** The plan of the file of rates, without its sources where they are not to be asked. */
+  /** The plan from the rates file; without its sources if they are switched off. */
   readonly rates: RatesPlan;
-  /** What the file of plans says. */
+  /** The plans of the plans file. */
   readonly plans: PlanCatalog;
 }
 
 /** A setting as `config show` prints it. */
 export interface ReportedSetting {
-  /** The variable: `TILL_PORT`. */
+  /** The environment variable: `TILL_PORT`. */
   readonly name: string;
-  /** The key in till.yaml: `port`, `tron.rpcUrls`; null where the file cannot give it. */
+  /** The key in till.yaml: `port`, `tron.rpcUrls`; null if the file cannot set it. */
   readonly key: string | null;
-  /** As it would be written, secrets masked; null: not set. */
+  /** The value as text, with secrets masked; null: not set. */
   readonly value: string | null;
   readonly origin: Origin;
 }
@@ -50,23 +53,23 @@ export interface LoadedConfig {
 }
 
 export interface ConfigProblem {
-  /** What to correct: `--port`, `TILL_PORT`, a file and its entry. */
+  /** The thing to correct: `--port`, `TILL_PORT`, or an entry of a file. */
   readonly name: string;
   /** Continues the name: `must be a whole number from 0 to 65535, not "x"`. */
   readonly message: string;
 }
 
-/** Wrong settings, all of them at once. Nothing in it is secret. */
+/** Invalid settings, all reported at once. The message contains no secrets. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** EX_CONFIG of sysexits: what the program ends with. */
+  /** The exit code: EX_CONFIG of sysexits. */
   readonly exitCode = 78;
   readonly problems: readonly ConfigProblem[];
-  /** What could be read nevertheless. */
+  /** The settings that could be read. */
   readonly settings: readonly ReportedSetting[];
 
   constructor(problems: readonly ConfigProblem[], settings: readonly ReportedSetting[]) {
-    const title = problems.length === 1 ? "A setting is wrong" : "Some settings are wrong";
+    const title = problems.length === 1 ? "A setting is invalid" : "Some settings are invalid";
     const lines = problems.map(({ name, message }) => `  ${name} ${message}`);
     super(`${title}:\n${lines.join("\n")}`);
     this.problems = problems;

@@ -1,4 +1,4 @@
-/** The known name that a mistyped one was probably meant to be; null where none is near. */
+/** Returns the known name that is closest to a mistyped one; null if none is close enough. */
 export function didYouMean(typed: string, known: readonly string[]): string | null {
   const wanted = bare(typed);
   let nearest: string | null = null;
@@ -10,19 +10,19 @@ export function didYouMean(typed: string, known: readonly string[]): string | nu
   return nearest;
 }
 
-/** The end of a sentence that says so, or nothing. */
+/** Returns "; did you mean …?" for the end of a message, or nothing. */
 export function suggestion(typed: string, known: readonly string[]): string {
   const meant = didYouMean(typed, known);
   return meant === null ? "" : `; did you mean ${meant}?`;
 }
 
-/** Names are compared without what tells spellings apart: TILL_BASE_URL and base_url are baseUrl. */
+/** Drops everything in which spellings of a name differ: TILL_BASE_URL and base_url equal baseUrl. */
 function bare(name: string): string {
   const letters = name.replace(/[^a-z0-9]/gi, "").toLowerCase();
   return letters.replace(/^till(?=.)/, "").slice(0, 64);
 }
 
-/** How many letters to insert, leave out, replace or swap with their neighbour to make one of the other. */
+/** Returns the number of letters to insert, delete, replace or swap with a neighbor to turn one text into the other. */
 function editDistance(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);

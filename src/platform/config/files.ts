@@ -5,10 +5,13 @@ import { InvalidValue } from "./value-type.ts";
 import type { SettingsFile } from "./sources.ts";
 import { isMapping } from "./sources.ts";
 
-/** Larger files are no settings. */
+/** The maximum size of a settings file, in bytes. */
 const fileBytesMax = 1_048_576;
 
-/** The text of a file that settings name. Throws an InvalidValue that says in words why it cannot be read. */
+/**
+ * Reads a file that a setting names.
+ * @throws InvalidValue with the reason why the file cannot be read
+ */
 export async function readText(path: string): Promise<string> {
   try {
     const { size } = await stat(path);
@@ -20,7 +23,7 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** The text of a file that need not be there. */
+/** Reads a file; null if it does not exist. */
 export async function readTextIfPresent(path: string): Promise<string | null> {
   try {
     await stat(path);
@@ -30,7 +33,10 @@ export async function readTextIfPresent(path: string): Promise<string | null> {
   return await readText(path);
 }
 
-/** Reads a till.yaml; InvalidValue for what is not a mapping of settings. */
+/**
+ * Parses a till.yaml.
+ * @throws InvalidValue if the file does not hold a mapping of settings
+ */
 export async function parseSettingsFile(path: string, text: string): Promise<SettingsFile> {
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
@@ -42,7 +48,7 @@ export async function parseSettingsFile(path: string, text: string): Promise<Set
   try {
     entries = document.toJS({ maxAliasCount: 100 });
   } catch {
-    throw new InvalidValue("refers to itself too often");
+    throw new InvalidValue("uses too many YAML aliases");
   }
   if (entries !== null && !isMapping(entries)) {
     throw new InvalidValue("must hold settings such as `port: 8080`, one a line");
@@ -50,7 +56,7 @@ export async function parseSettingsFile(path: string, text: string): Promise<Set
   return { path, folder: dirname(path), entries: entries ?? {} };
 }
 
-/** Why a store cannot be kept in the folder, or be made there; null where it can. */
+/** Returns the reason why a store cannot be kept or created in the folder; null if it can. */
 export async function findFolderFault(
   folder: string,
   isWritable: (path: string) => Promise<boolean> = mayWrite,
@@ -61,8 +67,8 @@ export async function findFolderFault(
     if (typeof found !== "string") {
       if (!found.isDirectory()) return `${path} is a file, not a folder`;
       if (await isWritable(path)) return null;
-      const what = path === folder ? path : `${path}, where ${folder} would be made,`;
-      return `${what} cannot be written to: give this user the right, or choose another folder`;
+      const what = path === folder ? path : `${path}, in which ${folder} would be created,`;
+      return `${what} is not writable: give this user write access, or choose another folder`;
     }
     if (found !== "ENOENT" && found !== "ENOTDIR") return `${path} cannot be read (${found})`;
     if (dirname(path) === path) return `${path} is missing`;
@@ -81,7 +87,7 @@ function reason(error: unknown): string {
   switch (codeOf(error)) {
     case "ENOENT":
     case "ENOTDIR":
-      return "there is no such file";
+      return "the file does not exist";
     case "EACCES":
     case "EPERM":
       return "this user may not read it";

@@ -10,14 +10,14 @@ import { settings } from "./settings.ts";
 import type { Given, Sources } from "./sources.ts";
 import { fromEnvironment, fromFile, nameOf } from "./sources.ts";
 
-/** The network table; null where it is wrong. */
+/** Loads the network table; null if it is invalid. */
 export async function loadNetworks(
   path: string,
   reading: Reading,
 ): Promise<readonly Network[] | null> {
   const text = await reading.attempt(path, () => readText(path));
   if (text === null) return null;
-  // Its schema is the heaviest part of reading settings, so it is loaded when there is something to read.
+  // Loaded only here, because building the schema is the slowest part of reading settings.
   const { parseNetworks } = await import("../chain/networks.ts");
   const parsed = parseNetworks(text);
   if (parsed.ok) return parsed.networks;
@@ -27,7 +27,7 @@ export async function loadNetworks(
   return null;
 }
 
-/** The networks that are on; settings of those that are off are checked all the same. */
+/** Returns the enabled networks. Settings of disabled networks are validated too. */
 export async function configureNetworks(
   values: SettingValues,
   table: readonly Network[] | null,
@@ -62,11 +62,14 @@ function checkMix(
   const name = nameOf(settings.networks, sources);
   const isSandboxOn = networks.some(({ id }) => id === "sandbox");
   if (sources.isDemo && !isSandboxOn) {
-    reading.problems.push({ name, message: "must name sandbox: the demo pays its invoices there" });
+    reading.problems.push({
+      name,
+      message: "must include sandbox: the demo pays its invoices there",
+    });
   }
   if (isSandboxOn && networks.some(({ isTest }) => !isTest) && !values.sandboxMixed) {
     const message =
-      "puts the sandbox, where money is free, beside a real network: take one away, or set TILL_SANDBOX_MIXED=1";
+      "enables the sandbox, where money is free, together with a real network: remove one, or set TILL_SANDBOX_MIXED=1";
     reading.problems.push({ name, message });
   }
 }
@@ -98,7 +101,7 @@ async function configureNetwork(
   const urls = read(rpcUrls, rpcUrls.type.show(table));
   const headers: ProviderHeaders = read(rpcHeaders, null) ?? { all: {}, byProvider: {} };
   const given = findNetworkGiven(network.id, rpcHeaders, sources);
-  // Wrong URLs would make right headers look wrong.
+  // With invalid URLs, valid headers would look invalid.
   const areRight = reading.problems.length === problemsBefore;
   const endpoints = await reading.attempt(given?.origin.name ?? network.id, () =>
     areRight ? joinProviders(network, urls, headers) : [],

@@ -2,7 +2,7 @@ import { readText } from "./files.ts";
 import type { PlanCatalog } from "./plans.ts";
 import type { Reading } from "./reading.ts";
 
-/** The catalog of plans; null where it is wrong. `name` is what to correct where the file cannot be read. */
+/** Loads the plans; null if the file is invalid. `name` is the setting to report if the file cannot be read. */
 export async function loadPlans(
   path: string,
   name: string,
@@ -10,7 +10,7 @@ export async function loadPlans(
 ): Promise<PlanCatalog | null> {
   const text = await reading.attempt(name, () => readText(path));
   if (text === null) return null;
-  // Its schema is heavy, so it is loaded when there is something to read.
+  // Loaded only here, because building the schema is slow.
   const { parsePlans } = await import("./plans.ts");
   const parsed = parsePlans(text);
   if (parsed.ok) return parsed.catalog;

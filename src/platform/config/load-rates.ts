@@ -4,8 +4,8 @@ import { readText } from "./files.ts";
 import type { Reading } from "./reading.ts";
 
 /**
- * Reads the file of rates, without its sources where they are not to be asked; null where the file is wrong. Reads
- * nothing without the network table, which names the tokens.
+ * Loads the rates file, without its sources if they are switched off; null if the file is invalid. Without the network
+ * table, which declares the tokens, it loads nothing.
  */
 export async function loadRates(
   path: string,

@@ -19,20 +19,23 @@ import { InvalidValue } from "./value-type.ts";
 
 export interface LoadOptions {
   readonly mode: Mode;
-  /** What the parser of arguments gave, by property; those that are no setting's are not looked at. */
+  /** The parsed command-line arguments by property; properties that belong to no setting are ignored. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What relative paths of flags and variables start from. */
+  /** The folder that relative paths in flags and variables start from. */
   readonly cwd?: string;
-  /** Whether a folder can be written to. */
+  /** Returns true if a folder can be written to. */
   readonly isWritable?: (path: string) => Promise<boolean>;
 }
 
-/** The files that come with the program; dist/ lies as deep as src/. */
+/** Returns the path of a file that is shipped with the program; dist/ is as deep as src/. */
 const shipped = (name: string): string =>
   fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
 
-/** Reads every setting. A ConfigError tells all that is wrong at once. */
+/**
+ * Reads all settings.
+ * @throws ConfigError that lists every problem at once
+ */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
   const reading = makeReading();
@@ -55,7 +58,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     if (fault !== null) {
       reading.problems.push({
         name: nameOf(settings.dataDir, sources),
-        message: `is no use: ${fault}`,
+        message: `cannot be used: ${fault}`,
       });
     }
   }
@@ -73,8 +76,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 }
 
 /**
- * Where the store is, and nothing else, for commands that must answer at once. Settings that are wrong are told of only
- * where they say where the store is. @throws ConfigError
+ * Reads only the location of the store, for commands that must answer at once. Other invalid settings are ignored.
+ * @throws ConfigError
  */
 export async function findStore(
   options: Omit<LoadOptions, "isWritable">,
@@ -89,9 +92,9 @@ export async function findStore(
   return values;
 }
 
-/** The file that is named, or else the till.yaml of the data folder, where there is one. */
+/** Loads the settings file: the named one, or else the till.yaml of the data folder if it exists. */
 async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFile | null> {
-  // What is wrong with these two is reported with all the others.
+  // Problems with these two settings are reported later, with all others.
   const named = quietly(settings.configFile, sources);
   const dataDir = quietly(settings.dataDir, sources);
   const path = named ?? (dataDir === null ? null : join(dataDir, "till.yaml"));
@@ -102,7 +105,7 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
     if (text === null) return null;
     const file = await parseSettingsFile(path, text);
     if (named !== null || !Object.hasOwn(file.entries, "dataDir")) return file;
-    const message = "cannot name the data folder, because it lies in it";
+    const message = "cannot be set in a file that lies in the data folder";
     reading.problems.push({ name: `dataDir in ${path}`, message });
     return { ...file, entries: { ...file.entries, dataDir: null } };
   });
@@ -119,7 +122,10 @@ function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | nul
 
 const settingNames = Object.keys(settings) as (keyof SettingValues)[];
 
-/** Those of the declared settings. One that is wrong has its default here, and its problem noted: nothing starts with it. */
+/**
+ * Reads the named settings. An invalid one gets its default here and its problem is recorded, so nothing starts with
+ * it.
+ */
 function readSettings<Name extends keyof SettingValues = keyof SettingValues>(
   sources: Sources,
   reading: Reading,
@@ -143,11 +149,12 @@ function findUnknown(sources: Sources, table: readonly Network[] | null): Config
   const { env, file } = sources;
   const variables = findUnknownVariables(env, table ?? []);
   if (table !== null) return [...variables, ...findUnknownEntries(file, table)];
-  // Without the table nobody knows the networks, so what may belong to one is let pass: the table is told of already.
+  // Without the table the networks are unknown, so variables that may belong to one are accepted: the invalid table is
+  // reported already.
   return variables.filter(({ name }) => !isNetworkVariable(name));
 }
 
-/** The secret that is given; null: one is kept in the data folder. */
+/** Loads the given secret; null: the one in the data folder is used. */
 async function loadSecret(
   values: SettingValues,
   sources: Sources,
@@ -159,8 +166,8 @@ async function loadSecret(
     const isGiven = findGiven(settings.secret, sources) !== null;
     if (databaseUrl !== null && !isGiven) {
       const message =
-        "or TILL_SECRET_FILE must be set for a store on PostgreSQL, whose processes share it: " +
-        "openssl rand -base64 32 makes one";
+        "or TILL_SECRET_FILE must be set for a store on PostgreSQL, because its processes share it: " +
+        "openssl rand -base64 32 generates one";
       reading.problems.push({ name: settings.secret.env, message });
     }
     return secret;
@@ -174,7 +181,7 @@ async function loadSecret(
     const text = (await readText(secretFile)).replace(/\r?\n$/, "");
     if (isLongEnough(text)) return text;
     throw new InvalidValue(
-      `names a file with less than the ${String(secretBytesMin)} bytes that a secret needs`,
+      `names a file that is too short: a secret has at least ${String(secretBytesMin)} bytes`,
     );
   });
 }

@@ -2,15 +2,15 @@ import { parseUrl } from "../../kernel/url.ts";
 
 const mask = "********";
 
-/** Segments of a path that are as long as this may be keys. */
+/** The length, in characters, from which a path segment may be an API key. */
 const keyLengthMin = 16;
 
-/** What is shown in a secret's place: not even its length. */
+/** Returns the text that replaces a secret; it does not even reveal the length. */
 export function maskSecret(_secret: string): string {
   return mask;
 }
 
-/** A URL without its password, its query's values, and the parts of its path that look like keys. */
+/** Masks the password of a URL, its query values, and the path segments that look like API keys. */
 export function maskUrl(text: string): string {
   const url = parseUrl(text);
   if (url === null) return mask;

@@ -5,27 +5,27 @@ import type { ValueType } from "./value-type.ts";
 import { InvalidValue, list, providerUrl, wholeNumber } from "./value-type.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
-/** A node that a network is read from. */
+/** A node that serves a network's JSON-RPC API. */
 export interface Provider {
   readonly url: string;
-  /** Sent with every request; their values are secrets. */
+  /** The headers of every request; their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How many calls one request may hold. */
+  /** The maximum number of calls in one batch request. */
   readonly batchMax: number;
   readonly requestsPerSecond: number;
   readonly requestsPerDay: number | null;
 }
 
-/** What a provider that the table does not know is asked at most: it may be a node of one's own. */
+/** The request limit for a provider that is not in the table, per second: it may be the operator's own node. */
 const ownRequestsPerSecond = 200;
 
-/** Headers as they are set: for every provider, or for one, named by its URL or host. */
+/** Configured headers: for all providers, or for one that is named by its URL or host. */
 export interface ProviderHeaders {
   readonly all: Readonly<Record<string, string>>;
   readonly byProvider: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** What HTTP needs for itself. */
+/** The headers that HTTP sets on every request. */
 const ownHeaders = ["host", "connection", "content-length", "content-type", "transfer-encoding"];
 
 const headersExample = '{"TRON-PRO-API-KEY":"…"}';
@@ -69,13 +69,15 @@ function readHeaders(given: Readonly<Record<string, unknown>>): Record<string, s
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(name)) {
-      throw new InvalidValue(`must be ${headersTake}: ${JSON.stringify(name)} is no header's name`);
+      throw new InvalidValue(
+        `must be ${headersTake}: ${JSON.stringify(name)} is not a header name`,
+      );
     }
     if (ownHeaders.includes(name.toLowerCase())) {
-      throw new InvalidValue(`must not set ${name}, which every request sets for itself`);
+      throw new InvalidValue(`must not set ${name}, which HTTP sets on every request`);
     }
     if (typeof value !== "string" || !/^[\x20-\x7e]{1,4096}$/.test(value)) {
-      throw new InvalidValue(`must give ${name} as text of printable characters`);
+      throw new InvalidValue(`must set ${name} to printable ASCII text`);
     }
     headers[name] = value;
   }
@@ -88,14 +90,14 @@ function names(headers: Readonly<Record<string, string>>): Record<string, string
   );
 }
 
-/** A setting that each network has of its own. */
+/** A setting that exists once per network. */
 export interface NetworkSetting<T> {
-  /** Its key below the network's in till.yaml. */
+  /** The key below the network's entry in till.yaml. */
   readonly name: string;
-  /** What its variable ends with: TILL_TRON_RPC_URLS. */
+  /** The suffix of its environment variable: TILL_TRON_RPC_URLS. */
   readonly envSuffix: string;
   readonly type: ValueType<T>;
-  /** It is about providers, which a test network has none of. */
+  /** True if it concerns providers, which a test network does not have. */
   readonly isForProviders: boolean;
   readonly description: string;
   readonly example: string;
@@ -108,8 +110,8 @@ export const networkSettings = {
     type: list(providerUrl, 1),
     isForProviders: true,
     description:
-      "The providers to read the network from, in order of preference, in place of the table's. With two or more, one " +
-      "is checked against another.",
+      "The URLs of the network's providers, in order of preference; they replace those of the network table. With two " +
+      "or more, one is checked against another.",
     example: "https://node-1.internal:8545,https://rpc.example.com/v1/KEY",
   } satisfies NetworkSetting<readonly string[]>,
   rpcHeaders: {
@@ -118,8 +120,8 @@ export const networkSettings = {
     type: providerHeaders,
     isForProviders: true,
     description:
-      "Headers for the providers, as JSON: each name with its value, for all of them; or below a provider's host or " +
-      "URL, for that one alone. A provider of the table is sent only the headers that the table names for it.",
+      "Headers for the providers, as a JSON object: a name with its value applies to all providers; below a provider's " +
+      "host or URL, to that one only. A provider of the table receives only the headers that the table lists for it.",
     example: headersExample,
   } satisfies NetworkSetting<ProviderHeaders>,
   confirmations: {
@@ -127,7 +129,8 @@ export const networkSettings = {
     envSuffix: "CONFIRMATIONS",
     type: wholeNumber(1, 10_000, "blocks"),
     isForProviders: false,
-    description: "How many blocks, its own counted, confirm a payment.",
+    description:
+      "The number of blocks that confirm a payment, including the block that contains it.",
     example: "20",
   } satisfies NetworkSetting<number>,
   pollMs: {
@@ -135,12 +138,12 @@ export const networkSettings = {
     envSuffix: "POLL_MS",
     type: wholeNumber(10, 3_600_000, "milliseconds"),
     isForProviders: false,
-    description: "How often the network is asked for new blocks.",
+    description: "Poll interval for new blocks, in milliseconds.",
     example: "2000",
   } satisfies NetworkSetting<number>,
 };
 
-/** The settings that a network has. */
+/** Returns the settings that apply to a network. */
 export function settingsOf(network: Network): readonly NetworkSetting<unknown>[] {
   const all = Object.values(networkSettings) as readonly NetworkSetting<unknown>[];
   return all.filter((setting) => !(setting.isForProviders && network.isTest));
@@ -151,8 +154,8 @@ export function networkVariable(networkId: string, setting: { envSuffix: string 
 }
 
 /**
- * The providers of a network: those of the settings, or else of the table, each with its headers. A header that
- * reaches no provider is an InvalidValue, because the key that it carries was meant for one.
+ * Returns a network's providers, from the settings or else from the table, each with its headers.
+ * @throws InvalidValue for a header that no provider receives, because the key that it carries was meant for one
  */
 export function joinProviders(
   network: Network,
@@ -174,7 +177,7 @@ export function joinProviders(
   const sent = new Set(providers.flatMap((provider) => Object.keys(provider.headers)));
   const lost = Object.keys(headers.all).find((name) => !sent.has(name));
   if (lost !== undefined) {
-    throw new InvalidValue(`gives ${lost}, which no provider in the network table takes`);
+    throw new InvalidValue(`sets ${lost}, which no provider in the network table accepts`);
   }
   const stranger = Object.keys(headers.byProvider).find(
     (name) => !providers.some(({ url }) => name === url || name === hostOf(url)),

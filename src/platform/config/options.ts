@@ -1,19 +1,19 @@
 import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
 
-/** A flag as a parser of arguments declares it. */
+/** A flag in the form that the command-line parser takes. */
 export interface SettingOption {
   /** `--port <number>`, or `--sandbox-mixed` alone. */
   readonly flags: string;
   readonly description: string;
 }
 
-/** The flags of settings that every command takes: where the store and its settings are. */
+/** Returns the flags that every command takes: those that locate the store and the settings file. */
 export function commonOptions(): SettingOption[] {
   return [settings.dataDir, settings.configFile].flatMap(toOption);
 }
 
-/** The flags of all settings, for the commands that serve. */
+/** Returns the flags of all settings, for the commands that start a server. */
 export function allOptions(): SettingOption[] {
   return Object.values(settings).flatMap((setting: Setting<unknown>) => toOption(setting));
 }

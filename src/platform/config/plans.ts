@@ -3,23 +3,23 @@ import { z } from "zod";
 import { findCurrency, type Asset } from "../../kernel/asset.ts";
 import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money.ts";
 
-/** When the platform asks, waits and ends, and what is too little to ask for. */
+/** The deadlines of platform invoices, and the smallest total that is collected. */
 export interface BillingPolicy {
   /** Days from issue until a platform invoice is due. */
   readonly dueDays: number;
-  /** Days after that until the subscription is suspended. */
+  /** Days from the due date until the subscription is suspended. */
   readonly graceDays: number;
-  /** Days after that until it is canceled. */
+  /** Days from suspension until the subscription is canceled. */
   readonly cancelAfterSuspendedDays: number;
-  /** Hours for which a payment that was seen and is not confirmed yet holds all of this back. */
+  /** Hours for which a payment that was detected and is not confirmed yet delays all dunning. */
   readonly paymentInFlightHours: number;
-  /** Days from the due day on which a reminder is sent, ascending; below zero before it. */
+  /** Days relative to the due date on which reminders are sent, ascending; negative: before it. */
   readonly reminderDays: readonly number[];
-  /** In whole units of the invoice's currency, as decimal text; a smaller total is carried into the next invoice. */
+  /** Decimal text in whole units of the invoice's currency. A smaller total is carried over to the next invoice. */
   readonly minCollectable: string;
 }
 
-/** What organizations can subscribe to. Money is canonical decimal text. */
+/** A plan that organizations can subscribe to. Amounts are canonical decimal text. */
 export interface Plan {
   readonly id: string;
   readonly name: string;
@@ -29,23 +29,23 @@ export interface Plan {
   readonly currency: string;
   readonly interval: "month" | "year";
   readonly trialDays: number;
-  /** Invoices in a period that the price includes; null: any number. */
+  /** Invoices per period that the price includes; null: unlimited. */
   readonly includedInvoices: number | null;
-  /** What each further one costs; null: there are no further ones. */
+  /** The price of each further invoice; null: no further invoices can be issued. */
   readonly overagePrice: string | null;
   readonly features: readonly string[];
-  /** What holds for all plans, with what this one changes. */
+  /** The general policy with this plan's changes. */
   readonly policy: BillingPolicy;
 }
 
 export interface PlanCatalog {
-  /** What holds where a subscription's plan is not in the catalog any more. */
+  /** The general policy; it also applies to subscriptions whose plan is no longer in the catalog. */
   readonly policy: BillingPolicy;
-  /** In the order of the file, in which they are shown. */
+  /** The plans in the order of the file, which is also the order of display. */
   readonly plans: readonly Plan[];
 }
 
-/** One thing that is wrong with the file: where, as `plans.growth.price`, and what to do. */
+/** A problem in the file: its location, such as `plans.growth.price`, and what to do. */
 export interface PlanProblem {
   readonly path: string;
   readonly message: string;
@@ -109,7 +109,7 @@ const fileSchema = z.strictObject({
 type PlanEntry = z.infer<typeof planSchema>;
 type Report = (path: string, message: string) => void;
 
-/** Reads the catalog of plans; every wrong entry is reported at once. */
+/** Parses the plans file and reports every invalid entry at once. */
 export function parsePlans(yamlText: string): ParsedPlans {
   const lines = new LineCounter();
   const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
@@ -132,7 +132,7 @@ export function parsePlans(yamlText: string): ParsedPlans {
   const report: Report = (path, message) => problems.push({ path, message });
   const { billing: policy, plans: entries } = parsed.data;
   const plans = Object.entries(entries).map(([id, entry]) => readPlan(id, entry, policy, report));
-  if (plans.length === 0) report("plans", "must hold a plan");
+  if (plans.length === 0) report("plans", "must contain at least one plan");
   return problems.length > 0 ? { ok: false, problems } : { ok: true, catalog: { policy, plans } };
 }
 
@@ -143,7 +143,10 @@ function readPlan(id: string, entry: PlanEntry, policy: BillingPolicy, report: R
   const read = (field: string, text: string) =>
     asset === null ? text : readAmount(`${path}.${field}`, text, asset, report);
   if (entry.includedInvoices === null && entry.overagePrice !== null) {
-    report(`${path}.overagePrice`, "must be null where includedInvoices is: nothing is beyond it");
+    report(
+      `${path}.overagePrice`,
+      "must be null if includedInvoices is null: with unlimited invoices there is no overage",
+    );
   }
   const changes = Object.entries(billing).filter(([, value]) => value !== undefined);
   return {

@@ -3,15 +3,15 @@ import type { Given } from "./sources.ts";
 import type { ValueType } from "./value-type.ts";
 import { InvalidValue } from "./value-type.ts";
 
-/** Collects what was read and what was wrong with it, so that all of it is told at once. */
+/** Collects the settings that were read and their problems, so that all are reported at once. */
 export interface Reading {
   readonly problems: ConfigProblem[];
   readonly settings: ReportedSetting[];
-  /** Reads a setting and reports it; null where it is not given, or wrong. */
+  /** Reads and reports a setting; null if it is not given or invalid. */
   read<T>(name: string, key: string | null, type: ValueType<T>, given: Given | null): T | null;
-  /** What is reported of a setting that the program itself decides. */
+  /** Reports a setting whose value is the program's default. */
   report(name: string, key: string | null, value: string): void;
-  /** Does something that may find a value invalid: its problem is noted under the name, and null comes back. */
+  /** Runs an action. If it throws an InvalidValue, its problem is recorded under the name and the result is null. */
   attempt<T>(name: string, action: () => T | Promise<T>): Promise<T | null>;
 }
 
@@ -35,7 +35,7 @@ export function makeReading(): Reading {
       } catch (error) {
         if (!(error instanceof InvalidValue)) throw error;
         problems.push({ name: origin.name, message: error.message });
-        settings.push({ name, key, value: "(wrong)", origin });
+        settings.push({ name, key, value: "(invalid)", origin });
         return null;
       }
     },

@@ -3,7 +3,7 @@ import { networkSettings } from "./network-settings.ts";
 import type { Setting } from "./setting.ts";
 import { settings } from "./settings.ts";
 
-/** docs/settings.md: every setting, from its declaration. */
+/** Generates docs/settings.md from the declarations of all settings. */
 export function settingsReference(): string {
   const declared: readonly Setting<unknown>[] = Object.values(settings);
   const groups = [...new Set(declared.map(({ group }) => group))];
@@ -18,10 +18,10 @@ export function settingsReference(): string {
 const introduction = [
   "# Settings",
   "<!-- Made from src/platform/config by `npm run docs`; edit the declarations there. -->",
-  "A setting is given by a flag, by an environment variable, or in a file. Flags beat the environment, which beats the " +
-    "file, which beats the default. An empty variable counts as none. Secrets have no flag, because every user of a " +
+  "A setting is given by a flag, an environment variable or a file. Flags override the environment, which overrides the " +
+    "file, which overrides the default. An empty variable counts as not set. Secrets have no flag, because every user of a " +
     "machine can read the arguments of its programs.",
-  "The file is `till.yaml` in the data folder, or what `--config` names:",
+  "The file is `till.yaml` in the data folder, or the one that `--config` names:",
   [
     "```yaml",
     "port: 8443",
@@ -31,10 +31,10 @@ const introduction = [
     "  rpcUrls: [https://tron.internal:8545/jsonrpc, https://api.trongrid.io/jsonrpc]",
     "```",
   ].join("\n"),
-  "Relative paths start from the folder that the program runs in, or, in the file, from the file's own folder.",
-  "`till config show --origin` prints each setting with where it came from, secrets masked. `till config check` tells " +
-    "everything that is wrong, as does every start: with a wrong or misspelt setting nothing starts, and the exit code " +
-    "is 78. It warns of a network with a single provider, which nothing can be compared with.",
+  "Relative paths in flags and variables start from the working directory; those in the file, from the file's folder.",
+  "`till config show --origin` prints each setting with its origin, secrets masked. `till config check` reports " +
+    "every problem, as does every start: with an invalid or misspelled setting nothing starts, and the exit code " +
+    "is 78. It also warns of a network with a single provider, whose answers cannot be checked against another.",
 ];
 
 function describe(setting: Setting<unknown>): string {
@@ -53,8 +53,8 @@ function describe(setting: Setting<unknown>): string {
 function describeNetworkSettings(): string[] {
   const all = Object.values(networkSettings) as readonly NetworkSetting<unknown>[];
   return [
-    "### Of each network",
-    "Each network of the table, on or off, has settings of its own. Their names hold its id in capitals: " +
+    "### Per network",
+    "Each network of the table, enabled or not, has settings of its own. Their names contain its id in capitals: " +
       "`TILL_TRON_CONFIRMATIONS`, `TILL_ETHEREUM_CONFIRMATIONS`. The sandbox needs no providers.",
     ...all.map(({ name, envSuffix, type, description, example }) =>
       entry(`TILL_<NETWORK>_${envSuffix}`, description, [

@@ -1,6 +1,6 @@
 import type { ValueType } from "./value-type.ts";
 
-/** Where in the reference a setting stands. */
+/** The section of docs/settings.md that lists the setting. */
 export type SettingGroup =
   | "Store and secrets"
   | "Server"
@@ -10,32 +10,32 @@ export type SettingGroup =
   | "Limits"
   | "Logs and metrics";
 
-/** How the program was started: some defaults differ in the demo, and only who serves needs a writable store. */
+/** How the program was started. Some defaults differ in the demo, and only a server needs a writable store. */
 export type Mode = "serve" | "demo" | "cli";
 
 interface Declaration<T> {
   readonly group: SettingGroup;
   readonly type: ValueType<T>;
-  /** The default as one would write it. */
+  /** The default in the form of an environment variable. */
   readonly default?: string;
-  /** The demo's, where it is another. */
+  /** The demo's default, if it differs. */
   readonly demo?: string;
-  /** Sentences that say what it does. */
+  /** One or more sentences for docs/settings.md; `--help` shows the first. */
   readonly description: string;
   readonly example?: string;
-  /** The environment variable; without one it is `TILL_` and the setting's name. */
+  /** The environment variable; by default `TILL_` and the setting's name. */
   readonly env?: string;
-  /** The flag; without one it is the setting's name, and secrets have none. */
+  /** The flag; by default the setting's name. Secrets have none. */
   readonly flag?: string;
-  /** Whether till.yaml may give it. */
+  /** True if till.yaml may set it; the default. */
   readonly inFile?: boolean;
-  /** The demo does not look at it: it touches nothing that is meant for a real store. */
+  /** True if the demo ignores it, because the demo must not touch anything that belongs to a real store. */
   readonly ignoredInDemo?: boolean;
 }
 
-/** One setting, declared once: loading, `config show` and docs/settings.md are derived from it. */
+/** A setting. Loading, `config show` and docs/settings.md are derived from its declaration. */
 export interface Setting<T> {
-  /** Its key in till.yaml and in Config. */
+  /** The key in till.yaml and in Config. */
   readonly name: string;
   readonly group: SettingGroup;
   readonly type: ValueType<NonNullable<T>>;
@@ -49,20 +49,20 @@ export interface Setting<T> {
   readonly ignoredInDemo: boolean;
 }
 
-/** A setting whose name is still to come from where it is declared. */
+/** A setting without its name, which is the key under which it is declared. */
 type Unnamed<T> = Omit<Setting<T>, "name" | "env" | "flag"> & {
   readonly env: string | null;
   readonly flag: string | null;
 };
 
-/** A setting that always has a value. */
+/** Declares a setting with a default. */
 export function required<T extends object | string | number | boolean>(
   declared: Declaration<T> & { readonly default: string },
 ): Unnamed<T> {
   return complete(declared);
 }
 
-/** A setting that is null where nobody gives it. */
+/** Declares a setting that is null unless it is given. */
 export function optional<T extends object | string | number | boolean>(
   declared: Declaration<T> & { readonly default?: never },
 ): Unnamed<T | null> {
@@ -92,7 +92,7 @@ export type ValuesOf<D> = {
   readonly [K in keyof D]: D[K] extends Setting<infer T> ? T : never;
 };
 
-/** Gives each setting its name, and the variable and flag that follow from it. */
+/** Adds the names, and the variables and flags that are derived from them. */
 export function declareSettings<const D extends Readonly<Record<string, Unnamed<unknown>>>>(
   declared: D,
 ): Named<D> {
@@ -111,12 +111,12 @@ export function declareSettings<const D extends Readonly<Record<string, Unnamed<
   return Object.fromEntries(named) as Named<D>;
 }
 
-/** baseUrl → base, url */
+/** Splits a camel-case name into lowercase words: baseUrl → base, url. */
 export function words(name: string): string[] {
   return name.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
 }
 
-/** The property under which a parser of arguments keeps a flag's value: --base-url → baseUrl */
+/** Returns the property under which the command-line parser stores a flag's value: --base-url → baseUrl. */
 export function flagProperty(flag: string): string {
   return flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -16,19 +16,18 @@ import {
   yesNo,
 } from "./value-type.ts";
 
-/** The shortest secret that is taken, in bytes. */
+/** The minimum length of the secret, in bytes. */
 export const secretBytesMin = 32;
 const callsPerWindow = wholeNumber(1, 1_000_000, "requests");
 
-/** Every setting but those that each network has; docs/settings.md is made from this. */
+/** All settings except those that exist per network. */
 export const settings = declareSettings({
   configFile: optional({
     group: "Store and secrets",
     type: path,
     flag: "--config",
     inFile: false,
-    description:
-      "The file of settings. Without it `till.yaml` in the data folder is read, where there is one.",
+    description: "The settings file. By default `till.yaml` in the data folder, if it exists.",
     example: "/etc/till/till.yaml",
   }),
   dataDir: required({
@@ -36,8 +35,8 @@ export const settings = declareSettings({
     type: path,
     default: "./data",
     description:
-      "The folder of the store, the secrets and the backups. It is made where it is missing, for its owner alone. A " +
-      "file of settings that lies in it cannot name it.",
+      "The folder of the store, the secrets and the backups. If it is missing, it is created with access for its owner " +
+      "only. A settings file inside the data folder cannot set it.",
     example: "/var/lib/till",
   }),
   databaseUrl: optional({
@@ -46,7 +45,7 @@ export const settings = declareSettings({
     env: "DATABASE_URL",
     ignoredInDemo: true,
     description:
-      "The PostgreSQL database that keeps everything. Without it the store is a SQLite file in the data folder. The " +
+      "The PostgreSQL database to use as the store. Without it the store is a SQLite file in the data folder. The " +
       "demo never uses it.",
     example: "postgres://till:password@db.internal:5432/till",
   }),
@@ -54,21 +53,22 @@ export const settings = declareSettings({
     group: "Store and secrets",
     type: wholeNumber(1, 500, "connections"),
     default: "10",
-    description: "How many connections to PostgreSQL this process opens at most.",
+    description: "The maximum number of PostgreSQL connections of this process.",
     example: "20",
   }),
   secret: optional({
     group: "Store and secrets",
     type: secretText(`text of at least ${String(secretBytesMin)} bytes`, isLongEnough),
     description:
-      "What signatures and encryption keys are derived from: the same for every process on a store, and kept as long " +
-      "as the store. Without it one is made in the data folder on first start; a store on PostgreSQL needs it given.",
+      "The secret from which signing and encryption keys are derived. Every process of a store needs the same one, for as " +
+      "long as the store exists. With SQLite, one is generated in the data folder on first start; with PostgreSQL it must be set.",
     example: "$(openssl rand -base64 32)",
   }),
   secretFile: optional({
     group: "Store and secrets",
     type: path,
-    description: "A file that holds the secret instead; a line end behind it does not count.",
+    description:
+      "A file that contains the secret, in place of TILL_SECRET; a trailing line break is ignored.",
     example: "/run/secrets/till",
   }),
 
@@ -76,22 +76,22 @@ export const settings = declareSettings({
     group: "Server",
     type: hostName,
     default: "127.0.0.1",
-    description: "The address that the server listens on; `0.0.0.0` for all of the machine's.",
+    description: "The address that the server listens on; `0.0.0.0` for all interfaces.",
     example: "0.0.0.0",
   }),
   port: required({
     group: "Server",
     type: wholeNumber(0, 65_535),
     default: "8080",
-    description: "The port that the server listens on; 0 takes a free one.",
+    description: "The port that the server listens on; 0 chooses a free one.",
     example: "8443",
   }),
   baseUrl: optional({
     group: "Server",
     type: baseUrl,
     description:
-      "What the links that Till hands out begin with: the address at which payers reach it. Without it, where the " +
-      "server listens.",
+      "The public base URL, with which all links begin: the address at which payers reach the server. By default the " +
+      "address that the server listens on.",
     example: "https://pay.example.com",
   }),
   trustProxy: required({
@@ -99,7 +99,7 @@ export const settings = declareSettings({
     type: list(addressRange),
     default: "",
     description:
-      "The proxies whose word on a client's address is believed. Without it the address of the connection counts.",
+      "The reverse proxies whose `X-Forwarded-For` header is trusted. Otherwise the connection's address is the client's.",
     example: "127.0.0.1,10.0.0.0/8",
   }),
 
@@ -108,15 +108,14 @@ export const settings = declareSettings({
     type: list(networkId, 1),
     default: "tron",
     demo: "sandbox",
-    description: "The networks that are on, by their ids in the network table.",
+    description: "The enabled networks, by their ids in the network table.",
     example: "tron,ethereum",
   }),
   networksFile: optional({
     group: "Networks",
     type: path,
     description:
-      "A network table of your own, in the form of the one that comes with Till in `config/networks.yaml` and in its " +
-      "place.",
+      "Your own network table, which replaces the shipped `config/networks.yaml` and has the same format.",
     example: "/etc/till/networks.yaml",
   }),
   rates: required({
@@ -125,23 +124,23 @@ export const settings = declareSettings({
     default: "on",
     demo: "off",
     description:
-      "Whether the sources of exchange rates are asked. `off`: nobody is asked, only the fixed rates of the file " +
-      "count, and an invoice in another currency is refused.",
+      "Whether exchange rates are fetched from their sources. With `off` only the fixed rates of the rates file " +
+      "apply, and an invoice in any other currency is refused.",
     example: "off",
   }),
   ratesFile: optional({
     group: "Networks",
     type: path,
     description:
-      "Exchange rates of your own, in the form of the file that comes with Till in `config/rates.yaml` and in its " +
-      "place. That one asks three public sources for ten currencies; the demo's has fixed sample rates for them.",
+      "Your own rates file, which replaces the shipped `config/rates.yaml` and has the same format. The shipped one " +
+      "fetches ten currencies from three public sources; the demo's has fixed sample rates for them.",
     example: "/etc/till/rates.yaml",
   }),
   sandboxBlockMs: required({
     group: "Networks",
     type: wholeNumber(0, 3_600_000, "milliseconds"),
     default: "1000",
-    description: "How often the sandbox makes a block; 0: on command only.",
+    description: "Block interval of the sandbox, in milliseconds; 0: blocks only on command.",
     example: "200",
   }),
   sandboxMixed: required({
@@ -149,8 +148,8 @@ export const settings = declareSettings({
     type: yesNo,
     default: "0",
     description:
-      "Lets the sandbox stand beside real networks. Money is free on the sandbox: nothing that was paid there is worth " +
-      "anything.",
+      "Allows the sandbox together with real networks. Sandbox tokens are free, so payments there have no " +
+      "value.",
     example: "1",
   }),
 
@@ -160,28 +159,29 @@ export const settings = declareSettings({
     default: "closed",
     demo: "open",
     description:
-      "Who may register: everybody, who holds an invitation, or nobody, so that accounts are made at the command line.",
+      "Registration of users: `open` to anyone; `invite`: only with an invitation; `closed`: accounts are created only on the command line.",
     example: "invite",
   }),
   verification: required({
     group: "Access",
     type: choice("required", "off"),
     default: "required",
-    description: "Whether an organization must be approved before it issues invoices.",
+    description: "Whether an organization must be approved before it can issue invoices.",
     example: "off",
   }),
   billing: required({
     group: "Access",
     type: choice("on", "off"),
     default: "off",
-    description: "Whether an organization needs a subscription to issue invoices, within its plan.",
+    description:
+      "Whether an organization needs a subscription to issue invoices, within the limits of its plan.",
     example: "on",
   }),
   plansFile: optional({
     group: "Access",
     type: path,
     description:
-      "Plans of your own, in the form of those that come with Till in `config/plans.yaml` and in their place.",
+      "Your own plans file, which replaces the shipped `config/plans.yaml` and has the same format.",
     example: "/etc/till/plans.yaml",
   }),
 
@@ -191,8 +191,8 @@ export const settings = declareSettings({
     default: "",
     demo: "127.0.0.1/32",
     description:
-      "Private addresses that webhooks may reach, and where plain http is allowed. Every organization can send " +
-      "requests there: list only receivers.",
+      "Private addresses that webhooks may reach, also over plain http. Every organization can send " +
+      "requests to them, so list only webhook receivers.",
     example: "10.1.2.0/24",
   }),
   webhookRatePerSecond: required({
@@ -200,8 +200,8 @@ export const settings = declareSettings({
     type: wholeNumber(0, 10_000, "requests"),
     default: "20",
     description:
-      "Requests a second that one endpoint is sent at most; what is more waits its turn. 0 sends as fast as the " +
-      "endpoint answers. Each process counts for itself.",
+      "The maximum number of requests per second to one endpoint; further deliveries wait. 0: as fast as the " +
+      "endpoint answers. The limit applies per process.",
     example: "100",
   }),
 
@@ -210,52 +210,52 @@ export const settings = declareSettings({
     type: decimalNumber(0, 1_000),
     default: "1",
     description:
-      "Multiplies every limit on requests. 0 switches them off; the lock on failed logins stays. Each process " +
-      "counts for itself.",
+      "A factor for all request limits. 0 disables them, except the lockout after failed logins. The limits apply per " +
+      "process.",
     example: "2.5",
   }),
   rateLimitCredentialPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
     default: "600",
-    description: "Requests a minute with one API key or by one user.",
+    description: "Requests per minute with one API key or by one user.",
   }),
   rateLimitCheckoutPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
     default: "300",
-    description: "Looks at checkouts a minute from one address.",
+    description: "Checkout page requests per minute from one address.",
   }),
   rateLimitSubmitPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
     default: "10",
-    description: "Transaction hashes a minute that payers submit from one address.",
+    description: "Transaction hashes that payers may submit per minute from one address.",
   }),
   rateLimitLoginPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
     default: "20",
-    description: "Logins a minute from one address.",
+    description: "Login attempts per minute from one address.",
   }),
   rateLimitSessionPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
     default: "120",
-    description: "Renewals and ends of sessions a minute from one address.",
+    description: "Session refreshes and logouts per minute from one address.",
   }),
   rateLimitRegistrationPerHour: required({
     group: "Limits",
     type: callsPerWindow,
     default: "10",
-    description: "Registrations an hour from one address.",
+    description: "Registrations per hour from one address.",
   }),
 
   logLevel: required({
     group: "Logs and metrics",
     type: choice(...logLevels),
     default: "info",
-    description: "The least important lines that are logged, as JSON on standard error.",
+    description: "The lowest level that is logged, as JSON on standard error.",
     example: "debug",
   }),
   metricsToken: optional({
@@ -264,7 +264,7 @@ export const settings = declareSettings({
       /^[\x21-\x7e]{8,256}$/.test(text),
     ),
     description:
-      "The bearer token that `/metrics` asks for. Without it `/metrics` answers on loopback only.",
+      "The bearer token that `/metrics` requires. Without it `/metrics` answers only requests from the loopback interface.",
     example: "$(openssl rand -hex 16)",
   }),
 });

@@ -1,24 +1,27 @@
 import type { Setting } from "./setting.ts";
 import { flagProperty } from "./setting.ts";
 
-/** Where a value came from. */
+/** The origin of a value. */
 export interface Origin {
   readonly source: "flag" | "environment" | "file" | "default";
-  /** What to correct: `--port`, `TILL_PORT`, `port in /var/lib/till/till.yaml`; empty for a default. */
+  /** The thing to correct: `--port`, `TILL_PORT`, `port in /var/lib/till/till.yaml`; empty for a default. */
   readonly name: string;
 }
 
-/** A value as somebody wrote it. */
+/** A value as it was given, not parsed yet. */
 export interface Given {
   readonly value: unknown;
   readonly origin: Origin;
-  /** What its relative paths start from. */
+  /** The folder that relative paths start from. */
   readonly folder: string;
 }
 
-/** Everything that settings are read from. */
+/** The sources of settings. */
 export interface Sources {
-  /** What a parser of arguments gave: properties such as `baseUrl`. Those that are no setting's are not looked at. */
+  /**
+   * The parsed command-line arguments, by properties such as `baseUrl`. Properties that belong to no setting are
+   * ignored.
+   */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -26,15 +29,17 @@ export interface Sources {
   readonly file: SettingsFile | null;
 }
 
-/** The settings of a file, read but not understood yet. */
+/** The entries of a settings file, not parsed yet. */
 export interface SettingsFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   readonly folder: string;
   readonly entries: Readonly<Record<string, unknown>>;
 }
 
-/** The value that counts: flags beat the environment, which beats the file, which beats the default. */
+/**
+ * Returns the effective value: flags override the environment, which overrides the file, which overrides the default.
+ */
 export function findGiven(setting: Setting<unknown>, sources: Sources): Given | null {
   const { isDemo, cwd } = sources;
   const given =
@@ -48,7 +53,7 @@ export function findGiven(setting: Setting<unknown>, sources: Sources): Given | 
   return value === null ? null : { value, origin: { source: "default", name: "" }, folder: cwd };
 }
 
-/** What to correct about a setting: where it was given, or else its variable. */
+/** Returns the name to report for a setting: the place where it was given, or else its environment variable. */
 export function nameOf(setting: Setting<unknown>, sources: Sources): string {
   const given = findGiven(setting, sources);
   return given === null || given.origin.source === "default" ? setting.env : given.origin.name;
@@ -61,14 +66,17 @@ function fromFlag(setting: Setting<unknown>, { flags, cwd }: Sources): Given | n
   return { value, origin: { source: "flag", name: setting.flag }, folder: cwd };
 }
 
-/** An empty variable counts as none: that is how compose files and shells pass on what is not set. */
+/**
+ * Returns a variable's value. An empty one counts as not set: compose files and shells pass unset variables on that
+ * way.
+ */
 export function fromEnvironment(name: string, { env, cwd }: Sources): Given | null {
   const value = env[name];
   if (value === undefined || value.trim() === "") return null;
   return { value, origin: { source: "environment", name }, folder: cwd };
 }
 
-/** The entry that a path of keys leads to; an empty one counts as none. */
+/** Returns the entry at a path of keys; null if it is missing or empty. */
 export function fromFile(keys: readonly string[], file: SettingsFile | null): Given | null {
   let value: unknown = file?.entries;
   for (const key of keys) value = isMapping(value) && Object.hasOwn(value, key) ? value[key] : null;

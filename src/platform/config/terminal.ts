@@ -1,10 +1,10 @@
-/** What the environment says about how to write to a terminal. */
+/** The terminal preferences in the environment. */
 export interface TerminalWishes {
-  /** Null: nothing was said, so it depends on where the text goes. */
+  /** Null: no preference, so it depends on whether the output is a terminal. */
   readonly colour: boolean | null;
 }
 
-/** Reads the variables that terminal programs have in common: NO_COLOR, FORCE_COLOR and TERM. */
+/** Reads the variables that terminal programs share: NO_COLOR, FORCE_COLOR and TERM. */
 export function readTerminalWishes(
   env: Readonly<Record<string, string | undefined>>,
 ): TerminalWishes {
@@ -13,7 +13,7 @@ export function readTerminalWishes(
   return { colour: isGiven(force) && force !== "0" ? true : null };
 }
 
-/** Empty counts as not set, as no-color.org has it. */
+/** An empty variable counts as not set (no-color.org). */
 function isGiven(value: string | undefined): boolean {
   return value !== undefined && value !== "";
 }

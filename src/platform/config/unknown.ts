@@ -8,7 +8,7 @@ import { isMapping } from "./sources.ts";
 
 const declared = Object.values(settings);
 
-/** Variables that begin with TILL_ and are no setting's: a misspelt one would otherwise silently do nothing. */
+/** Reports variables that begin with TILL_ and belong to no setting; a misspelled one would silently have no effect. */
 export function findUnknownVariables(
   env: Readonly<Record<string, string | undefined>>,
   networks: readonly Network[],
@@ -24,14 +24,14 @@ export function findUnknownVariables(
 }
 
 function hintFor(name: string, known: readonly string[]): string {
-  // Kubernetes tells each container about every Service, and names TILL_PORT too.
+  // Kubernetes sets variables for every Service in each container, and TILL_PORT is one of them.
   if (/^TILL_(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP))/.test(name)) {
     return "; Kubernetes sets it for a Service named till: set enableServiceLinks to false";
   }
   return suggestion(name, known);
 }
 
-/** Entries of the file that are no setting's. */
+/** Reports entries of the file that belong to no setting. */
 export function findUnknownEntries(
   file: SettingsFile | null,
   networks: readonly Network[],
@@ -52,7 +52,7 @@ function findUnknownOfNetwork(network: Network, entry: unknown, path: string): C
   if (entry === null) return [];
   const names = settingsOf(network).map(({ name }) => name);
   if (!isMapping(entry)) {
-    const message = `must hold settings of the network: ${names.join(", ")}`;
+    const message = `must contain settings of the network: ${names.join(", ")}`;
     return [{ name: `${network.id} in ${path}`, message }];
   }
   return Object.keys(entry)
@@ -63,7 +63,7 @@ function findUnknownOfNetwork(network: Network, entry: unknown, path: string): C
     }));
 }
 
-/** Whether a variable may be a setting of a network that is not known because the table could not be read. */
+/** True if a variable may belong to a network that is unknown because the table could not be read. */
 export function isNetworkVariable(name: string): boolean {
   return Object.values(networkSettings).some(({ envSuffix }) => name.endsWith(`_${envSuffix}`));
 }

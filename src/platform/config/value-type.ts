@@ -3,25 +3,25 @@ import { resolve } from "node:path";
 import { maskSecret, maskUrl } from "./mask.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
-/** Thrown where a setting's value is not one; the message continues the setting's name and holds no secret. */
+/** Thrown for an invalid value. The message continues the setting's name and contains no secret. */
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
 }
 
-/** A kind of value that settings have: how it is read from flag, variable or file, and how it is shown. */
+/** A type of setting value: how it is parsed from a flag, a variable or the file, and how it is displayed. */
 export interface ValueType<T> {
-  /** What it takes, in messages and in the reference: `a whole number from 0 to 65535`. */
+  /** The accepted values, for messages and docs/settings.md: `a whole number from 0 to 65535`. */
   readonly takes: string;
-  /** What stands for it behind a flag: `number`. */
+  /** The placeholder after a flag: `number`. */
   readonly placeholder: string;
-  /** It is never shown whole, and no flag gives it: arguments are seen by every user of the machine. */
+  /** True if it is always masked and cannot be given by a flag, because every user of the machine can see arguments. */
   readonly isSecret: boolean;
   /**
-   * Reads text, or what the file holds in its place. Paths are relative to the folder.
+   * Parses text, or the YAML value from the file. Relative paths start from the folder.
    * @throws InvalidValue
    */
   read(given: unknown, folder: string): T;
-  /** The value as people are shown it. */
+  /** Formats the value for display. */
   show(value: T): string;
 }
 
@@ -31,13 +31,13 @@ function refuse(takes: string, given: unknown): InvalidValue {
   return new InvalidValue(`must be ${takes}, not ${JSON.stringify(cut)}`);
 }
 
-/** Text, or the number or boolean that YAML made of it. */
+/** Returns text as it is, and a YAML number or boolean as text. */
 function asText(given: unknown): string | null {
   if (typeof given === "string") return given.trim();
   return typeof given === "number" || typeof given === "boolean" ? String(given) : null;
 }
 
-/** A value that is read from text alone; null from `parse` means that it is none. */
+/** A type that is parsed from text; `parse` returns null for an invalid value. */
 function textual<T>(
   takes: string,
   placeholder: string,
@@ -75,7 +75,7 @@ export function decimalNumber(least: number, most: number): ValueType<number> {
 
 export function choice<const T extends string>(...options: readonly T[]): ValueType<T> {
   return textual(orList(options), options.join("|"), (text) => {
-    // Many say true and false for on and off.
+    // `true` and `false` are common spellings of on and off.
     const word = text === "true" ? "on" : text === "false" ? "off" : text;
     return options.find((option) => option === word || option === text) ?? null;
   });
@@ -85,7 +85,7 @@ function orList(options: readonly string[]): string {
   return `${options.slice(0, -1).join(", ")} or ${options.at(-1) ?? ""}`;
 }
 
-/** Yes or no: 1 or 0. */
+/** A switch: 1 or 0. */
 export const yesNo: ValueType<boolean> = {
   ...textual<boolean>("1 or 0", "", (text) => {
     if (text === "1" || text === "true") return true;
@@ -94,12 +94,12 @@ export const yesNo: ValueType<boolean> = {
   show: (value) => (value ? "1" : "0"),
 };
 
-/** A file or folder; the value is absolute. */
+/** A file or folder; relative paths are resolved to absolute ones. */
 export const path: ValueType<string> = textual("a path", "path", (text, folder) =>
   text === "" || text.includes("\0") ? null : resolve(folder, text),
 );
 
-/** What a server listens on. */
+/** The address or host name that a server listens on. */
 export const hostName: ValueType<string> = textual(
   "an address or a host's name, such as 127.0.0.1 or 0.0.0.0",
   "host",
@@ -107,9 +107,9 @@ export const hostName: ValueType<string> = textual(
     isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : null,
 );
 
-/** The URL that links are built from, without the slash at its end. */
+/** A base URL for links, without a trailing slash. */
 export const baseUrl: ValueType<string> = textual(
-  "a URL such as https://pay.example.com, with no more than a path behind the host",
+  "a URL such as https://pay.example.com, with nothing but a path after the host",
   "url",
   (text) => {
     const url = parseUrl(text);
@@ -121,7 +121,7 @@ export const baseUrl: ValueType<string> = textual(
   },
 );
 
-/** Several, separated by commas; a list in the file. The same one twice counts once. */
+/** A list: comma-separated text, or a list in the file. Duplicates count once. */
 export function list<T>(item: ValueType<T>, least = 0): ValueType<readonly T[]> {
   const takes = `${item.takes}; several are separated by commas`;
   return {
@@ -147,14 +147,14 @@ function splitList(given: unknown, takes: string): string[] {
     .filter((one) => one !== "");
 }
 
-/** A network's id; whether it exists is for the network table to say. */
+/** A network's id; the network table decides whether it exists. */
 export const networkId: ValueType<string> = textual(
   "a network's id such as tron",
   "network",
   (text) => (/^[a-z][a-z0-9]*$/.test(text) ? text : null),
 );
 
-/** A range of addresses in CIDR notation; an address alone is a range of one. */
+/** An address range in CIDR notation; a single address is a range of one. */
 export const addressRange: ValueType<string> = textual(
   "an address or a range of addresses such as 10.0.0.0/8 or fd00::/8",
   "cidr",
@@ -170,7 +170,7 @@ export const addressRange: ValueType<string> = textual(
   },
 );
 
-/** Text that is never shown. */
+/** Secret text, always masked. */
 export function secretText(takes: string, isValid: (text: string) => boolean): ValueType<string> {
   return {
     takes,
@@ -184,7 +184,7 @@ export function secretText(takes: string, isValid: (text: string) => boolean): V
   };
 }
 
-/** A PostgreSQL store; shown without its password. */
+/** A PostgreSQL URL; displayed without its password. */
 export const databaseUrl: ValueType<string> = {
   ...secretText("a URL such as postgres://user:password@host:5432/till", (text) => {
     return /^postgres(ql)?:$/.test(parseUrl(text)?.protocol ?? "");
@@ -193,10 +193,10 @@ export const databaseUrl: ValueType<string> = {
   show: maskUrl,
 };
 
-/** A provider's URL; keys are often part of its path, so only what cannot be one is shown. */
+/** A provider's URL. Its path often contains an API key, so only the parts that cannot be a key are displayed. */
 export const providerUrl: ValueType<string> = {
   ...secretText(
-    "an http: or https: URL without a user name and password, which belong into the headers",
+    "an http: or https: URL without user name and password, which belong in the headers",
     (text) => {
       const url = parseUrl(text);
       if (url === null) return false;

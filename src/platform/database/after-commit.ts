@@ -1,6 +1,6 @@
 import type { StoreLogger } from "./database.ts";
 
-/** Wake-ups: one that fails is logged, since the write that asked for it is done. */
+/** Runs the actions that follow a commit. A failing one is only logged, because its write has succeeded. */
 export function runAfterCommit(actions: readonly (() => void)[], logger: StoreLogger): void {
   for (const action of actions) {
     try {

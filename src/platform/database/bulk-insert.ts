@@ -3,28 +3,30 @@ import { insertJsonStatement, insertRowsStatement } from "./shape.ts";
 import type { Session } from "./statement.ts";
 import { declarationOrder, type SqlValue, type Table } from "./table.ts";
 
-/** Rows in the order of their table's columns, ready to be bound, by table. */
+/** Encoded rows by table, with values in the order of the table's columns. */
 export type EncodedRows = Map<Table, SqlValue[][]>;
 
-/** Rows of one statement on SQLite, at most. A text for every number of rows would be too many texts to prepare. */
+/**
+ * The numbers of rows per INSERT on SQLite. Only these few, because every number needs a prepared statement of its own.
+ */
 const sqliteRows = [64, 16, 4, 1];
-/** Rows of one statement on PostgreSQL, at most: keeps its one parameter small. */
+/** The maximum number of rows per INSERT on PostgreSQL, which limits the size of its single parameter. */
 const postgresRows = 1_000;
 
-/** Adds rows to a table, behind those that are there. */
+/** Appends rows to those of a table. */
 export function addRows(to: EncodedRows, table: Table, rows: readonly SqlValue[][]): void {
   const there = to.get(table);
   if (there === undefined) to.set(table, [...rows]);
   else there.push(...rows);
 }
 
-/** Inserts all rows in as few statements as the database takes them, tables in the order of their declaration. */
+/** Inserts all rows with few statements, tables in the order of their declaration. */
 export async function insertRows(
   dialect: Dialect,
   session: Session,
   rows: EncodedRows,
 ): Promise<void> {
-  // A table is declared after those that it refers to.
+  // A table is declared after those that it references.
   const tables = [...rows].sort(
     ([left], [right]) => declarationOrder(left) - declarationOrder(right),
   );
@@ -66,7 +68,7 @@ async function insertInPostgres(
 
 const texts = new Map<string, string>();
 
-/** One statement for several tables, since each costs a way to the server and back. */
+/** Combines the inserts into several tables in one statement, to save round trips. */
 function insertIntoAll(tables: readonly Table[]): string {
   const key = tables.map(({ name }) => name).join();
   let sql = texts.get(key);

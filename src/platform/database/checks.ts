@@ -1,38 +1,40 @@
 import type { Dialect, Reader } from "./database.ts";
 import type { SqlValue } from "./table.ts";
 
-/** A row that should not be as it is. */
+/** A row that violates a check. */
 export interface Violation {
-  /** The row's id, or what stands for it. */
+  /** The row's id or another identifier. */
   readonly row: string;
-  /** What is wrong with it, as a sentence. */
+  /** The violation, as a sentence. */
   readonly fault: string;
 }
 
 /**
- * Something that always holds in a store that only Till has written. It reads and never writes; it names at most
- * `violationsMax` rows, and reads big tables in batches.
+ * An invariant of a store that only Till writes. A check never writes; it reports at most `violationsMax` rows and
+ * reads big tables in batches.
  */
 export interface Check {
-  /** Dotted, such as `payments.within-transfer`. */
+  /** A dotted name such as `payments.within-transfer`. */
   readonly name: string;
-  /** What holds, as a sentence. */
+  /** The invariant, as a sentence. */
   readonly describe: string;
-  /** What to do about a row that breaks it. */
+  /** Advice for fixing a violation. */
   readonly advice: string;
   run(reader: Reader): Promise<readonly Violation[]>;
 }
 
-/** Rows that a check names: the first show what is wrong, and a broken table does not fill the terminal. */
+/** The maximum number of rows that a check reports: a few show the problem without flooding the terminal. */
 export const violationsMax = 100;
 
 type Told = Omit<Check, "run">;
 
-/** A check that is a statement: it selects `row`, and `fault` where the sentence depends on it. */
+/**
+ * Creates a check from an SQL statement. It selects the violating `row`, and `fault` if the sentence differs by row.
+ */
 export function queryCheck(
   told: Told & {
     readonly sql: string | Readonly<Record<Dialect, string>>;
-    /** Of every row that the statement gives without its own. */
+    /** The sentence for rows that are selected without a `fault`; by default `describe`. */
     readonly fault?: string;
   },
 ): Check {
@@ -49,14 +51,14 @@ export function queryCheck(
   };
 }
 
-/** How a check looks at the rows of one table: in the order of their ids and in batches. */
+/** How a check reads a table: in batches, ordered by id. */
 export interface BatchedWalk<Row extends { readonly id: string }> {
-  /** The rows after an id, in the order of their ids; an empty batch ends the walk. */
+  /** Returns the rows after an id, ordered by id; an empty batch ends the walk. */
   readonly batch: (reader: Reader, after: string) => Promise<readonly Row[]>;
   readonly faultsOf: (reader: Reader, rows: readonly Row[]) => Promise<readonly Violation[]>;
 }
 
-/** A check that looks at rows of one table, in the order of their ids and in batches. */
+/** Creates a check that reads a table in batches, ordered by id. */
 export function walkCheck<Row extends { readonly id: string }>(
   told: Told & BatchedWalk<Row>,
 ): Check {
@@ -64,7 +66,7 @@ export function walkCheck<Row extends { readonly id: string }>(
   return { ...rest, run: (reader) => faultsAlong(reader, { batch, faultsOf }) };
 }
 
-/** The violations along a walk, at most `violationsMax`. */
+/** Returns the violations in a table, at most `violationsMax`. */
 export async function faultsAlong<Row extends { readonly id: string }>(
   reader: Reader,
   { batch, faultsOf }: BatchedWalk<Row>,
@@ -81,17 +83,17 @@ export async function faultsAlong<Row extends { readonly id: string }>(
   return found.slice(0, violationsMax);
 }
 
-/** Rows that a walk reads at once. */
+/** Rows per batch. */
 export const walkBatch = 1_000;
 
-/** The first values that differ between two records of figures, for a sentence. */
+/** Describes the first difference between two sets of figures; null if they are equal. */
 export function firstDifference(
   stored: Readonly<Record<string, SqlValue | bigint | boolean>>,
   computed: Readonly<Record<string, SqlValue | bigint | boolean>>,
 ): string | null {
   for (const [name, value] of Object.entries(computed)) {
     if (stored[name] === value) continue;
-    return `${name} is ${String(stored[name])} and should be ${String(value)}`;
+    return `${name} is ${String(stored[name])} but should be ${String(value)}`;
   }
   return null;
 }

@@ -3,20 +3,20 @@ import type { RowOf, SqlValue, Table } from "./table.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
-/** A row as the driver gives it, before a table's columns decode it. */
+/** A row from the driver, before a table's columns decode it. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the store. Statements are fixed text with `$1`, `$2`, … and bound values, the same on both databases, so that
- * each is prepared once. Column names in SQL are snake_case.
+ * Reads the store. Statements are constant text with placeholders `$1`, `$2`, … and bound values, the same on both
+ * databases, so that each is prepared once. Column names in SQL are snake_case.
  */
 export interface Reader {
   readonly dialect: Dialect;
-  /** Any statement that gives rows; they come as the driver gives them. */
+  /** Runs a statement that returns rows, which are not decoded. */
   all<R = RawRow>(sql: string, values?: readonly SqlValue[]): Promise<R[]>;
-  /** Rows of one table: `rest` is what follows `SELECT … FROM table`, such as `WHERE id = $1 ORDER BY id LIMIT 10`. */
+  /** Returns decoded rows of a table. `rest` follows `SELECT … FROM table`: `WHERE id = $1 ORDER BY id LIMIT 10`. */
   find<T extends Table>(table: T, rest: string, values?: readonly SqlValue[]): Promise<RowOf<T>[]>;
-  /** The first of them, or null. */
+  /** Returns the first row of `find`, or null. */
   findOne<T extends Table>(
     table: T,
     rest: string,
@@ -24,31 +24,34 @@ export interface Reader {
   ): Promise<RowOf<T> | null>;
 }
 
-/** What a write is done under. It reaches every service, and the transaction carries it to audit and outbox. */
+/** The context of a write. Every service receives it, and the transaction passes it to the audit log and the outbox. */
 export interface WriteContext {
   readonly actor: Actor;
-  /** The request that caused the write; null where there is none. */
+  /** The id of the request that caused the write; null for background work. */
   readonly requestId: string | null;
-  /** The client's address; null where there is none. */
+  /** The client's IP address; null for background work. */
   readonly ip: string | null;
-  /** How long the write may take, in milliseconds, where the store's own limit is too short for it. */
+  /** A time limit for this write in milliseconds, if the store's own is too short. */
   readonly writeMilliseconds?: number;
   /**
-   * Called once, inside the transaction, with what `fn` gave: here the answer kept for an Idempotency-Key is written,
-   * so that it commits with the effect.
+   * Called once inside the transaction with the result of `fn`. It stores the response of an Idempotency-Key, which so
+   * commits together with the effect.
    */
   readonly finish?: (tx: Tx, result: unknown) => Promise<void> | void;
 }
 
 /**
- * An open transaction. It has no `write`, so that nesting cannot be written. A statement that fails fails the whole
- * write, even when its error was caught: `insertIfAbsent` is for rows that may be there. Of no use once the write ended.
+ * An open transaction. It has no `write`, so writes cannot be nested. A statement that fails makes the whole write fail
+ * even if its error was caught; use `insertIfAbsent` for rows that may exist. It is unusable after the write has ended.
  */
 export interface Tx extends Reader {
   readonly context: WriteContext;
-  /** Any statement that changes rows; gives how many it changed. */
+  /** Runs a statement that changes rows; returns the number of changed rows. */
   run(sql: string, values?: readonly SqlValue[]): Promise<number>;
-  /** `find` with the rows locked until the transaction ends (`FOR UPDATE` on PostgreSQL). Lock in a fixed order. */
+  /**
+   * `find` that locks the rows until the transaction ends (`FOR UPDATE` on PostgreSQL). Lock in a fixed order to avoid
+   * deadlocks.
+   */
   lock<T extends Table>(table: T, rest: string, values?: readonly SqlValue[]): Promise<RowOf<T>[]>;
   lockOne<T extends Table>(
     table: T,
@@ -57,11 +60,11 @@ export interface Tx extends Reader {
   ): Promise<RowOf<T> | null>;
   insert<T extends Table>(table: T, row: RowOf<T>): Promise<void>;
   insertMany<T extends Table>(table: T, rows: readonly RowOf<T>[]): Promise<void>;
-  /** Inserts unless a unique index refuses; true when it did. */
+  /** Inserts a row unless a unique index refuses it; true if inserted. */
   insertIfAbsent<T extends Table>(table: T, row: RowOf<T>): Promise<boolean>;
   /**
-   * Sets columns of the rows that `where` names (`WHERE id = $1 AND status = $2`); gives how many there were.
-   * State the state that is expected in the condition: zero rows is a conflict.
+   * Sets columns of the rows that match `where` (`WHERE id = $1 AND status = $2`); returns the number of rows. Include
+   * the expected state in the condition: zero rows mean a conflict.
    */
   update<T extends Table>(
     table: T,
@@ -70,27 +73,27 @@ export interface Tx extends Reader {
     values?: readonly SqlValue[],
   ): Promise<number>;
   /**
-   * Adds a row that nothing reads before the commit (audit entries, events, kept answers). Such rows of all writes
-   * that share a commit are written together just before it.
+   * Adds a row that nothing reads before the commit (audit entries, events, stored responses). All such rows of the
+   * writes in a commit are inserted together just before it.
    */
   append<T extends Table>(table: T, row: RowOf<T>): void;
-  /** Runs after the commit, and only then: for wake-ups, which may be lost. */
+  /** Runs an action after a successful commit. For wake-ups, which may be lost. */
   afterCommit(action: () => void): void;
 }
 
 export interface Database extends Reader {
   /**
-   * The only way to write: one call, one transaction, answered when it is on disk. `fn` may run again, so it has no
-   * effect outside the store; no network call and no password hashing inside, and it is done within 30 s. A call inside
-   * another throws NestedWrite, and a read that goes past the open tx a Defect. Errors: what `fn` throws;
-   * UniqueViolation; StoreUnavailable (503), after which nothing may be taken for done.
+   * The only way to write: one call is one transaction, and it resolves once the commit is on disk. `fn` may run more
+   * than once, so it must have no effect outside the store, no network call and no password hashing; its time limit is
+   * 30 s. A nested call throws NestedWrite; a read that bypasses the open tx throws a Defect. Other errors: those of
+   * `fn`, UniqueViolation, and StoreUnavailable (503), after which the write must not be assumed to have succeeded.
    */
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Ends open work and lets the store go. */
+  /** Waits for open work and closes the store. */
   close(): Promise<void>;
 }
 
-/** Where the store tells what no caller is told. */
+/** The log for failures that no caller receives. */
 export interface StoreLogger {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;

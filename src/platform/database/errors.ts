@@ -1,20 +1,20 @@
 import { Defect, defineProblem } from "../../kernel/errors.ts";
 
-/** The store cannot serve now: it is locked, full, gone or coming back. Nothing was answered as done. */
+/** The store is temporarily unavailable: locked, full, unreachable or restarting. No write was confirmed. */
 export const StoreUnavailable = defineProblem({
   code: "store_unavailable",
   status: 503,
   title: "The store is not available",
 });
 
-/** The store was written by a newer program. */
+/** The store was migrated by a newer program. */
 export const StoreTooNew = defineProblem({
   code: "store_too_new",
   status: 409,
   title: "The store is newer than this program",
 });
 
-/** How long a caller waits before it tries again. */
+/** The delay that callers are advised to wait before a retry, in seconds. */
 const retryAfterSeconds = 2;
 
 export function unavailable(reason: string, cause: unknown): Error {
@@ -23,8 +23,8 @@ export function unavailable(reason: string, cause: unknown): Error {
 
 export function outcomeUnknown(cause: unknown): Error {
   return new StoreUnavailable(
-    "The connection was lost while the change was being kept, and it may have happened: " +
-      "repeat it with the same Idempotency-Key, or look before you repeat it.",
+    "The connection was lost during the commit, so the change may have been saved: " +
+      "retry with the same Idempotency-Key, or check before you retry.",
     { retryAfterSeconds, cause },
   );
 }
@@ -34,14 +34,14 @@ export function storeClosed(): Error {
 }
 
 export function tooManyWaiting(): Error {
-  return unavailable("Too many requests wait for the store", null);
+  return unavailable("Too many requests are waiting for the store", null);
 }
 
-/** A unique index or primary key refused a row. A service turns it into the conflict that it means. */
+/** A unique index or primary key refused a row. Services translate it into the matching conflict. */
 export class UniqueViolation extends Error {
   override readonly name = "UniqueViolation";
   readonly table: string;
-  /** The index as it was declared; a primary key is `<table>_pkey`. */
+  /** The name of the declared index; that of a primary key is `<table>_pkey`. */
   readonly index: string;
 
   constructor(table: string, index: string) {
@@ -51,17 +51,20 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** `write` was called inside another: pass the outer `tx` on instead. */
+/** Thrown if `write` is called inside another: pass the outer `tx` on instead. */
 export class NestedWrite extends Defect {
   constructor() {
     super("db.write was called inside db.write: pass the open tx on instead");
   }
 }
 
-/** A statement that the database refused: a defect of ours. It names the statement, never the values. */
+/**
+ * A statement that the database refused because of a defect in the program. The message names the statement, never the
+ * values.
+ */
 export class StatementFailed extends Error {
   override readonly name = "StatementFailed";
-  /** The database's own code: `SQLITE_CONSTRAINT`, `23514`. */
+  /** The database's error code: `SQLITE_CONSTRAINT`, `23514`. */
   readonly code: string;
 
   constructor(code: string, message: string, sql: string) {
@@ -75,5 +78,7 @@ export function writeOutsideTransaction(sql: string): Defect {
 }
 
 export function readPastWrite(sql: string): Defect {
-  return new Defect(`a statement inside db.write went past its tx and would see what was: ${sql}`);
+  return new Defect(
+    `a statement inside db.write bypassed its tx and would not see its changes: ${sql}`,
+  );
 }

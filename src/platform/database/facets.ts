@@ -2,56 +2,57 @@ import type { Reader } from "./database.ts";
 import { givenRows } from "./json-rows.ts";
 import type { SqlValue } from "./table.ts";
 
-/** Binds a value to the statement and gives its placeholder. */
+/** Binds a value to the statement and returns its placeholder. */
 export type Bind = (value: SqlValue) => string;
 
-/** A condition on a row, which the statement calls `one`. */
+/** A condition on a row; the statement's alias for it is `one`. */
 export type Condition = (bind: Bind) => string;
 
-/** A row's values in the columns of a walk's order. */
+/** The values of a row in the columns of a walk's order. */
 export type Key = readonly SqlValue[];
 
 /**
  * A walk along an index whose columns are, in this order: those of `scope`, the facet, and those of `order`. A facet is
- * an expression that joins the columns of few values (a status, a network, …), so that one index serves every
- * combination of filters on them: the facets that a filter leaves are walked side by side and merged.
+ * an expression that concatenates columns with few distinct values (a status, a network, …). One such index serves
+ * every combination of filters on them: the matching facets are walked in parallel and merged.
  */
 export interface Walk {
   readonly table: string;
-  /** Columns with the one value that each has. */
+  /** Columns with a fixed value each. */
   readonly scope: readonly (readonly [column: string, value: SqlValue])[];
-  /** In SQL, exactly as the index has it; null for an index without one. */
+  /** The SQL expression, exactly as in the index; null for an index without a facet. */
   readonly facet: string | null;
   /** The condition of a partial index. */
   readonly where?: string;
-  /** The last is the id. */
+  /** The last column is the id. */
   readonly order: readonly string[];
   readonly direction: "ASC" | "DESC";
 }
 
-/** Facets that one walk merges at most. */
+/** The maximum number of facets that a walk merges. */
 export const facetsMax = 1_000;
 
-/** Every text from the first on that sorts before the second. */
+/** All texts from the first, inclusive, to the second, exclusive. */
 export type TextRange = readonly [from: string, before: string];
 
 /**
- * Rows that a page examines at most, where its filters are not all served by one index. A filter that finds fewer is
- * answered exactly; where each of several finds more, the page may be short and its cursor goes on.
+ * The maximum number of rows that a page examines if no single index serves all of its filters. A filter that matches
+ * fewer rows is answered exactly; if each of several filters matches more, the page may be short and its cursor
+ * continues the search.
  */
 export const examinedMax = 250;
 
-/** A range that holds every facet. */
+/** The range of all facets. */
 export const everyFacet: TextRange = ["", "\u{10ffff}"];
 
-/** The texts that start with a prefix, by bytes; it needs no escaping, unlike LIKE. */
+/** Returns the range of texts with a prefix, by bytes; unlike LIKE it needs no escaping. */
 export function startingWith(prefix: string): TextRange {
   return [prefix, `${prefix}\u{10ffff}`];
 }
 
 /**
- * The facets that a walk's rows have, within ranges; null where there are more than `facetsMax`. It jumps from one facet
- * to the next through the index, so it costs by the number of facets and not of rows.
+ * Returns the facets that occur within ranges; null if there are more than `facetsMax`. It skips through the index from
+ * one facet to the next, so its cost depends on the number of facets, not of rows.
  */
 export async function facetsOf(
   reader: Reader,
@@ -81,30 +82,30 @@ export interface Bound {
   readonly value: SqlValue;
 }
 
-/** The rows of a walk that are asked for. */
+/** The part of a walk to read. */
 export interface Span {
-  /** To be merged; null for a walk without facets. */
+  /** The facets to merge; null for a walk without a facet. */
   readonly facets: readonly string[] | null;
-  /** They come after this key. */
+  /** The key after which the rows start; null for the beginning. */
   readonly after: Key | null;
-  /** Bounds of the first column of the order, which the index serves. */
+  /** Bounds on the first column of the order, which the index serves. */
   readonly bounds: readonly Bound[];
-  /** Conditions that each row is looked up for. */
+  /** Conditions that are checked on each row. */
   readonly conditions: readonly Condition[];
-  /** Rows to find. */
+  /** The number of rows to find. */
   readonly fetch: number;
 }
 
 /** The keys that were found, in order. */
 export interface Found {
   readonly keys: readonly Key[];
-  /** The last key that was examined, where the walk goes on behind it: null where it was seen to its end. */
+  /** The last key that was examined, after which the walk continues; null if it reached the end. */
   readonly resumeAt: Key | null;
 }
 
 /**
- * Finds rows along a walk. Where conditions have to be checked row by row, it examines at most `examinedMax` rows, and
- * says where to go on: no combination of filters reads the whole table for one page.
+ * Finds rows along a walk. If conditions must be checked row by row, it examines at most `examinedMax` rows and returns
+ * where to continue, so that no combination of filters reads the whole table for one page.
  */
 export async function findAlong(reader: Reader, walk: Walk, span: Span): Promise<Found> {
   const count = span.facets?.length ?? 1;
@@ -112,7 +113,7 @@ export async function findAlong(reader: Reader, walk: Walk, span: Span): Promise
   if (span.conditions.length === 0) {
     return { keys: await mergedKeys(reader, walk, span, null), resumeAt: null };
   }
-  // The last row that each facet may be examined to; the first of these in the walk ends the search of all.
+  // Determines the last row to examine in each facet; the earliest of them in the walk ends the search in all.
   const each = Math.max(1, Math.floor(examinedMax / count));
   const [edge = null] = await mergedKeys(
     reader,
@@ -125,12 +126,12 @@ export async function findAlong(reader: Reader, walk: Walk, span: Span): Promise
   return { keys, resumeAt: edge };
 }
 
-/** The same for facets that have few rows, such as ids: all of these may be examined. */
+/** `findAlong` for facets with few rows, such as ids: all of their rows may be examined. */
 export async function everyAlong(reader: Reader, walk: Walk, span: Span): Promise<Found> {
   return { keys: await mergedKeys(reader, walk, span, null), resumeAt: null };
 }
 
-/** The first keys of every facet, merged; `upTo` is the last key that is looked at. */
+/** Returns the first keys of all facets, merged; `upTo` is the last key to examine. */
 async function mergedKeys(
   reader: Reader,
   walk: Walk,
@@ -142,8 +143,8 @@ async function mergedKeys(
   const { values, bind } = binder(facets === null ? [] : [JSON.stringify(facets)]);
   const forward = direction === "ASC" ? ">" : "<";
   const backward = direction === "ASC" ? "<=" : ">=";
-  // PostgreSQL counts on a facet being as frequent as any, and would walk an index without it for a rare one. Bounds
-  // of the facet and the order together leave it no other index than the walk's.
+  // PostgreSQL assumes that all facets are equally frequent, and for a rare one would choose an index without the
+  // facet. Bounds on facet and order together leave it only the walk's index.
   const isPair = reader.dialect === "postgres" && facets !== null && facet !== null;
   const compared = (columns: readonly string[], comparison: string, key: Key) => {
     const left = columns.map((column) => `one.${column}`);

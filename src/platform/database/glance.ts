@@ -5,20 +5,21 @@ import type { Migration } from "./migrate.ts";
 import { makeReader } from "./reader.ts";
 import { pendingMigrations } from "./schema.ts";
 
-/** A store that is only looked at. */
+/** A store that is opened only for reading. */
 export interface Glance extends Reader {
-  /** The migrations that it still lacks. */
+  /** The migrations that are not applied yet. */
   readonly pending: readonly Migration[];
   close(): Promise<void>;
 }
 
-/** How long a look waits for another process, or for the server. */
+/** How long to wait for a lock of another process, or for the server, in milliseconds. */
 const patienceMilliseconds = 4_000;
 
 /**
- * Opens a store for a few reads on one connection. It comes up in a fraction of the time that a store takes that can be
- * written to, for commands that must answer at once. Throws StoreTooNew for a store of a newer program, and
- * StoreUnavailable for one that is not there or does not answer.
+ * Opens a store for a few reads on one connection. This takes a fraction of the time of opening it for writing, for
+ * commands that must answer at once.
+ * @throws StoreTooNew if a newer program migrated the store
+ * @throws StoreUnavailable if it is missing or does not answer
  */
 export async function openForReading(
   place: { readonly url: string } | { readonly sqliteFile: string },

@@ -1,8 +1,8 @@
-/** How long the store is waited for, in milliseconds. */
+/** Time limits of the store, in milliseconds. */
 export interface StoreLimits {
-  /** For another process to let go of SQLite's lock. */
+  /** For another process to release SQLite's lock. */
   readonly busyMilliseconds: number;
-  /** For one write: one that takes longer has hung, while its rows are locked and, on SQLite, the lane stands still. */
+  /** For one write: a longer one is stuck, and blocks its rows or, on SQLite, all other writes. */
   readonly writeMilliseconds: number;
 }
 

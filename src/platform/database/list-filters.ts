@@ -16,7 +16,7 @@ import type { SqlValue } from "./table.ts";
 
 // --- bounds of time -----------------------------------------------------------------------------------------------
 
-/** The bounds from a value on and before another; undefined bounds nothing. */
+/** Returns bounds from a value, inclusive, to another, exclusive; undefined leaves that side open. */
 export function boundsBetween(from: SqlValue | undefined, before: SqlValue | undefined): Bound[] {
   return [
     ...(from === undefined ? [] : [{ comparison: ">=", value: from } as const]),
@@ -24,7 +24,7 @@ export function boundsBetween(from: SqlValue | undefined, before: SqlValue | und
   ];
 }
 
-/** Bounds of the id for a time of creation: ids sort by time. */
+/** Returns bounds on the id for a range of creation times: ids sort by time. */
 export function createdBounds(
   kind: IdKind,
   {
@@ -40,7 +40,7 @@ export function createdBounds(
   return boundsBetween(floor(createdFrom), floor(createdTo));
 }
 
-/** The newest ids of a table within bounds of the id: one more than a page examines. */
+/** Returns the newest ids within bounds, one more than a page examines. */
 export async function idsWithin(
   reader: Reader,
   { table, scope }: Pick<Walk, "table" | "scope">,
@@ -57,20 +57,20 @@ export async function idsWithin(
 // --- conditions that each row is looked up for --------------------------------------------------------------------
 
 /**
- * A column as no index has it. Conditions that are checked row by row must not tempt the database away from the index
- * that has the order: it would sort everything that another index finds.
+ * Returns an expression for a column that no index matches. A condition that is checked row by row must not make the
+ * database leave the index that provides the order: it would sort all rows that the other index finds.
  */
 export const unindexed = (column: string) => `(one.${column} || '')`;
 
-/** The same for a column of numbers. */
+/** `unindexed` for a column of numbers. */
 export const unindexedNumber = (column: string) => `(one.${column} + 0)`;
 
-/** The condition that an expression has a value. */
+/** Returns the condition that an expression equals a value. */
 export function equals(expression: string, value: SqlValue): Condition {
   return (bind) => `${expression} = ${bind(value)}`;
 }
 
-/** Bounds of an expression that the walk's index does not have. */
+/** Returns bounds on an expression that is not part of the walk's index. */
 export function checkedBounds(expression: string, bounds: readonly Bound[]): Condition[] {
   return bounds.map(
     ({ comparison, value }) =>
@@ -81,13 +81,13 @@ export function checkedBounds(expression: string, bounds: readonly Bound[]): Con
 
 // --- filters on the columns of a facet ----------------------------------------------------------------------------
 
-/** The values that a list is narrowed to, for each column of a facet in the facet's order; null leaves all. */
+/** The accepted values for each column of a facet, in the facet's order; null accepts all. */
 export type FacetFilter = readonly (readonly [
   column: string,
   accepted: readonly string[] | null | undefined,
 ])[];
 
-/** The same filters as conditions on a row. */
+/** Returns the filters as conditions that are checked on each row. */
 export function facetConditions(filter: FacetFilter): Condition[] {
   return filter.flatMap(([column, accepted]): Condition[] =>
     accepted == null
@@ -99,10 +99,7 @@ export function facetConditions(filter: FacetFilter): Condition[] {
   );
 }
 
-/**
- * The span of a walk that merges the facets which a filter leaves; null where the rows have more facets than a walk
- * merges.
- */
+/** Returns the span of a walk over the facets that match a filter; null if there are more than a walk merges. */
 export async function alongFacets(
   reader: Reader,
   walk: Walk & { readonly facet: string },
@@ -121,21 +118,24 @@ export async function alongFacets(
 
 // --- filters that another index serves ----------------------------------------------------------------------------
 
-/** The rows that filters leave which the walk's index does not serve. */
+/** The result of filters that the walk's index does not serve. */
 export interface Narrowed {
-  /** Their ids where one of the filters finds few; null where each finds many. */
+  /** The ids of the matching rows if one of the filters matches few; otherwise null. */
   readonly ids: readonly string[] | null;
-  /** The filters that find many. */
+  /** The filters that match many rows. */
   readonly conditions: readonly Condition[];
 }
 
-/** Collects filters: those that find few rows by their ids, the others as conditions. */
+/** Collects filters: those that match few rows as ids, the others as conditions. */
 export interface Narrowing {
-  /** Leaves only these rows. */
+  /** Restricts the result to these rows. */
   only(ids: readonly string[]): void;
-  /** Leaves only rows that meet the conditions. */
+  /** Restricts the result to rows that meet the conditions. */
   check(...conditions: readonly Condition[]): void;
-  /** Leaves only the rows that a statement found; where it found more than `examinedMax`, it checks each row. */
+  /**
+   * Restricts the result to the rows that were found or, if there are more than `examinedMax`, to rows that meet the
+   * conditions.
+   */
   onlyOrCheck(found: readonly string[], ...conditions: readonly Condition[]): void;
   readonly narrowed: Narrowed;
 }

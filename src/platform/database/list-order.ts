@@ -2,17 +2,17 @@ import { invalidField } from "../../kernel/errors.ts";
 import type { Key } from "./facets.ts";
 import { amountDigits, encodeAmount, type SqlValue } from "./table.ts";
 
-/** The order of a list: by id, which sorts by time of creation, or by another column and then by id. */
+/** The order of a list: by id, which is the order of creation, or by another column and then by id. */
 export interface ListOrder {
-  /** The last is the id. */
+  /** The last column is the id. */
   readonly columns: readonly string[];
-  /** Encodes the value of the first column for a statement; absent where the list is by id alone. */
+  /** Encodes a value of the first column for a statement; absent if the order is by id alone. */
   readonly encode?: (value: bigint) => SqlValue;
-  /** The digits of the largest value that the column can hold. */
+  /** The maximum number of digits in the first column. */
   readonly digitsMax?: number;
 }
 
-/** A number keeps every integer of so many digits exactly, and no time has more. */
+/** The maximum number of digits of a time; a JavaScript number holds all such integers exactly. */
 const timeDigits = 15;
 
 /** The order by id. */
@@ -30,22 +30,22 @@ export const byAmount = (column: string): ListOrder => ({
   digitsMax: amountDigits,
 });
 
-/** The direction of a sort: `-` is descending. */
+/** Returns the direction of a sort parameter: `-` means descending. */
 export function directionOf(sort: string): "ASC" | "DESC" {
   return sort.startsWith("-") ? "DESC" : "ASC";
 }
 
-/** The field of a sort, without its direction. */
+/** Returns the field of a sort parameter. */
 export function fieldOf<F extends string>(sort: F | `-${F}`): F {
   return sort.replace("-", "") as F;
 }
 
-/** The position of a row in a list, for a cursor: its id, behind its value where the list is by another column. */
+/** Returns the cursor position of a row: its id, preceded by its value if the list is ordered by another column. */
 export function positionOf(order: ListOrder, value: bigint | number | null, id: string): string {
   return order.encode === undefined ? id : `${String(value ?? 0)}.${id}`;
 }
 
-/** The same of a key of the order. */
+/** Returns the cursor position of a key. */
 export function positionOfKey(order: ListOrder, key: Key): string {
   return positionOf(
     order,
@@ -54,7 +54,7 @@ export function positionOfKey(order: ListOrder, key: Key): string {
   );
 }
 
-/** The key at a position. Refuses a position that this order did not give: a 400 that names the cursor. */
+/** Parses a cursor position. A position that this order did not create is a 400 problem that names the cursor. */
 export function keyAt({ encode, digitsMax = 0 }: ListOrder, position: string): Key {
   if (encode === undefined) return [position];
   const [, value, id] = /^(\d+)\.([a-z]{3}_\w+)$/.exec(position) ?? [];

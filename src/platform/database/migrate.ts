@@ -5,36 +5,36 @@ import { integer, table, text, time, type Table } from "./table.ts";
 import { columnTypes, type ColumnTypes } from "./types.ts";
 import { systemContext } from "./system-context.ts";
 
-/** One step of the schema. Numbered and forward only; frozen once it is released. */
+/** One schema change. Migrations are numbered, go forward only, and never change once released. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** The statements, in order, in the dialect's types. */
+  /** Returns the statements in order, in the dialect's types. */
   readonly up: (types: ColumnTypes, dialect: Dialect) => readonly string[];
-  /** Fills new tables from old rows, after the statements. */
+  /** Fills new tables from existing rows, after the statements. */
   readonly fill?: (tx: Tx) => Promise<void>;
 }
 
-/** One row for each migration that the store has. */
+/** The applied migrations. */
 export const schemaVersions = table(
   "schema_versions",
   { version: integer(), name: text(), appliedAt: time() },
   { primaryKey: ["version"] },
 );
 
-/** Held on PostgreSQL while a migration runs: an arbitrary number that no other program uses. */
+/** The key of the PostgreSQL advisory lock during a migration: an arbitrary number. */
 const migrationLock = 7_184_552_001;
 
-/** A migration builds indexes over every row that there is. */
+/** The time limit of a migration, in milliseconds: it builds indexes over all existing rows. */
 const writeMilliseconds = 6 * hour;
 const context = { ...systemContext("migrations"), writeMilliseconds };
 
-/** The number of the newest migration that the store has; 0 for an empty store. */
+/** Returns the version of the newest applied migration; 0 for an empty store. */
 export async function currentVersion(db: Reader): Promise<number> {
   return Math.max(0, ...(await appliedVersions(db)));
 }
 
-/** The migrations that the store still lacks, in order. */
+/** Returns the migrations that are not applied yet, in order. */
 export async function pendingMigrations(
   db: Reader,
   known: readonly Migration[],
@@ -45,8 +45,9 @@ export async function pendingMigrations(
 }
 
 /**
- * Brings the store up to date and gives what was applied. Each migration commits with its version row; several
- * processes may call this at once. Throws StoreTooNew when a newer program has been here.
+ * Applies pending migrations and returns them. Each one commits together with its version row; several processes may
+ * run this concurrently.
+ * @throws StoreTooNew if a newer program migrated the store
  */
 export async function applyMigrations(
   db: Database,
@@ -61,7 +62,7 @@ export async function applyMigrations(
   return applied;
 }
 
-/** False when another process was first. */
+/** Returns false if another process applied the migration first. */
 async function apply(
   tx: Tx,
   clock: Clock,
@@ -69,7 +70,7 @@ async function apply(
   known: readonly Migration[],
 ): Promise<boolean> {
   if (tx.dialect === "postgres") {
-    // Building an index takes as long as it takes, and so may the process that is at it now.
+    // Building an index has no time limit, and neither has waiting for another process that builds one.
     await tx.run("SET LOCAL statement_timeout = 0");
     await tx.run("SET LOCAL lock_timeout = 0");
     await tx.all("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
@@ -98,7 +99,7 @@ async function appliedVersions(db: Reader): Promise<ReadonlySet<number>> {
   return new Set(rows.map(({ version }) => version));
 }
 
-/** Whether a store has a table: one whose making was cut short lacks the later ones. */
+/** True if the store has the table; a store whose migration was interrupted lacks the later ones. */
 export async function hasTable(db: Reader, { name }: Pick<Table, "name">): Promise<boolean> {
   const catalogue: Record<Dialect, string> = {
     sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = $1",
@@ -113,6 +114,6 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
   if (store <= newest) return;
   throw new StoreTooNew(
     `The store has version ${String(store)} and this program knows versions up to ${String(newest)}. ` +
-      "Start the newer program again, or restore a backup from before the upgrade.",
+      "Start the newer program, or restore a backup from before the upgrade.",
   );
 }

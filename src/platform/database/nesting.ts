@@ -2,31 +2,31 @@ import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { NestedWrite, readPastWrite } from "./errors.ts";
 
 /**
- * Finds, while a write runs, what should have gone through its tx: a write, which would wait for itself, and a read,
- * which would not see what the write has done, nor what others have done that share its commit.
+ * Detects calls inside a running write that bypass its tx: a nested write would wait for itself, and a read would not
+ * see the changes of the writes in the open commit.
  */
 export interface Nesting {
   /** Throws NestedWrite when called inside a write. */
   refuseWrite(): void;
   /** Throws a Defect when called inside a write. */
   refuseRead(sql: string): void;
-  /** `fn`, to be called later and from anywhere, as if from here, and known as a write while it runs. */
+  /** Returns `fn` bound to the caller's async context, and marked as a write while it runs. */
   bind<A, T>(fn: (argument: A) => Promise<T>): (argument: A) => Promise<T>;
 }
 
-/** A write of a database that runs, or has run, around what happens now. */
+/** A running or ended write in the current async context. */
 interface Write {
   readonly nesting: Nesting;
-  /** The write of another database that this one runs in. */
+  /** The enclosing write of another database. */
   readonly around: Write | undefined;
   isOpen: boolean;
 }
 
-// One for all databases: each storage that was ever used costs every promise of the process, even after its database was
-// closed.
+// Shared by all databases: every AsyncLocalStorage that was ever used slows down all promises of the process, even
+// after its database was closed.
 const writes = new AsyncLocalStorage<Write>();
 
-/** The innermost write around what happens now that has not ended. */
+/** Returns the innermost enclosing write that has not ended. */
 function openWrite(): Write | undefined {
   let write = writes.getStore();
   while (write?.isOpen === false) write = write.around;
@@ -48,7 +48,7 @@ export function makeNesting(): Nesting {
       if (isInside()) throw readPastWrite(sql);
     },
     bind(fn) {
-      // The lane runs writes of many callers from one loop; each keeps its own caller's context.
+      // The write queue runs writes of many callers in one loop; each keeps the async context of its caller.
       const caller = new AsyncResource("TillWrite");
       return (argument) =>
         caller.runInAsyncScope(async () => {

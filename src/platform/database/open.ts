@@ -3,7 +3,7 @@ import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { pendingMigrations } from "./schema.ts";
 
 export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: string }) & {
-  /** Where failures that no caller learns of are told; nowhere when absent. */
+  /** The log for failures that no caller receives; none by default. */
   readonly logger?: StoreLogger;
   readonly limits?: Partial<StoreLimits>;
 };
@@ -11,9 +11,9 @@ export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: st
 const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
 
 /**
- * Opens the store: `url` is `postgres://…`, `sqliteFile` a path whose folder exists. The drivers are loaded here, and
- * only the one that is needed. Throws StoreTooNew for a store of a newer program. One that is behind is the caller's
- * to migrate.
+ * Opens the store. `url` is `postgres://…`; `sqliteFile` is a path whose folder exists. Only the driver that is needed
+ * is loaded. The caller applies pending migrations.
+ * @throws StoreTooNew if a newer program migrated the store
  */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
   const db = await connect(options);

@@ -1,12 +1,12 @@
 import type { PageRequest } from "../../kernel/page.ts";
 import type { SqlValue } from "./table.ts";
 
-/** A comparison without its right side (`status =`), and the value that it compares with; undefined narrows nothing. */
+/** A comparison without its right side (`status =`), and the value; undefined means no filter. */
 export type Filter = readonly [comparison: string, value: SqlValue | undefined];
 
 /**
- * What follows `FROM …` in the statement of a list, newest first: the filters that were given, the position after which
- * the page starts, and one row more than the page has. `id` is the column that orders, with its alias in a join.
+ * Returns the part of a list's statement after `FROM …`, newest first: the given filters, the position after which the
+ * page starts, and a limit of one row more than the page. `id` is the ordering column, with its alias in a join.
  */
 export function pageQuery(
   page: PageRequest,

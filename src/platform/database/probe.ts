@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "./database.ts";
 
-/** Writes to the store without changing it, and gives how long that took until it was on disk, in milliseconds. */
+/** Writes to the store without changing it, and returns the time until the commit was on disk, in milliseconds. */
 export async function probeWrite(
   db: Database,
   clock: Clock,

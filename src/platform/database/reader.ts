@@ -6,7 +6,7 @@ type All = (sql: string, values: readonly SqlValue[]) => Promise<RawRow[]>;
 
 const none: readonly SqlValue[] = [];
 
-/** The reading half of the interface over one way to run a statement. */
+/** Creates a Reader from a function that runs a statement. */
 export function makeReader(dialect: Dialect, all: All): Reader {
   return {
     dialect,

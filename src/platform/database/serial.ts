@@ -1,7 +1,7 @@
-/** A job that calls `done` once, when the next may start. */
+/** A job calls `done` once, when the next may start. */
 type Job = (done: () => void) => void;
 
-/** Runs jobs one after another in the order they came. */
+/** Runs jobs one after another, in the order of arrival. */
 export function makeSerial(): (job: Job) => void {
   const waiting: Job[] = [];
   let isBusy = false;

@@ -16,15 +16,15 @@ interface ShapeColumn {
   readonly declared: Column<unknown>;
 }
 
-/** The statements that are made from a table's declaration, once. */
+/** The statements for a table, built once from its declaration. */
 interface Shape {
   readonly columns: readonly ShapeColumn[];
-  /** Those whose stored form differs from the row's. */
+  /** The columns whose stored form differs from the row's. */
   readonly decoded: readonly ShapeColumn[];
   readonly select: string;
   readonly insert: string;
   readonly insertIfAbsent: string;
-  /** By the number of rows. */
+  /** INSERT statements by number of rows. */
   readonly inserts: Map<number, string>;
   readonly updates: Map<string, string>;
 }
@@ -74,17 +74,17 @@ function selectList(columns: readonly ShapeColumn[], prefix: string): string {
 }
 
 /**
- * A table's columns as a select list under the rows' property names, for joins and RETURNING; `decodeRows` makes rows
- * of what comes back. `alias` is the table's name in the statement.
+ * Returns a select list of a table's columns under their property names, for joins and RETURNING; `decodeRows` decodes
+ * the result. `alias` is the table's alias in the statement.
  */
 export function columns(table: Table, alias?: string): string {
   return selectList(shapeOf(table).columns, alias === undefined ? "" : `${alias}.`);
 }
 
-/** Rows selected by `columns(table)`, with their values in the program's form. */
+/** Decodes rows that were selected with `columns(table)`. */
 export function decodeRows<T extends Table>(table: T, stored: readonly RawRow[]): RowOf<T>[] {
   const { decoded } = shapeOf(table);
-  // The driver made these objects for this call alone, so they are filled in place.
+  // The driver created these objects for this call, so they are modified in place.
   const rows = stored as Record<string, unknown>[];
   for (const { property, declared } of decoded) {
     for (const row of rows) row[property] = decodeValue(declared, row[property]);
@@ -92,7 +92,7 @@ export function decodeRows<T extends Table>(table: T, stored: readonly RawRow[])
   return rows as RowOf<T>[];
 }
 
-/** A row's values in the order of its table's columns. */
+/** Returns a row's encoded values in the order of its table's columns. */
 export function encodeRow<T extends Table>(table: T, row: RowOf<T>): SqlValue[] {
   const given = row as Readonly<Record<string, unknown>>;
   return shapeOf(table).columns.map(({ property, declared }) => {
@@ -122,7 +122,7 @@ export function insertIfAbsentStatement(table: Table): string {
   return shapeOf(table).insertIfAbsent;
 }
 
-/** A statement that inserts so many rows, each value bound by itself. */
+/** Returns an INSERT of the given number of rows, with a parameter for each value. */
 export function insertRowsStatement(table: Table, rows: number): string {
   const shape = shapeOf(table);
   let sql = shape.inserts.get(rows);
@@ -133,7 +133,7 @@ export function insertRowsStatement(table: Table, rows: number): string {
   return sql;
 }
 
-/** The same for PostgreSQL and any number of rows: they are one parameter, a JSON array of arrays. */
+/** Returns an INSERT for PostgreSQL that takes any number of rows as one parameter, a JSON array of arrays. */
 export function insertJsonStatement(table: Table, parameter: number): string {
   const { columns } = shapeOf(table);
   const values = columns.map(
@@ -157,7 +157,7 @@ function namesOf(columns: readonly ShapeColumn[]): string {
   return columns.map(({ name }) => name).join(", ");
 }
 
-/** `UPDATE` of some columns; the values of `where` come first, so that its text stays as it is. */
+/** Returns an UPDATE of some columns. The values of `where` come first, so that its text needs no renumbering. */
 export function updateStatement<T extends Table>(
   table: T,
   set: Partial<RowOf<T>>,
@@ -168,7 +168,9 @@ export function updateStatement<T extends Table>(
   const given = set as Readonly<Record<string, unknown>>;
   const changed = shape.columns.filter(({ property }) => property in given);
   if (changed.length !== Object.keys(given).length) {
-    throw new Defect(`${table.name} has not all of: ${Object.keys(given).join(", ")}`);
+    throw new Defect(
+      `${table.name} does not have all of the columns ${Object.keys(given).join(", ")}`,
+    );
   }
   if (changed.length === 0) throw new Defect(`an update of ${table.name} sets nothing`);
   if (!where.startsWith("WHERE ")) throw new Defect(`an update of ${table.name} needs a WHERE`);

@@ -1,8 +1,8 @@
 import type { Dialect } from "./database.ts";
 
 /**
- * Ends a SELECT in a transaction: its rows stay as they are until the commit, and others may read them the same way.
- * On SQLite one write runs at a time, which does the same.
+ * A suffix for a SELECT in a transaction that keeps its rows unchanged until the commit, while others may read them
+ * with the same lock. SQLite needs none, because it runs one write at a time.
  */
 export const sharedLock: Readonly<Record<Dialect, string>> = {
   sqlite: "",

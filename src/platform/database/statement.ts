@@ -2,29 +2,32 @@ import { Defect } from "../../kernel/errors.ts";
 import type { RawRow } from "./database.ts";
 import type { SqlValue } from "./table.ts";
 
-/** What a text says about itself, found once. */
+/** Properties of a statement's text, computed once. */
 export interface Statement {
-  /** The text for SQLite, which numbers its values `?1`. */
+  /** The text for SQLite, whose placeholders are `?1`. */
   readonly sqliteSql: string;
-  /** How many values it binds. */
+  /** The number of bound values. */
   readonly parameters: number;
-  /** It starts with SELECT, so it changes nothing. */
+  /** True if it starts with SELECT and so changes nothing. */
   readonly isSelect: boolean;
-  /** A change that also gives rows. */
+  /** True for a change that also returns rows. */
   readonly isReturning: boolean;
 }
 
-/** One connection as a transaction uses it. */
+/** A connection as a transaction uses it. */
 export interface Session {
   all(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;
   run(sql: string, values: readonly SqlValue[]): Promise<number>;
 }
 
-/** Texts are fixed in the program, so they are few; a leak of made-up texts must not eat the memory. */
+/**
+ * The maximum number of cached statements. The program's statements are constant and few; generated texts must not
+ * exhaust memory.
+ */
 const statementLimit = 4_000;
 const statements = new Map<string, Statement>();
 
-/** What is known about a text; refuses a wrong number of values, which SQLite would bind as NULL. */
+/** Returns the properties of a statement. Rejects a wrong number of values, which SQLite would bind as NULL. */
 export function statementOf(sql: string, values: readonly SqlValue[]): Statement {
   let statement = statements.get(sql);
   if (statement === undefined) {

@@ -1,14 +1,14 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Dialect } from "./database.ts";
 
-/** 78 digits are a limb of 6 and eight of 9: an integer of SQLite holds the sum of nine billion such limbs. */
+/** 78 digits are split into a limb of 6 and eight of 9; SQLite's integers hold the sum of nine billion such limbs. */
 const firstDigits = 6;
 const limbDigits = 9;
 const limbs = 8;
 
 /**
- * The exact sum of an amount column as SQL, to be selected (`sumOfAmounts(…) AS total`) and read by `decodeSum`.
- * SQLite's own SUM of such numbers is a float.
+ * Returns SQL for the exact sum of an amount column, to be selected (`sumOfAmounts(…) AS total`) and read with
+ * `decodeSum`. SQLite's SUM of such numbers would be a float.
  */
 export function sumOfAmounts(dialect: Dialect, column: string): string {
   if (dialect === "postgres") return `CAST(SUM(CAST(${column} AS NUMERIC)) AS TEXT)`;
@@ -20,7 +20,7 @@ export function sumOfAmounts(dialect: Dialect, column: string): string {
   return [limb(1, firstDigits), ...rest].join(" || ' ' || ");
 }
 
-/** The sum as it came back; 0 when there were no rows. */
+/** Decodes a sum; 0 if there were no rows. */
 export function decodeSum(stored: unknown): bigint {
   if (stored === null) return 0n;
   if (typeof stored !== "string") throw new Defect("a sum of amounts comes back as text");
@@ -30,9 +30,9 @@ export function decodeSum(stored: unknown): bigint {
 }
 
 /**
- * A statement that adds rows up by a key and exactly: `rows` selects `key`, `items` (a whole number), `sign` (1 or -1)
- * and `amount`. It gives `key`, `items`, and the sum of the signed amounts as `total`: in the form of a stored amount,
- * so that it sorts as it counts. A total is never below zero.
+ * Returns a statement that adds rows up exactly by key. `rows` selects `key`, `items` (a whole number), `sign` (1 or
+ * -1) and `amount`. The result has `key`, `items` and `total`, the sum of the signed amounts in the stored form of an
+ * amount, which sorts numerically. A total must not be negative.
  */
 export function signedSums(dialect: Dialect, rows: string): string {
   if (dialect === "postgres") {
@@ -52,8 +52,8 @@ export function signedSums(dialect: Dialect, rows: string): string {
 }
 
 /**
- * Sums of limbs as one number of 78 digits, carries passed on. A limb's sum may be below zero: each lends the one after
- * it so much that it is not, since SQLite divides towards zero.
+ * Joins the sums of limbs to one number of 78 digits, with carries. Because SQLite divides towards zero, every limb
+ * borrows from the next higher one so that its sum cannot be negative.
  */
 function joinedLimbs(): string {
   const base = 10 ** limbDigits;

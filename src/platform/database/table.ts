@@ -1,6 +1,6 @@
 import { Defect } from "../../kernel/errors.ts";
 
-/** A value as it is bound to a statement. */
+/** A value that can be bound to a statement. */
 export type SqlValue = string | number | null;
 
 type Kind = "text" | "amount" | "signedAmount" | "integer" | "time" | "flag" | "json";
@@ -8,9 +8,9 @@ type Kind = "text" | "amount" | "signedAmount" | "integer" | "time" | "flag" | "
 export interface Column<T> {
   readonly kind: Kind;
   readonly isNullable: boolean;
-  /** The same column, that may be null. */
+  /** Returns the same column, nullable. */
   nullable(): Column<T | null>;
-  /** Never read: carries the type of the column's value in a row. */
+  /** Never set; carries the type of the column's value. */
   readonly type?: T;
 }
 
@@ -20,20 +20,20 @@ function column<T>(kind: Kind, isNullable = false): Column<T> {
 
 /** Text, compared byte by byte on both databases. */
 export const text = <T extends string = string>(): Column<T> => column("text");
-/** A non-negative amount in an asset's smallest unit: 78 zero-padded digits outside the program, bigint inside. */
+/** A non-negative amount in an asset's smallest unit: 78 zero-padded digits in the store, bigint in the program. */
 export const amount = (): Column<bigint> => column("amount");
 /**
- * An amount that may be below zero: a `-` or a `0` before the 78 digits. Unlike amounts, those below zero do not sort by
- * size in the database.
+ * An amount that may be negative: `-` or `0` followed by 78 digits. Negative amounts do not sort by size in the
+ * database.
  */
 export const signedAmount = (): Column<bigint> => column("signedAmount");
-/** A whole number below 2^53: counters, heights. */
+/** A whole number below 2^53, such as a counter or block height. */
 export const integer = (): Column<number> => column("integer");
-/** Milliseconds since the epoch. */
+/** Milliseconds since the Unix epoch. */
 export const time = (): Column<number> => column("time");
-/** Yes or no, kept as 1 or 0 on both databases. */
+/** A boolean, stored as 1 or 0 on both databases. */
 export const flag = (): Column<boolean> => column("flag");
-/** A JSON document kept as text on both databases; nothing searches inside it. */
+/** A JSON document, stored as text on both databases; nothing searches inside it. */
 export const json = <T>(): Column<T> => column("json");
 
 type Columns = Readonly<Record<string, Column<unknown>>>;
@@ -44,10 +44,10 @@ export type RowOf<T extends Table> = {
 
 export interface Index {
   readonly name: string;
-  /** Properties, or expressions in lower-case SQL and parentheses. */
+  /** Property names, or expressions in lowercase SQL and parentheses. */
   readonly columns: readonly string[];
   readonly unique?: boolean;
-  /** The condition of a partial index, in SQL that both databases read. */
+  /** The condition of a partial index, in SQL that both databases accept. */
   readonly where?: string;
 }
 
@@ -63,8 +63,8 @@ const tables = new Map<string, Table>();
 const orders = new WeakMap<Table, number>();
 
 /**
- * Declares a table once: its row's type, the statements made for it and the drift test against the migrations are
- * derived from this. Properties are camelCase here and snake_case in the database.
+ * Declares a table. Its row type, its statements and the drift test against the migrations are derived from this
+ * declaration. Properties are camelCase here and snake_case in the database.
  */
 export function table<const C extends Columns>(
   name: string,
@@ -83,24 +83,24 @@ export function table<const C extends Columns>(
   return declared;
 }
 
-/** Where a table stands among all: after those that it refers to. */
+/** Returns the position of a table among all declared tables; a table comes after those that it references. */
 export function declarationOrder(declared: Table): number {
   return orders.get(declared) ?? 0;
 }
 
-/** Every table declared so far, for the drift test and for naming a violated index. */
+/** Returns all declared tables, for the drift test and for naming a violated index. */
 export function declaredTables(): readonly Table[] {
   return [...tables.values()];
 }
 
-/** invoiceId → invoice_id */
+/** Converts a property name: invoiceId → invoice_id. */
 export function columnName(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export const amountDigits = 78;
 
-/** The stored form of an amount: the largest unsigned 256-bit number has 78 digits. */
+/** Encodes an amount. The largest unsigned 256-bit number has 78 digits. */
 export function encodeAmount(value: bigint): string {
   const digits = value.toString();
   if (value < 0n || digits.length > amountDigits)
@@ -113,7 +113,7 @@ export function decodeAmount(stored: string): bigint {
   return BigInt(stored);
 }
 
-/** The stored form of an amount that may be below zero. */
+/** Encodes an amount that may be negative. */
 export function encodeSignedAmount(value: bigint): string {
   return value < 0n ? `-${encodeAmount(-value)}` : `0${encodeAmount(value)}`;
 }
@@ -125,11 +125,11 @@ export function decodeSignedAmount(stored: string): bigint {
   throw new Defect(`'${stored}' is not a stored amount with a sign`);
 }
 
-/** A property's value as it is bound to a statement. */
+/** Encodes a property's value for a statement. */
 export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue {
   if (value === null || value === undefined) {
     if (declared.isNullable) return null;
-    throw new Defect(`a ${declared.kind} column that is not nullable was given nothing`);
+    throw new Defect(`a value is missing for a ${declared.kind} column that is not nullable`);
   }
   switch (declared.kind) {
     case "amount":
@@ -145,13 +145,13 @@ export function encodeValue(declared: Column<unknown>, value: unknown): SqlValue
     case "integer":
     case "time":
       if (typeof value !== "number" || !Number.isSafeInteger(value)) {
-        throw new Defect("what was given is not a whole number below 2^53");
+        throw new Defect("the value is not a whole number below 2^53");
       }
       return value;
   }
 }
 
-/** A stored value as the row's property. */
+/** Decodes a stored value. */
 export function decodeValue(declared: Column<unknown>, stored: unknown): unknown {
   if (stored === null || stored === undefined) return null;
   switch (declared.kind) {

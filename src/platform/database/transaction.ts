@@ -13,26 +13,26 @@ import {
 import type { Session } from "./statement.ts";
 import type { RowOf, SqlValue, Table } from "./table.ts";
 
-/** What a write leaves behind for its commit. */
+/** The result of a write, and the work that its commit completes. */
 export interface Outcome<T> {
   readonly result: T;
   readonly appended: EncodedRows;
   readonly afterCommit: readonly (() => void)[];
 }
 
-/** Where a write runs: an open transaction. */
+/** The open transaction of a write. */
 export interface Place {
   readonly dialect: Dialect;
   readonly session: Session;
-  /** How long it may take. */
+  /** The time limit of the write, in milliseconds. */
   readonly writeMilliseconds: number;
 }
 
 const none: readonly SqlValue[] = [];
 
 /**
- * Runs one write on an open transaction: `fn`, then the context's `finish`. A statement that fails fails the write,
- * even when `fn` caught its error: PostgreSQL cannot go on after one, so neither does SQLite.
+ * Runs a write on an open transaction: `fn`, then the context's `finish`. A failed statement fails the write even if
+ * `fn` caught its error: PostgreSQL cannot continue after one, so SQLite behaves alike.
  */
 export async function runWrite<T>(
   { dialect, session, writeMilliseconds }: Place,
@@ -72,9 +72,9 @@ async function inTime<T>(milliseconds: number, fn: () => Promise<T>): Promise<T>
 
 interface OpenSession extends Session {
   mustBeOpen(): void;
-  /** Refuses every further statement, and waits for those that were started and not awaited. */
+  /** Refuses further statements, and waits for statements that were started but not awaited. */
   end(): Promise<void>;
-  /** Throws the error of the first statement that failed. */
+  /** Throws the error of the first failed statement, if any. */
   throwFailure(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Dialect } from "./database.ts";
 
-/** Column types as a migration writes them. */
+/** Column types for migrations. */
 export interface ColumnTypes {
   /** Text, compared byte by byte. */
   readonly text: string;
@@ -9,13 +9,16 @@ export interface ColumnTypes {
   /** 0 or 1. */
   readonly flag: string;
   readonly json: string;
-  /** The type of an amount with its check, which needs the column's name: `` `total ${types.amount("total")} NOT NULL` ``. */
+  /**
+   * Returns the type of an amount with its CHECK constraint, which needs the column's name: `` `total
+   * ${types.amount("total")} NOT NULL` ``.
+   */
   readonly amount: (column: string) => string;
-  /** The same for an amount that may be below zero. */
+  /** `amount` for amounts that may be negative. */
   readonly signedAmount: (column: string) => string;
-  /** Stands behind a table whose key is the whole row, or most of it: SQLite then keeps no second copy of the key. */
+  /** A suffix for tables whose key is all or most of the row: SQLite then stores no second copy of the key. */
   readonly keyAlone: string;
-  /** Statements after which a table's rows can be inserted and never changed or deleted. */
+  /** Returns statements that forbid updating and deleting rows of a table. */
   readonly appendOnly: (table: string) => readonly string[];
 }
 

@@ -1,10 +1,10 @@
 import { storeClosed } from "./errors.ts";
 
-/** Who is using something that will be closed. */
+/** Tracks the users of a resource, so that closing it can wait for them. */
 export interface Usage {
-  /** Runs `fn`; throws once `end` was called. */
+  /** Runs `fn`; throws after `end` was called. */
   during<T>(fn: () => Promise<T>): Promise<T>;
-  /** Takes no more, and waits for those that have begun. */
+  /** Refuses new users and waits for the current ones. */
   end(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function makeUsage(): Usage {
   };
 }
 
-/** An ending that happens once, however often it is asked for. */
+/** Returns a function that runs `end` only once, however often it is called. */
 export function once(end: () => Promise<void>): () => Promise<void> {
   let ended: Promise<void> | undefined;
   return () => (ended ??= end());

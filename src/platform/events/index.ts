@@ -4,29 +4,29 @@ import type { RowOf, Tx } from "../database/index.ts";
 import type { EventType } from "./catalogue.ts";
 import { events } from "./table.ts";
 
-/** The version of the events' bodies; an endpoint is pinned to the one that it was made under. */
+/** The version of the event bodies; an endpoint keeps the version that it was created with. */
 export const eventApiVersion = "v1";
 
 export interface NewEvent {
-  /** One of the catalogue's, such as `invoice.paid`. */
+  /** A type of the catalogue, such as `invoice.paid`. */
   readonly type: EventType;
   readonly organizationId: string;
   readonly objectType: string;
   readonly objectId: string;
-  /** Counts up with each change of the object, so that receivers can drop what is stale. */
+  /** Incremented by each change of the object, so that receivers can drop stale events. */
   readonly objectVersion: number;
-  /** The object's full wire record at this moment. It is never rendered again. */
+  /** The object's full API record at this time; it is never rendered again. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export type EventRow = RowOf<typeof events>;
 
 export interface Outbox {
-  /** Adds an event in the transaction of the change; a relay passes it on after the commit. */
+  /** Adds an event in the transaction of the change; the relay delivers it after the commit. */
   emit(tx: Tx, at: Instant, event: NewEvent): EventRow;
 }
 
-/** What everybody is told of an event, in this order, whichever way it reaches them. */
+/** Returns the body of an event, with its fields in this order; webhooks and the events list share it. */
 export function eventBody(event: Omit<EventRow, "position">) {
   return {
     type: event.type,

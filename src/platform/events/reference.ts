@@ -8,7 +8,7 @@ type Noun = EventType extends infer Type
     : never
   : never;
 
-/** The record that `data` holds, by the word before the dot of a type. */
+/** The API record in `data`, by the part of the type before the dot. */
 const records: Readonly<Record<Noun, string>> = {
   invoice: "Invoice",
   payment: "Payment",
@@ -24,13 +24,13 @@ const records: Readonly<Record<Noun, string>> = {
   transfer: "Transfer",
 };
 
-/** How long what carried events to endpoints is kept, in milliseconds. */
+/** How long deliveries are kept, in milliseconds. */
 export interface DeliveriesKept {
   readonly deliveries: number;
   readonly deadLetters: number;
 }
 
-/** Every type of event in Markdown, for docs/events.md. */
+/** Returns docs/events.md: all event types in Markdown. */
 export function eventsReference(kept: DeliveriesKept): string {
   const sections = Object.entries(eventCatalogue).flatMap(([group, types]) => [
     `## ${group.charAt(0).toUpperCase()}${group.slice(1)}`,
@@ -45,13 +45,13 @@ export function eventsReference(kept: DeliveriesKept): string {
   return [
     "# Events",
     "",
-    "Printed from the one catalogue in `src/platform/events/catalogue.ts`. Endpoints choose among these types; an endpoint that chooses none is sent all.",
+    "Generated from `src/platform/events/catalogue.ts`. A webhook endpoint selects from these types; an endpoint that selects none receives all.",
     "",
-    "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` counts the events of its endpoint without gaps. `GET /v1/organizations/{organizationId}/events` gives the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` of the deliveries.",
+    "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` header of the deliveries.",
     "",
-    "`data` is the record that the column names, as docs/api.md has it, as it was at the change, with `objectVersion`, which counts up with each change of the object, and with `previousStatus` where a status changed. Drop what is older than the version that you have.",
+    "`data` is the record in the column's schema of docs/api.md at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Ignore events whose `objectVersion` is lower than the one that you have.",
     "",
-    `Events are kept for ${days(eventKeptFor)}: so far back does the stream reach. A delivery that arrived is kept for ${days(kept.deliveries)} with what was sent and its attempts, one that was given up, a dead letter, for ${days(kept.deadLetters)}, and one whose next attempt is to come for as long as it takes. What is forgotten can be neither listed nor replayed.`,
+    `Events are kept for ${days(eventKeptFor)}, which is how far back the events list reaches. Successful deliveries are kept for ${days(kept.deliveries)} with the request and its attempts, dead letters (deliveries that were given up) for ${days(kept.deadLetters)}, and pending deliveries until they end. Deleted events and deliveries can be neither listed nor replayed.`,
     "",
     ...sections,
   ].join("\n");

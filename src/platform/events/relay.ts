@@ -4,21 +4,22 @@ import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
 import { events } from "./table.ts";
 
-/** An event with its place in the one order of all events: dense, and given after the commit. */
+/** An event with its position in the order of all events: consecutive, and assigned after the commit. */
 export type RelayedEvent = RowOf<typeof events> & { readonly position: number };
 
-/** Takes events on, in the transaction that gives them their positions: each event once. */
+/** Receives each event once, in the transaction that assigns the positions. */
 export type Subscriber = (tx: Tx, relayed: readonly RelayedEvent[]) => Promise<void>;
 
-/** Events passed on in one transaction. */
+/** Events per transaction. */
 const batchMax = 256;
 const leaseLife = 30 * second;
-/** How often it looks without a nudge. */
+/** Poll interval without a wake-up, in milliseconds. */
 const everyMs = 2 * second;
 
 /**
- * Passes events on. Readers never ask for what is newer than the last id they saw, because transactions commit out of
- * order; under a lease the relay gives events without a position the next ones, and everybody pages by position.
+ * Creates the relay, which assigns positions to events and hands them to the subscribers. Ids cannot serve as a cursor,
+ * because transactions commit out of order; a single relay, under a lease, assigns consecutive positions after the
+ * commit, and readers page by position.
  */
 export function createRelay(deps: {
   readonly db: Database;
@@ -59,7 +60,7 @@ export function createRelay(deps: {
   };
 }
 
-/** When the oldest event happened that was not passed on yet; null where none waits. */
+/** Returns the time of the oldest event that was not relayed yet; null if none waits. */
 export async function oldestWaitingEvent(reader: Reader): Promise<Instant | null> {
   const [oldest] = await reader.all<{ occurredAt: Instant }>(
     'SELECT occurred_at AS "occurredAt" FROM events WHERE position IS NULL ORDER BY id LIMIT 1',

@@ -1,14 +1,16 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../database/index.ts";
 
-/** How long an event that was passed on is kept, for streams that were away. Deliveries have a text of their own. */
+/**
+ * How long relayed events are kept, in milliseconds, for readers of the events list. Deliveries store their own bodies.
+ */
 export const eventKeptFor = 90 * day;
-/** Rows that one transaction forgets. */
+/** Rows deleted per transaction. */
 const pruneBatch = 1_000;
 
 /**
- * Forgets events that were passed on and whose time is over, from the oldest on; gives whether there may be more. The
- * newest stays: the next position follows it.
+ * Deletes relayed events that have passed their retention, oldest first. Returns true if there may be more. The newest
+ * event is kept, because the next position follows it.
  */
 export async function pruneEvents(
   db: Database,

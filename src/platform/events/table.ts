@@ -1,6 +1,6 @@
 import { integer, json, table, text, time } from "../database/index.ts";
 
-/** The outbox: written with the change it tells of, never changed but for its position. */
+/** The outbox. A row is written in the transaction of the change; only its position is updated later. */
 export const events = table(
   "events",
   {
@@ -13,7 +13,7 @@ export const events = table(
     objectVersion: integer(),
     payload: json<Readonly<Record<string, unknown>>>(),
     occurredAt: time(),
-    /** Dense and in the order of passing on; null until the relay has given it. */
+    /** Consecutive, in relay order; null until the relay assigns it. */
     position: integer().nullable(),
   },
   {

@@ -1,6 +1,6 @@
 import { flag, integer, table, text, time } from "../database/index.ts";
 
-/** The answer that a request with an Idempotency-Key was given. */
+/** The stored response of a request with an Idempotency-Key. */
 export const idempotencyKeys = table(
   "idempotency_keys",
   {
@@ -10,7 +10,7 @@ export const idempotencyKeys = table(
     fingerprint: text(),
     status: integer(),
     body: text(),
-    /** The body is encrypted under a key that is derived from the Idempotency-Key. */
+    /** True if the body is encrypted with a key that is derived from the Idempotency-Key. */
     isSealed: flag(),
     createdAt: time(),
   },

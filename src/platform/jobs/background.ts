@@ -4,27 +4,33 @@ import { Defect } from "../../kernel/errors.ts";
 import type { Logger } from "../logger/index.ts";
 import { LeaseLost } from "./leases.ts";
 
-/** Work that looks for itself what is due: running it late, twice or at once with another is harmless. */
+/** Recurring work that finds its own due items. Running it late, twice or concurrently must be harmless. */
 export interface Worker {
   readonly name: string;
-  /** How long after a run the next one starts by itself, in milliseconds. */
+  /** The delay from the end of a run to the next one, in milliseconds; a wake-up may start it earlier. */
   readonly everyMs: number;
   /**
-   * Does a bounded batch. Gives true where more is waiting, and is then called again at once. `signal` asks it to
-   * end early.
+   * Processes a limited batch. Returns true if more is waiting; it is then called again at once. `signal` asks it to
+   * stop early.
    */
   run(signal: AbortSignal): Promise<boolean>;
-  /** Resolves when what runs have begun and not waited for has ended: after the signal, when the program stops. */
+  /**
+   * Resolves when the asynchronous work that earlier runs started has ended. Called after the signal, when the program
+   * stops.
+   */
   drained?(): Promise<void>;
 }
 
 export interface Background {
   start(): void;
-  /** Lets a worker run now: after a commit that made work for it. A nudge may be lost; the next tick makes up for it. */
+  /**
+   * Runs a worker now, after a commit that created work for it. A lost wake-up only delays the work until the next
+   * tick.
+   */
   nudge(name: string): void;
-  /** Ends what runs and starts nothing any more. Asked twice, it stops once. */
+  /** Stops all workers and starts no further runs. Further calls return the same promise. */
   stop(): Promise<void>;
-  /** When the scheduler last woke: what readiness looks at. */
+  /** The time of the scheduler's last tick, for the readiness check. */
   lastTickAt(): Instant | null;
 }
 
@@ -35,7 +41,7 @@ interface Slot {
   dueAt: Instant;
 }
 
-/** Every second: due workers are looked for. A missed, doubled or late tick changes nothing but the delay. */
+/** The scheduler checks for due workers every second. A missed, doubled or late tick only changes the delay. */
 const wakeUp = "* * * * * *";
 
 export function createBackground(deps: {
@@ -64,7 +70,7 @@ export function createBackground(deps: {
       const level = error instanceof LeaseLost ? "warn" : "error";
       logger[level](
         { worker: slot.worker.name, err: error },
-        "background work failed; it is tried again",
+        "background work failed and will be retried",
       );
     }
   }
@@ -87,7 +93,7 @@ export function createBackground(deps: {
     const now = clock.now();
     lastTick = now;
     for (const slot of slots.values()) {
-      // Once the clock went back, a time that lies further ahead than a worker ever waits is none.
+      // A due time further ahead than the worker's interval can only come from a clock that was set back since.
       const isDue = slot.dueAt <= now || slot.dueAt - now > slot.worker.everyMs;
       if (slot.running === null && isDue) startRun(slot);
     }
@@ -107,7 +113,7 @@ export function createBackground(deps: {
   return {
     start() {
       if (task !== null) throw new Defect("the background was started twice");
-      // A missed tick is harmless here, and no reason to write lines around the logger.
+      // A missed tick is harmless, and node-cron would print its warning past the logger.
       task = schedule(wakeUp, tick, { suppressMissedWarning: true });
       tick();
     },

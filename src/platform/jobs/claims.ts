@@ -4,17 +4,17 @@ import { givenRows, listed } from "../database/json-rows.ts";
 import type { QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 
-/** A job as it was claimed; its attempts count this one. */
+/** A claimed job; `attempts` includes the current attempt. */
 export type JobRow = RowOf<typeof jobs>;
 
-/** A claimed job as it stands after its attempt: `runAt` is null where it was the last. */
+/** A job whose attempt failed; `runAt` is the time of the retry, null after the last attempt. */
 export interface FailedAttempt {
   readonly job: JobRow;
   readonly reason: string;
   readonly runAt: Instant | null;
 }
 
-/** The reason of a job whose last attempt ended with its process. */
+/** The failure reason of a job whose last attempt died with its process. */
 export const leaseLostReason = "lease_lost";
 
 const skipTaken: Readonly<Record<Dialect, string>> = {
@@ -22,18 +22,21 @@ const skipTaken: Readonly<Record<Dialect, string>> = {
   postgres: "FOR UPDATE SKIP LOCKED",
 };
 
-/** Among the ids that a query gives. PostgreSQL would read a whole table of a few thousand to join it: an array it looks up. */
+/**
+ * Tests an id against those of a subquery. With IN, PostgreSQL would scan a table of a few thousand rows for the join;
+ * with an array it uses the index.
+ */
 const among: Readonly<Record<Dialect, (query: string) => string>> = {
   sqlite: (query) => `IN ${query}`,
   postgres: (query) => `= ANY (ARRAY${query})`,
 };
 
-/** Among those of a JSON list, `$1`. */
+/** Tests an id against those of a JSON list, `$1`. */
 const amongGiven = (dialect: Dialect): string => among[dialect](listed(dialect, 1));
 
 /**
- * Claims due jobs, the oldest first. A claimed job is due again when its lease ends: its place in the index moves there.
- * One whose last attempt ended without an outcome is not given again: it fails.
+ * Claims due jobs, oldest first. `run_at` moves to the end of the lease, so a claimed job becomes due again if its
+ * process dies. A job whose last attempt ended without an outcome is not returned: it fails.
  */
 export async function claimJobs(
   tx: Tx,
@@ -65,7 +68,7 @@ export async function claimJobs(
   return claimed.filter((job) => job.attempts <= job.maxAttempts);
 }
 
-/** Puts the end of leases off; gives the tokens with the ids of the jobs that this process still has. */
+/** Renews leases. Returns the claim keys of the jobs that this process still holds. */
 export async function renewLeases(
   tx: Tx,
   held: readonly JobRow[],
@@ -80,12 +83,12 @@ export async function renewLeases(
   return new Set(renewed.map(({ id, token }) => placeOf(id, token)));
 }
 
-/** By what a claim of a job is known: the job may be claimed again, under another token. */
+/** Returns the key of a claim. The job id alone is not enough: the job may be claimed again, with another token. */
 export function placeOf(id: string, token: string | null): string {
   return `${token ?? ""} ${id}`;
 }
 
-/** Jobs that were claimed and not finished by no fault of theirs are as they were before. */
+/** Returns jobs that were interrupted to the queue, without counting the attempt. */
 export async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: Instant) {
   await tx.run(
     `UPDATE jobs SET attempts = attempts - 1, run_at = $2, lease_token = NULL, lease_until = NULL
@@ -95,7 +98,7 @@ export async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: In
   );
 }
 
-/** Forgets jobs that are done; gives how many of them were still this process's. */
+/** Deletes completed jobs. Returns the number that this process still held. */
 export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
   const tokens = JSON.stringify([...new Set(done.map(({ leaseToken }) => leaseToken))]);
   return tx.run(
@@ -104,7 +107,7 @@ export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
   );
 }
 
-/** Writes down what jobs failed of; gives how many of them were still this process's. */
+/** Records failed attempts. Returns the number of jobs that this process still held. */
 export function settleFailures(
   tx: Tx,
   failures: readonly FailedAttempt[],
@@ -124,7 +127,10 @@ export function settleFailures(
   );
 }
 
-/** Makes what a dead process had claimed due at once. Should it live after all, it is fenced off by its token. */
+/**
+ * Makes the jobs of a dead process due at once. If it is alive after all, its tokens no longer match and its writes
+ * have no effect.
+ */
 export function endJobLeases(tx: Tx, now: Instant): Promise<number> {
   return tx.run(
     `UPDATE jobs SET run_at = $1, lease_until = NULL, lease_token = NULL

@@ -4,7 +4,7 @@ import type { Worker } from "./background.ts";
 import type { Jobs, NewJob } from "./queue.ts";
 import { cronRuns } from "./table.ts";
 
-/** How long it is remembered that a time of the schedule was taken. */
+/** How long completed schedule times are kept, in milliseconds. */
 const takenFor = 48 * hour;
 
 export interface CronTask {
@@ -13,7 +13,7 @@ export interface CronTask {
   readonly job: NewJob;
 }
 
-/** The last time of each task that was taken. */
+/** Returns the last enqueued schedule time of each task. */
 export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Instant>> {
   const rows = await reader.all<{ task: string; last: Instant }>(
     'SELECT task AS "task", MAX(scheduled_at) AS "last" FROM cron_runs GROUP BY task',
@@ -22,8 +22,8 @@ export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Inst
 }
 
 /**
- * Adds the jobs of the schedule: each time of each task once, whichever process comes first. Times that were missed
- * collapse into one.
+ * Creates the worker that enqueues scheduled jobs. Each time of a task is enqueued once, by whichever process comes
+ * first; missed times collapse into one.
  */
 export function createCron(deps: {
   readonly db: Database;

@@ -2,7 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Reader } from "../database/index.ts";
 import { queues, type QueueName } from "./queue.ts";
 
-/** What of a queue is waiting for its turn, in work, waiting for its time, and given up. */
+/** The number of jobs of a queue that are due, running, scheduled for later, and failed. */
 export interface QueueDepth {
   readonly queue: QueueName;
   readonly waiting: number;
@@ -11,7 +11,7 @@ export interface QueueDepth {
   readonly failed: number;
 }
 
-/** Work that was given up, whatever table it lies in. */
+/** A failed job, or failed work of another table that is listed as one. */
 export interface FailedJob {
   readonly id: string;
   readonly queue: QueueName;
@@ -23,21 +23,24 @@ export interface FailedJob {
   readonly failedAt: Instant;
 }
 
-/** A place in a list of failures, newest first: what comes after it failed before, or then and has a smaller id. */
+/**
+ * A position in a list of failures, newest first. The rows after it failed earlier, or at the same time with a smaller
+ * id.
+ */
 export interface FailurePlace {
   readonly failedAt: Instant;
   readonly id: string;
 }
 
-/** Before the newest failure there can be. */
+/** The position before the newest possible failure. */
 export const firstFailure: FailurePlace = { failedAt: Number.MAX_SAFE_INTEGER, id: "" };
 
-/** Whether a name from outside is a queue's. */
+/** True if the name is that of a queue. */
 export function isQueue(name: string): name is QueueName {
   return (queues as readonly string[]).includes(name);
 }
 
-/** How many jobs of each queue there are, every queue in its place, zeros too. */
+/** Returns the depth of every queue, in the order of `queues`, including empty ones. */
 export async function jobDepths(reader: Reader, now: Instant): Promise<QueueDepth[]> {
   const [ready, failed] = await Promise.all([
     reader.all<Omit<QueueDepth, "failed">>(
@@ -60,7 +63,7 @@ export async function jobDepths(reader: Reader, now: Instant): Promise<QueueDept
   }));
 }
 
-/** Jobs of a queue that have used their attempts up, the latest to fail first. */
+/** Returns the jobs of a queue that have no attempts left, latest failure first. */
 export function failedJobs(
   reader: Reader,
   queue: QueueName,

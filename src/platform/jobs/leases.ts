@@ -4,7 +4,7 @@ import type { IdSource } from "../../kernel/id.ts";
 import type { Database, Reader, Tx } from "../database/index.ts";
 import { leases } from "./table.ts";
 
-/** A lease that is held. The token fences: a write under a lease that was lost is refused. */
+/** A held lease. Its token is a fencing token: a write under a lost lease is refused. */
 export interface Lease {
   readonly name: string;
   readonly token: number;
@@ -13,29 +13,29 @@ export interface Lease {
 
 export interface Leases {
   /**
-   * Takes a lease, or takes it again; null while another process holds it. Holding it over several rounds costs a
-   * write only when less than half of it is left.
+   * Acquires or renews a lease; null while another process holds it. Renewal writes only when less than half of the
+   * lease is left.
    */
   acquire(name: string, lifeMs: number): Promise<Lease | null>;
-  /** Whether this process holds it now, as far as it knows. */
+  /** True if this process holds the lease, as far as it knows. */
   holds(name: string): boolean;
-  /** Throws LeaseLost, and so rolls the transaction back, where the lease has passed to another process. */
+  /** Throws LeaseLost, which rolls the transaction back, if another process has taken the lease. */
   guard(tx: Tx, lease: Lease): Promise<void>;
   /**
-   * Ends every lease, whoever held it: for a process that is the only one on its store, so that after a kill it need
-   * not wait for what the dead one held. One that is not dead after all is fenced off by its token.
+   * Ends all leases, for a process that is the only one on its store: after a kill it need not wait for the leases of
+   * its predecessor. If that process is alive after all, its tokens no longer match.
    */
   endAll(): Promise<void>;
-  /** Gives back everything held, so that another process need not wait for the end. */
+  /** Releases all leases of this process, so that others need not wait for their end. */
   releaseAll(): Promise<void>;
 }
 
-/** The work was done under a lease that another process has taken meanwhile: its result is thrown away. */
+/** Thrown if another process has taken the lease meanwhile; the result of the work is discarded. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-/** The names of the leases that some process holds. */
+/** Returns the names of all leases that are held by any process. */
 export async function heldLeases(reader: Reader, now: Instant): Promise<ReadonlySet<string>> {
   const rows = await reader.find(leases, "WHERE until > $1", [now]);
   return new Set(rows.map(({ name }) => name));
@@ -68,7 +68,8 @@ export function createLeases(deps: {
           return (await tx.insertIfAbsent(leases, first)) ? first : null;
         }
         if (row.holder !== holder && row.until > at) return null;
-        // A lease that ended may have been taken and given back meanwhile: only one still held keeps its token.
+        // An expired lease may have been taken and released by another process, so only a lease that is still held
+        // keeps its token.
         const isMine = row.holder === holder && row.until > at;
         const token = isMine ? row.token : row.token + 1;
         await tx.update(leases, { holder, token, until }, "WHERE name = $1", [name]);

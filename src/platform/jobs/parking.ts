@@ -3,12 +3,12 @@ import type { Tx } from "../database/index.ts";
 import type { QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 
-/** Work that lies in a table of its own and failed: it is listed among its queue's failed jobs while it waits. */
+/** Failed work of another table. It is listed among its queue's failed jobs while it waits. */
 export interface ParkedWork {
-  /** A job's id that this work always has. */
+  /** The job id, always the same for this work. */
   readonly id: string;
   readonly queue: QueueName;
-  /** The handler that does it at once, when an operator asks for that. */
+  /** The handler that runs it at once when an operator retries it. */
   readonly name: string;
   readonly payload: object;
   readonly organizationId: string | null;
@@ -17,10 +17,10 @@ export interface ParkedWork {
 }
 
 const reasonLengthMax = 2_000;
-/** An operator who retries it has as many attempts as for any job. */
+/** The attempts after an operator's retry, as for any job. */
 const attemptsMax = 12;
 
-/** Lists work that failed. Again, it stays one entry, with the latest reason. */
+/** Lists failed work. A repeated failure replaces the entry, with the latest reason. */
 export async function listParked(tx: Tx, at: Instant, work: ParkedWork): Promise<void> {
   await delistParked(tx, work.id);
   const { id, queue, name, payload, organizationId, attempts } = work;
@@ -32,14 +32,14 @@ export async function listParked(tx: Tx, at: Instant, work: ParkedWork): Promise
     maxAttempts: attemptsMax,
     leaseUntil: null,
     leaseToken: null,
-    // PostgreSQL stores no NUL.
+    // PostgreSQL cannot store NUL characters.
     failedReason: work.reason.replaceAll("\0", "").slice(0, reasonLengthMax),
     failedAt: at,
     createdAt: at,
   });
 }
 
-/** Takes it off the list: it was done. */
+/** Removes work that was completed from the list. */
 export async function delistParked(tx: Tx, id: string): Promise<void> {
   await tx.run("DELETE FROM jobs WHERE id = $1", [id]);
 }

@@ -15,35 +15,37 @@ import {
 } from "./claims.ts";
 import { backoffMs, queueWorkerName, type JobHandler, type QueueName } from "./queue.ts";
 
-/** Jobs that are claimed together, and at most as many recorded together. */
+/** The maximum number of jobs per claim, and per transaction that records outcomes. */
 const batchMax = 64;
-/** It claims again when no more than this many are left: the next are there before the last have ended. */
+/**
+ * The number of held jobs at which the worker claims more, so that the next batch is there before the last one ends.
+ */
 const claimBelow = 32;
-/** Jobs of a queue that run at once in a process. */
+/** The maximum number of concurrent jobs of a queue per process. */
 const concurrencyMax = 8;
-/** How long a claim lasts without a sign of life. */
+/** The length of a lease without renewal, in milliseconds. */
 const leaseMsDefault = 60 * second;
-/** Signs of life within a lease: two may be lost. */
+/** Renewals per lease; two may fail before the lease is lost. */
 const renewalsPerLease = 3;
-/** How long one job may run: then it is asked to end, and tried again. */
+/** The time limit of a job, in milliseconds; it is then aborted and retried. */
 const jobTimeMax = 15 * minute;
 const reasonLengthMax = 2_000;
-/** How often a queue is looked at without a nudge. */
+/** Poll interval without a wake-up, in milliseconds. */
 const everyMs = 5 * second;
 
 /** A claimed job in this process. */
 interface Held {
   readonly job: JobRow;
-  /** Aborted when the job is to end: its lease is lost, its time is up, or the program stops. */
+  /** Aborted if the lease is lost, the time limit is reached, or the program stops. */
   readonly lost: AbortController;
   leaseUntil: Instant;
-  /** Null: it waits for its place. */
+  /** Null while it waits for a free slot. */
   begunAt: Instant | null;
 }
 
 type Outcome = "done" | "unfinished" | { readonly fault: string };
 
-/** Where a job's lease was lost: somebody else does it, and what this process made of it is thrown away. */
+/** The abort reason of a job whose lease was lost: another process runs it, and this outcome is discarded. */
 class JobLost extends Error {
   override readonly name = "JobLost";
 }
@@ -53,10 +55,10 @@ class JobTooLong extends Error {
 }
 
 /**
- * Works a queue off: claims due jobs under a lease, runs them outside any transaction, and records together what became
- * of them. A run waits for no job: a slow one holds one place. While jobs are held their leases are renewed; a process
- * that dies leaves its jobs to whoever looks when the lease has ended, and one that comes back late finds its token
- * gone: its jobs are asked to end, and what they record changes nothing.
+ * Creates the worker of a queue. It claims due jobs under a lease, runs them outside any transaction, and records their
+ * outcomes in batches. A run does not wait for its jobs, so a slow job occupies only one slot. The leases of held jobs
+ * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
+ * match: its jobs are aborted and their outcomes have no effect.
  */
 export function createQueueWorker(deps: {
   readonly db: Database;
@@ -67,9 +69,9 @@ export function createQueueWorker(deps: {
   readonly context: WriteContext;
   readonly queue: QueueName;
   readonly handlers: readonly JobHandler[];
-  /** Wakes this worker: there is room again. */
+  /** Wakes this worker when there is room for more jobs. */
   readonly nudge: () => void;
-  /** How long a claim lasts without a sign of life: longer than this machine may stand still. */
+  /** The length of a lease in milliseconds; it must exceed any pause of the machine. */
   readonly leaseMs?: number;
 }): Required<Worker> {
   const { db, clock, ids, logger, context, queue, leaseMs = leaseMsDefault } = deps;
@@ -85,7 +87,7 @@ export function createQueueWorker(deps: {
   async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<Outcome> {
     const handler = handlers.get(job.name);
     if (handler === undefined) return { fault: `no handler is named ${job.name}` };
-    // One timer a job, ended with it: signals made of signals stay with the one that lives longest.
+    // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
     const limit = setTimeout(() => {
       lost.abort(new JobTooLong(`the job ${job.id} took too long`));
     }, jobTimeMax);
@@ -98,7 +100,7 @@ export function createQueueWorker(deps: {
       await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
       return "done";
     } catch (error) {
-      // What a stop interrupts has not failed.
+      // A job that is interrupted by the program's stop has not failed.
       if (stopping.aborted) return "unfinished";
       logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
       return { fault: error instanceof Error ? error.message : String(error) };
@@ -108,7 +110,7 @@ export function createQueueWorker(deps: {
     }
   }
 
-  /** Begins what there is room for. */
+  /** Starts waiting jobs while slots are free. */
   function pump(stopping: AbortSignal): void {
     if (stopping.aborted) {
       for (const each of waiting) end(each, "unfinished");
@@ -117,7 +119,7 @@ export function createQueueWorker(deps: {
     while (running < concurrencyMax) {
       const next = waiting.shift();
       if (next === undefined) return;
-      // While this process stood still, or could not renew, somebody else may have taken it.
+      // If this process paused or could not renew, another one may have claimed the job.
       if (next.lost.signal.aborted || next.leaseUntil <= clock.now()) {
         end(next, "unfinished");
         continue;
@@ -139,9 +141,9 @@ export function createQueueWorker(deps: {
     recording ??= recordEnded();
   }
 
-  /** Records what has ended, and what ends meanwhile: one transaction for all that wait. */
+  /** Records the outcomes of ended jobs until none are left, in batches. */
   async function recordEnded(): Promise<void> {
-    // What ends in the same turn is recorded together.
+    // Jobs that end in the same turn of the event loop are recorded together.
     await new Promise(setImmediate);
     while (ended.length > 0) {
       const batch = ended.slice(0, batchMax);
@@ -149,7 +151,7 @@ export function createQueueWorker(deps: {
       try {
         await record(batch);
       } catch (error) {
-        // Nothing is lost: the leases end, and the jobs are done again.
+        // Nothing is lost: the leases expire and the jobs run again.
         logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
       }
       for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
@@ -181,7 +183,7 @@ export function createQueueWorker(deps: {
     if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
   }
 
-  /** Renews what is held, for as long as anything is. */
+  /** Renews leases for as long as jobs are held. */
   function beat(): void {
     heartbeat ??= setTimeout(() => {
       heartbeat = undefined;
@@ -193,7 +195,7 @@ export function createQueueWorker(deps: {
 
   async function renew(): Promise<void> {
     const now = clock.now();
-    // What does not end when it is asked to is somebody else's to try, once its lease is over.
+    // A job that ignores its abort signal is left to another process once its lease ends.
     const mine = [...held.values()].filter(
       ({ begunAt }) => begunAt === null || now - begunAt < jobTimeMax,
     );
@@ -208,7 +210,7 @@ export function createQueueWorker(deps: {
     for (const each of mine) {
       const place = placeOf(each.job.id, each.job.leaseToken);
       if (renewed?.has(place) === true) each.leaseUntil = leaseUntil;
-      // What has ended meanwhile is in nobody's way.
+      // A job that has ended meanwhile needs no abort.
       else if (held.has(place) && (renewed !== null || each.leaseUntil <= clock.now())) {
         each.lost.abort(new JobLost(`the lease of the job ${each.job.id} was lost`));
       }
@@ -250,7 +252,7 @@ function failureOf(job: JobRow, fault: string, now: Instant) {
   const isLast = job.attempts >= job.maxAttempts;
   return {
     job,
-    // PostgreSQL stores no NUL.
+    // PostgreSQL cannot store NUL characters.
     reason: fault.replaceAll("\0", "").slice(0, reasonLengthMax),
     runAt: isLast ? null : now + backoffMs(job.attempts),
   };

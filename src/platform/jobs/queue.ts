@@ -3,19 +3,19 @@ import type { IdSource } from "../../kernel/id.ts";
 import type { Tx } from "../database/index.ts";
 import { jobs } from "./table.ts";
 
-/** Every queue there is; each is worked off by itself, so that one never waits behind another. */
+/** The queues. Each has a worker of its own, so that no queue delays another. */
 export const queues = ["webhooks", "chain", "billing", "maintenance"] as const;
 export type QueueName = (typeof queues)[number];
 
 export interface NewJob {
   readonly queue: QueueName;
-  /** Which handler does it. */
+  /** The name of the handler. */
   readonly name: string;
-  /** Anything that JSON can say; an empty object where there is nothing to say. */
+  /** Any JSON value except null; an empty object if there is nothing to pass. */
   readonly payload: object | string | number | boolean;
-  /** Not before this moment; at once without it. */
+  /** The earliest time to run; by default at once. */
   readonly runAt?: Instant;
-  /** At most one unfinished job of the queue has it: a second one is not added. */
+  /** While an unfinished job of the queue has this key, no second one is added. */
   readonly dedupeKey?: string;
   readonly organizationId?: string;
 }
@@ -23,13 +23,15 @@ export interface NewJob {
 export interface RunningJob {
   readonly id: string;
   readonly payload: unknown;
-  /** This one included. */
+  /** Including the current attempt. */
   readonly attempts: number;
-  /** Aborted when its lease is lost, its time is up or the program stops. */
+  /** Aborted if the lease is lost, the time limit is reached, or the program stops. */
   readonly signal: AbortSignal;
 }
 
-/** Does one kind of job. It may be run again after it was done, when a process died between: it must bear that. */
+/**
+ * Handles one kind of job. It must be idempotent: a job runs again if the process dies before its outcome is recorded.
+ */
 export interface JobHandler {
   readonly name: string;
   readonly run: (job: RunningJob) => Promise<void>;
@@ -39,13 +41,13 @@ const attemptsMax = 12;
 const backoffBaseMs = 5 * second;
 const backoffMaxMs = 1 * hour;
 
-/** The background worker of a queue, by which it is nudged. */
+/** Returns the name of a queue's worker, by which it is woken. */
 export function queueWorkerName(queue: QueueName): string {
   return `queue ${queue}`;
 }
 
 export interface Jobs {
-  /** Adds a job in the transaction that makes it necessary; false where its dedupeKey is taken. */
+  /** Adds a job in the transaction that requires it; false if its dedupeKey is in use. */
   enqueue(tx: Tx, at: Instant, job: NewJob): Promise<boolean>;
 }
 
@@ -82,7 +84,7 @@ export function createJobs(deps: {
   };
 }
 
-/** The delay before the next attempt after so many: doubling from 5 seconds to an hour. */
+/** Returns the delay after a number of attempts, in milliseconds: doubling from 5 seconds up to an hour. */
 export function backoffMs(attempts: number): number {
   return Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.max(0, attempts - 1));
 }

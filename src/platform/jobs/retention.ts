@@ -3,14 +3,14 @@ import type { Database, WriteContext } from "../database/index.ts";
 import { listed } from "../database/json-rows.ts";
 import { queues } from "./queue.ts";
 
-/** How long a failed job is kept to be looked at, */
+/** How long failed jobs are kept, in milliseconds. */
 export const failedJobKeptFor = 30 * day;
-/** and how many of each queue: the latest to fail. */
+/** The number of failed jobs that are kept per queue, latest first. */
 export const failedJobsKeptMax = 5_000;
-/** Rows that one transaction forgets. */
+/** Rows deleted per transaction. */
 const pruneBatch = 1_000;
 
-/** Forgets failed jobs that are too old, or too many, from the oldest on; gives whether there may be more. */
+/** Deletes failed jobs beyond the age or number limit, oldest first. Returns true if there may be more. */
 export async function pruneFailedJobs(
   db: Database,
   now: Instant,

@@ -1,8 +1,8 @@
 import { integer, json, table, text, time } from "../database/index.ts";
 
 /**
- * `ready` is waiting or, while `leaseUntil` lies ahead, in work; `failed` has used up its attempts and is kept to be
- * looked at. A job that is done is deleted.
+ * A `ready` job is waiting, or running while `leaseUntil` is in the future. A `failed` job has no attempts left and is
+ * kept for inspection. A completed job is deleted.
  */
 export type JobState = "ready" | "failed";
 
@@ -13,15 +13,15 @@ export const jobs = table(
     queue: text(),
     name: text(),
     payload: json<unknown>(),
-    /** At most one unfinished job of a queue has it. */
+    /** Unique among the unfinished jobs of a queue. */
     dedupeKey: text().nullable(),
     organizationId: text().nullable(),
     state: text<JobState>(),
-    /** When it may run, or run again. */
+    /** The earliest time of the next attempt. */
     runAt: time(),
     attempts: integer(),
     maxAttempts: integer(),
-    /** While it lies ahead, the worker that holds the token has the job. */
+    /** Until this time the job belongs to the worker with `leaseToken`. */
     leaseUntil: time().nullable(),
     leaseToken: text().nullable(),
     failedReason: text().nullable(),
@@ -36,7 +36,8 @@ export const jobs = table(
         name: "jobs_dedupe",
         columns: ["queue", "dedupeKey"],
         unique: true,
-        // Without what has no key: PostgreSQL would claim by this index, and sort the whole queue for each batch.
+        // Rows without a key are excluded: otherwise PostgreSQL would claim by this index and sort the whole queue for
+        // each batch.
         where: "state = 'ready' AND dedupe_key IS NOT NULL",
       },
       { name: "jobs_failed", columns: ["queue", "failedAt", "id"], where: "state = 'failed'" },
@@ -44,20 +45,20 @@ export const jobs = table(
   },
 );
 
-/** What only one process does at a time. */
+/** Leases for work that only one process may do at a time. */
 export const leases = table(
   "leases",
   {
     name: text(),
     holder: text(),
-    /** Counts up with each new holder; a holder whose number is not the row's has lost the lease. */
+    /** Incremented for each new holder; a holder with an older number has lost the lease. */
     token: integer(),
     until: time(),
   },
   { primaryKey: ["name"] },
 );
 
-/** A tick of the schedule that was taken by one process. */
+/** A schedule time that one process has enqueued. */
 export const cronRuns = table(
   "cron_runs",
   { task: text(), scheduledAt: time() },

@@ -5,23 +5,23 @@ import type { LogLevel } from "./levels.ts";
 import { fitLine } from "./line.ts";
 import { redactFields, redactText } from "./redact.ts";
 
-/** Writes one line: a message alone, or fields and a message. An error goes under `err`. */
+/** Writes one line: a message, or fields and a message. An error is passed as `err`. */
 interface Log {
   (message: string): void;
   (fields: object, message: string): void;
 }
 
-/** What the program logs with. Secrets in fields and messages are left out, whoever passes them. */
+/** The program's logger. It redacts secrets in fields and messages. */
 export interface Logger {
   readonly debug: Log;
   readonly info: Log;
   readonly warn: Log;
   readonly error: Log;
-  /** A logger whose every line has these fields too. */
+  /** Returns a logger that adds these fields to every line. */
   child(fields: object): Logger;
 }
 
-/** Where lines go; each ends with a line end. */
+/** The output for lines; each ends with a line break. */
 export interface LogDestination {
   write(line: string): unknown;
 }
@@ -29,11 +29,14 @@ export interface LogDestination {
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly clock?: Clock;
-  /** Standard error unless tests want to read it. */
+  /** Standard error by default; tests pass their own. */
   readonly destination?: LogDestination;
 }
 
-/** JSON lines with `level`, `time` (ISO 8601), `pid`, `msg` and the fields, each of at most 16 KiB. */
+/**
+ * Creates a logger that writes JSON lines with `level`, `time` (ISO 8601), `pid`, `msg` and the fields, at most 16 KiB
+ * each.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, clock = systemClock, destination = standardError() } = options;
   const lines = pino(
@@ -41,7 +44,7 @@ export function createLogger(options: LoggerOptions): Logger {
       level,
       base: { pid: process.pid },
       timestamp: () => `,"time":"${toIso(clock.now())}"`,
-      // pino would describe the errors again that are plain already.
+      // Errors are already plain objects; pino would serialize them again.
       serializers: { err: (error: unknown) => error },
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -54,7 +57,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return wrap(lines);
 }
 
-/** A logger that writes nothing. */
+/** A logger that discards every line. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -82,7 +85,7 @@ function wrap(lines: pino.Logger): Logger {
   };
 }
 
-/** Written at once, so that the last line before a crash is there; a reader that has gone away stops nothing. */
+/** Writes synchronously, so that the last line before a crash is not lost; a closed reader stops nothing. */
 function standardError(): LogDestination {
   const stream = pino.destination({ fd: 2, sync: true });
   stream.on("error", () => undefined);

@@ -1,3 +1,6 @@
-/** From all to nothing; in a file of its own, so that settings can be read without the machinery of logging. */
+/**
+ * The log levels, from most to least verbose. In a separate file, so that settings can be read without loading the
+ * logger.
+ */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];

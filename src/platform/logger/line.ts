@@ -1,11 +1,11 @@
-/** The longest line that is written, its line end included, in bytes: collectors cut or drop longer ones. */
+/** The maximum length of a line with its line break, in bytes: log collectors cut or drop longer ones. */
 export const lineBytesMax = 16_384;
 
-/** The fields that a line keeps when the rest does not fit. */
+/** The fields that a shortened line keeps. */
 const kept = ["level", "time", "pid", "msg", "requestId", "operation"];
 const keptLengthMax = 512;
 
-/** The line as it is, or, where it is too long, a shorter one that is JSON still and says that it was cut. */
+/** Returns the line unchanged or, if it is too long, a shorter JSON line that states the original length. */
 export function fitLine(line: string): string {
   const bytes = Buffer.byteLength(line);
   if (bytes <= lineBytesMax) return line;

@@ -1,30 +1,30 @@
-/** What stands where a secret stood. */
+/** The replacement for a secret. */
 export const redacted = "[redacted]";
 
-/** Names whose values are secret, in every spelling: `X-Service-Key`, `serviceKey`, `service_key`. */
+/** Field names whose values are secret, in every spelling: `X-Service-Key`, `serviceKey`, `service_key`. */
 const secretNames =
   /^(proxy)?(authorization|cookie|setcookie)$|password|passphrase|secret|mnemonic|seedphrase|xprv|credential|(private|service|api|idempotency)key$|token$/;
 
-/** Text that is secret wherever it stands, with what of it may stay. */
+/** Secrets that are recognized by their form, each with its replacement. */
 const secretTexts: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{16,}/gi, `$1 ${redacted}`],
   [/\bwhsec_[\w+/=-]+/g, `whsec_${redacted}`],
   [/\btill_(live|test)_\w+/g, `till_$1_${redacted}`],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, redacted],
-  // Extended private keys of every network, and a raw key in hexadecimal that says what it is.
+  // Extended private keys of every network, and hexadecimal private keys that are labeled as such.
   [/\b[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{20,}/gi, redacted],
   [/\b(private[ _-]?key\W{1,4})(0x)?[0-9a-f]{64}\b/gi, `$1${redacted}`],
-  // A user's name and password in a URL.
+  // User name and password in a URL.
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi, `$1${redacted}@`],
 ];
 
 const depthMax = 6;
-/** How many values one call may hold in all: a line is for reading, and an object may refer to half the program. */
+/** The maximum number of values in one call: an object may refer to half of the program. */
 const valuesMax = 300;
-/** In characters, for one text; a line as a whole has a limit of its own. */
+/** The maximum length of one text, in characters; the line has its own limit. */
 const textLengthMax = 4_096;
 
-/** What of an error's own fields is shown; drivers hang statements and bound values on theirs. */
+/** The error fields that are logged. Database drivers attach statements and bound values in other fields. */
 const errorFields = [
   "code",
   "status",
@@ -36,13 +36,13 @@ const errorFields = [
   "errors",
 ];
 
-/** The text without the secrets that it shows by their form, and not longer than a line has use for. */
+/** Redacts secrets that are recognized by their form, and shortens long text. */
 export function redactText(text: string): string {
   const cut = text.length > textLengthMax ? `${text.slice(0, textLengthMax)}…` : text;
   return secretTexts.reduce((rest, [form, instead]) => rest.replace(form, instead), cut);
 }
 
-/** The fields as a line may hold them: plain, bounded in depth and number, without secrets. It never throws. */
+/** Returns the fields as plain data, limited in depth and number, without secrets. Never throws. */
 export function redactFields(fields: object): Record<string, unknown> {
   let left = valuesMax;
 
@@ -101,7 +101,7 @@ export function redactFields(fields: object): Record<string, unknown> {
     return safe;
   }
 
-  /** An error with its causes: a program needs its kind and code, a person its text and where it came from. */
+  /** Returns an error with its type, code, message, stack and causes. */
   function redactError(error: Error, depth: number): Record<string, unknown> {
     const own = error as Error & Record<string, unknown>;
     const shown = errorFields

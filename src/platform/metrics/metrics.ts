@@ -1,4 +1,4 @@
-/** Names and values that tell series of one metric apart. Few values each: every combination is kept in memory. */
+/** The labels of a series. Each label must have few values: every combination is kept in memory. */
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Reading {
@@ -6,44 +6,44 @@ export interface Reading {
   readonly value: number;
 }
 
-/** A metric that is read when somebody asks, from the store or from counts that are kept anyway. */
+/** A metric that is read at each scrape, from the store or from existing counters. */
 export interface ReadMetric {
   readonly name: string;
   readonly help: string;
-  /** A counter only grows while the process lives; a gauge goes up and down. */
+  /** A counter only increases during the life of the process; a gauge goes up and down. */
   readonly kind: "gauge" | "counter";
   readonly labels: readonly string[];
 }
 
-/** Metrics that come out of one look, so that each thing is asked for once. */
+/** Metrics that are read together, so that each query runs once per scrape. */
 export interface MetricGroup {
   readonly metrics: readonly ReadMetric[];
-  /** Readings by the metric's name; a metric without one has no series. */
+  /** Returns the readings by metric name; a metric without readings has no series. */
   read(): Promise<Readonly<Record<string, readonly Reading[]>>>;
 }
 
-/** What a process counts about its own work. */
+/** The counters of this process. */
 export interface Counts {
-  /** A request that was answered. `route` is the pattern of its path, never the path itself. */
+  /** Counts a response. `route` is the path pattern, never the path itself. */
   requestAnswered(
     request: { readonly method: string; readonly route: string; readonly status: number },
     seconds: number,
   ): void;
-  /** An attempt to deliver a webhook that has ended. */
+  /** Counts a completed webhook delivery attempt. */
   deliveryAttempted(outcome: "succeeded" | "failed", seconds: number): void;
-  /** A job that was done, or that failed, for now or for good. */
+  /** Counts a job that succeeded, or that failed with or without a retry to come. */
   jobEnded(queue: string, outcome: "done" | "failed"): void;
 }
 
-/** What a process counts, and what it can read besides, for whoever asks. */
+/** The counters of this process, and the metrics that are read at each scrape. */
 export interface Metrics extends Counts {
-  /** Adds metrics that are read when somebody asks. */
+  /** Adds metrics that are read at each scrape. */
   add(group: MetricGroup): void;
-  /** Everything, as Prometheus reads it. What cannot be read is left out and counted. */
+  /** Returns all metrics in the Prometheus format. Metrics that cannot be read are left out and counted. */
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-/** Counts nothing: for commands, which nobody asks. */
+/** Discards all counts: for commands, which nobody scrapes. */
 export const noMetrics: Metrics = {
   requestAnswered: () => undefined,
   deliveryAttempted: () => undefined,

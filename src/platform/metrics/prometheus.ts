@@ -5,7 +5,7 @@ import type { MetricGroup, Metrics, Reading } from "./metrics.ts";
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const attemptSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** The metrics of a server, in a registry of their own. */
+/** Creates the metrics of a server, in a separate registry. */
 export function createPrometheus(deps: {
   readonly version: string;
   readonly logger: Logger;
@@ -17,33 +17,33 @@ export function createPrometheus(deps: {
 
   new Gauge({
     name: "till_build_info",
-    help: "Always 1; its label is the program's version.",
+    help: "Always 1; the label is the program's version.",
     labelNames: ["version"],
     registers,
   }).set({ version: deps.version }, 1);
   const requests = new Histogram({
     name: "till_http_request_duration_seconds",
-    help: "Time from a request's head to its answer, by route and status.",
+    help: "Time from receiving a request's headers to its response, by route and status.",
     labelNames: ["method", "route", "status"],
     buckets: requestSeconds,
     registers,
   });
   const attempts = new Histogram({
     name: "till_webhook_attempt_duration_seconds",
-    help: "Time of attempts to deliver webhooks, by how they came out.",
+    help: "Duration of webhook delivery attempts, by outcome.",
     labelNames: ["outcome"],
     buckets: attemptSeconds,
     registers,
   });
   const jobs = new Counter({
     name: "till_jobs_ended_total",
-    help: "Jobs that were done or failed in this process; a failed one may be tried again.",
+    help: "Jobs that succeeded or failed in this process; a failed job may be retried.",
     labelNames: ["queue", "outcome"],
     registers,
   });
   const faults = new Counter({
     name: "till_metrics_read_failures_total",
-    help: "Readings for this page that failed; their metrics are missing from it.",
+    help: "Metric readings that failed; their metrics are missing from this response.",
     registers,
   });
 
@@ -99,7 +99,7 @@ function settersOf({ metrics }: MetricGroup, registers: Registry[]): (found: Fou
   });
   return (found) => {
     for (const { name, metric, put } of known) {
-      // A series that is not read any more is gone, such as a provider that was taken out: nothing is better than 0.
+      // A series without a reading, such as that of a removed provider, must disappear rather than show 0.
       metric.reset();
       metric.remove({});
       for (const reading of found[name] ?? []) put(reading);

@@ -3,20 +3,20 @@ import ipaddr from "ipaddr.js";
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** A range of addresses, made by `parseRange`. */
+/** An address range, created by `parseRange`. */
 export interface AddressRange {
   readonly start: Parsed;
-  /** How many leading bits an address shares with `start`. */
+  /** The number of leading bits that an address shares with `start`. */
   readonly bits: number;
 }
 
-/** An address in the one spelling that is both judged and connected to. */
+/** An address in the normalized spelling that is both judged and connected to. */
 export interface PinnedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** `public`: on the open internet. `listed`: inside the operator's allow-list. `blocked`: everything else. */
+/** `public`: on the public internet. `listed`: in the operator's allow-list. `blocked`: everything else. */
 export type AddressVerdict = "public" | "listed" | "blocked";
 
 export interface JudgedAddress {
@@ -24,15 +24,15 @@ export interface JudgedAddress {
   readonly pinned: PinnedAddress;
 }
 
-/** IPv4 that no merchant's receiver on the open internet has. */
+/** IPv4 ranges that no merchant's receiver on the public internet uses. */
 const blockedIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // The metadata services of most clouds are here,
+  // Link-local: the metadata services of most clouds.
   "169.254.0.0/16",
-  // and this is Azure's, which looks public and answers only machines inside.
+  // Azure's metadata service: it looks public but is reachable only from inside.
   "168.63.129.16/32",
   "172.16.0.0/12",
   "192.0.0.0/24",
@@ -46,13 +46,16 @@ const blockedIPv4 = [
   "240.0.0.0/4",
 ].map(parseRange);
 
-/** The only IPv6 that is routed on the open internet; loopback, local, multicast and NAT64 lie outside it. */
+/**
+ * The only IPv6 range that is routed on the public internet; loopback, local, multicast and NAT64 addresses are
+ * outside.
+ */
 const globalIPv6 = parseRange("2000::/3");
 
-/** What inside that is not: protocol assignments with Teredo, documentation, 6to4. */
+/** The exceptions inside it: protocol assignments with Teredo, documentation, 6to4. */
 const blockedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseRange);
 
-/** IPv6 that a gateway turns into the IPv4 address it carries, and the byte where that begins. */
+/** IPv6 ranges that a gateway translates to the embedded IPv4 address, with the byte offset of that address. */
 const carriers: readonly { range: AddressRange; offset: number }[] = [
   { range: parseRange("64:ff9b::/96"), offset: 12 },
   { range: parseRange("64:ff9b:1::/48"), offset: 12 },
@@ -61,8 +64,8 @@ const carriers: readonly { range: AddressRange; offset: number }[] = [
 ];
 
 /**
- * Reads `10.0.0.0/8`, `fd00::/8`, or one address alone.
- * @throws Error when the text is no range.
+ * Parses `10.0.0.0/8`, `fd00::/8`, or a single address.
+ * @throws Error if the text is not a range
  */
 export function parseRange(text: string): AddressRange {
   const [address = "", prefix, ...rest] = text.trim().split("/");
@@ -78,11 +81,11 @@ export function parseRange(text: string): AddressRange {
 }
 
 /**
- * Judges one address as a resolver gives it. IPv6-mapped IPv4 is judged, and pinned, as the IPv4 that the
- * operating system would connect to. An address that a gateway would turn into another needs both allowed.
+ * Judges an address from a resolver. An IPv4-mapped IPv6 address is judged, and pinned, as the IPv4 address that the
+ * operating system would connect to. If a gateway would translate an address, both must be allowed.
  */
 export function judgeAddress(text: string, allowed: readonly AddressRange[]): JudgedAddress {
-  // A zone names an interface of this machine: such an address is never a receiver's.
+  // A zone identifies an interface of this machine; such an address never belongs to a receiver.
   if (isIP(text) === 0 || text.includes("%")) {
     return { verdict: "blocked", pinned: { address: "0.0.0.0", family: 4 } };
   }
@@ -93,7 +96,7 @@ export function judgeAddress(text: string, allowed: readonly AddressRange[]): Ju
   };
 }
 
-/** Whether two spellings are one address. */
+/** True if two spellings denote the same address. */
 export function sameAddress(a: string, b: string): boolean {
   return canonical(a) === canonical(b);
 }

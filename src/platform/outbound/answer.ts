@@ -2,18 +2,18 @@ import type { IncomingMessage } from "node:http";
 import type { Instant } from "../../kernel/clock.ts";
 import type { SenderLimits } from "./limits.ts";
 
-/** A receiver's answer, as much of it as was read. */
+/** A receiver's response, as far as it was read. */
 export interface Answer {
   readonly status: number;
   /** The `Retry-After` header. */
   readonly retryAfter: string | undefined;
-  /** The body's beginning. */
+  /** The beginning of the body. */
   readonly excerpt: Uint8Array;
 }
 
 /**
- * Reads as much of a body as the limits allow and keeps its beginning; then ends a connection that has more. Gives the
- * error of a connection that broke before.
+ * Reads a body up to the limits and keeps its beginning, then closes the connection if there is more. Reports an error
+ * if the connection breaks earlier.
  */
 export function readAnswer(
   response: IncomingMessage,
@@ -43,7 +43,7 @@ export function readAnswer(
   });
 }
 
-/** An answer whose body is not read. */
+/** Returns a response without its body. */
 export function head(response: IncomingMessage): Answer {
   return {
     status: response.statusCode ?? 0,
@@ -53,10 +53,12 @@ export function head(response: IncomingMessage): Answer {
 }
 
 const secondsPattern = /^\d{1,9}$/;
-/** The one date format that senders may still write. */
+/** The only date format that senders may still use (RFC 9110). */
 const datePattern = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** A `Retry-After` header as milliseconds from now, 0 for a moment that has passed; null when absent or malformed. */
+/**
+ * Parses a `Retry-After` header as milliseconds from now, 0 for a time that has passed; null if absent or malformed.
+ */
 export function parseRetryAfter(header: string | undefined, now: Instant): number | null {
   const text = header?.trim() ?? "";
   if (secondsPattern.test(text)) return Number(text) * 1_000;
@@ -66,8 +68,8 @@ export function parseRetryAfter(header: string | undefined, now: Instant): numbe
 }
 
 /**
- * The beginning of a body as text that every database stores: no NUL, and a replacement character for each sequence that
- * is not UTF-8. A character that the cut divides is left out.
+ * Decodes the beginning of a body as text that every database can store: without NUL, and with a replacement character
+ * for invalid UTF-8. A character that was cut is left out.
  */
 export function excerptText(bytes: Uint8Array): string {
   return new TextDecoder("utf-8").decode(bytes, { stream: true }).replaceAll("\0", "");

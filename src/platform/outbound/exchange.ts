@@ -7,7 +7,7 @@ import type { Guard } from "./guard.ts";
 import type { SenderLimits } from "./limits.ts";
 import type { Target } from "./target.ts";
 
-/** `stale`: a kept connection turned out closed before anything was answered, so a new one may be tried. */
+/** `stale`: a kept-alive connection was closed before any response, so a new one may be tried. */
 export type ExchangeResult =
   | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "failure"; readonly failure: Failure }
@@ -19,13 +19,13 @@ export interface ExchangeParts {
   readonly target: Target;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Gives the connection: a kept one, or a new one. */
+  /** Provides the connection: kept-alive or new. */
   readonly agent: Agent;
-  /** Ends the exchange early; its reason is a Failure. */
+  /** Aborts the exchange; its reason is a Failure. */
   readonly ended: AbortSignal;
 }
 
-/** One POST over one connection. Never rejects. */
+/** Sends one POST over one connection. Never rejects. */
 export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
   const { target, limits, ended } = parts;
   return new Promise((resolve) => {
@@ -54,7 +54,7 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       phases.stop();
       ended.removeEventListener("abort", onEnded);
       resolve(result);
-      // The connection of a whole answer goes back to the agent.
+      // After a complete response the connection returns to the agent.
       if (result.kind !== "answer") outgoing.destroy();
     }
     function fail(failure: Failure): void {
@@ -88,7 +88,7 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       if (outgoing.reusedSocket && !isAnswered && isClosedByPeer(error)) end({ kind: "stale" });
       else fail(refusal ?? describeFailure(phases.current(), error));
     });
-    // However a request ends, it closes: nothing waits for ever.
+    // Every request closes in the end, so nothing waits forever.
     outgoing.on("close", () => {
       fail(describeFailure("exchange", new Error("closed")));
     });
@@ -99,17 +99,17 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
 
 const endlessInterimAnswers: Failure = {
   kind: "protocol",
-  message: "The receiver sends interim answers without end.",
+  message: "The receiver sends too many interim (1xx) responses.",
 };
 
 interface Phases {
   current(): Phase;
   enter(phase: Phase): void;
-  /** Ends the time limits; what is entered after it has none. */
+  /** Ends the time limits; later phases have none. */
   stop(): void;
 }
 
-/** Remembers how far a request has come, and limits the steps that have a time of their own. */
+/** Tracks the phase of a request and limits the phases that have a timeout of their own. */
 function createPhases(limits: SenderLimits, fail: (failure: Failure) => void): Phases {
   let phase: Phase = "dns";
   let isStopped = false;
@@ -138,7 +138,7 @@ function createPhases(limits: SenderLimits, fail: (failure: Failure) => void): P
 }
 
 function followConnection(socket: Socket, target: Target, phases: Phases): void {
-  // No look-up happens for an address: it was vetted before.
+  // An IP address is not resolved; it was vetted before.
   if (target.literal) phases.enter("connect");
   socket.once("connect", () => {
     phases.enter(target.secure ? "tls" : "exchange");
@@ -148,7 +148,7 @@ function followConnection(socket: Socket, target: Target, phases: Phases): void 
   });
 }
 
-/** The one resolution of a connection: what it vets is what the socket connects to. */
+/** Resolves the name once per connection, so that the socket connects to exactly the addresses that were vetted. */
 function pinnedLookup(
   { guard, target }: ExchangeParts,
   phases: Phases,

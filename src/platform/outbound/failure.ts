@@ -1,4 +1,4 @@
-/** Why a request got no answer. */
+/** The reasons why a request got no response. */
 export const failureKinds = [
   "dns",
   "connect",
@@ -11,19 +11,19 @@ export const failureKinds = [
 ] as const;
 export type FailureKind = (typeof failureKinds)[number];
 
-/** How far a request had come. */
+/** The phase that a request had reached. */
 export type Phase = "dns" | "connect" | "tls" | "exchange";
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** For the merchant. It is one of our own sentences: Node's texts name addresses. */
+  /** Shown to the merchant. Always one of the texts below, because Node's messages contain addresses. */
   readonly message: string;
 }
 
 const connectMessages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "The receiver refused the connection: nothing listens on this port.",
-  EHOSTUNREACH: "No route leads to the receiver.",
-  ENETUNREACH: "No route leads to the receiver.",
+  EHOSTUNREACH: "There is no network route to the receiver.",
+  ENETUNREACH: "There is no network route to the receiver.",
   ETIMEDOUT: "The receiver did not accept a connection.",
 };
 
@@ -34,13 +34,13 @@ const tlsMessages: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "The receiver's certificate has expired.",
   CERT_NOT_YET_VALID: "The receiver's certificate is not valid yet.",
   ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another host name.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: `${untrusted}: it signed itself.`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: `${untrusted}: it is self-signed.`,
   SELF_SIGNED_CERT_IN_CHAIN: `${untrusted}.`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `${untrusted}: its intermediate certificate may be missing.`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${untrusted}: its intermediate certificate may be missing.`,
 };
 
-/** Sorts a socket's or the parser's error by what had been reached when it came. */
+/** Classifies an error of the socket or the HTTP parser by the phase in which it occurred. */
 export function describeFailure(phase: Phase, error: Error): Failure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   switch (phase) {
@@ -54,15 +54,15 @@ export function describeFailure(phase: Phase, error: Error): Failure {
       if (code === "HPE_HEADER_OVERFLOW") {
         return {
           kind: "protocol",
-          message: "The receiver's answer has headers that are too long.",
+          message: "The receiver's response headers are too long.",
         };
       }
       if (code.startsWith("HPE_")) {
-        return { kind: "protocol", message: "The receiver's answer is not HTTP." };
+        return { kind: "protocol", message: "The receiver's response is not valid HTTP." };
       }
       return {
         kind: "reset",
-        message: "The receiver closed the connection before its answer was complete.",
+        message: "The receiver closed the connection before its response was complete.",
       };
   }
 }

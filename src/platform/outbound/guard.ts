@@ -4,41 +4,46 @@ import type { Resolve } from "./resolve.ts";
 import { isRefused, parseTarget, refuse, type Refused, type Target } from "./target.ts";
 
 export interface GuardParts {
-  /** The operator's ranges (`10.0.0.0/8`), never a tenant's: private receivers, and plain http, only inside them. */
+  /**
+   * Address ranges that the operator, never a tenant, allows (`10.0.0.0/8`): private receivers and plain http are
+   * possible only in them.
+   */
   readonly allowCidrs: readonly string[];
   readonly resolve: Resolve;
   /**
-   * URLs of the operator's own services, this server and the chain nodes: never a receiver, though an allowed range
-   * holds them. Asked at each check, since a server learns its port late.
+   * URLs of the operator's own services (this server, the chain nodes), which are never receivers even in an allowed
+   * range. Read at each check, because a server learns its port only after it has started.
    */
   readonly ownServices?: () => readonly string[];
-  /** How long one resolution may take. */
+  /** The time limit of a name resolution, in milliseconds. */
   readonly dnsMs?: number;
 }
 
 export interface AllowedUrl {
   readonly allowed: true;
-  /** The URL in its normal spelling: store this one. */
+  /** The normalized URL, to be stored. */
   readonly url: string;
-  /** What it resolved to now; a connection is vetted again. */
+  /** The current addresses of the host; each connection vets them again. */
   readonly addresses: readonly PinnedAddress[];
 }
 
 export interface AllowedAddresses {
   readonly allowed: true;
-  /** At least one. */
+  /** At least one address. */
   readonly addresses: readonly [PinnedAddress, ...PinnedAddress[]];
 }
 
 export interface RefusedAddresses extends Refused {
-  /** For the sender: a name that cannot be resolved may be tried again, a blocked one may not. */
+  /** For the sender: an unresolved name may be retried, a blocked one may not. */
   readonly reason: "unresolved" | "blocked";
 }
 
 export interface Guard {
-  /** For creating and updating: the form of the URL and every address that its host has now. Never throws. */
+  /**
+   * Vets a URL when an endpoint is created or updated: its form, and all current addresses of its host. Never throws.
+   */
   vetUrl(text: string): Promise<AllowedUrl | Refused>;
-  /** For connecting: resolves once and vets every address; connect to those given, and to nothing else. */
+  /** Resolves the host once before connecting and vets all of its addresses. Connect to the returned addresses only. */
   vetAddresses(target: Target): Promise<AllowedAddresses | RefusedAddresses>;
 }
 
@@ -54,7 +59,10 @@ const addressNotAllowed = refuse(
   "This address is not on the public internet. Use a public one, or ask this server's operator to allow it.",
 );
 
-/** One text for a name that does not exist and for one that is private, so that nobody maps the inside with it. */
+/**
+ * The same text for a name that does not exist and for a private one, so that it cannot be used to map the internal
+ * network.
+ */
 const nameNotAllowed = refuse(
   "host_not_allowed",
   "The host name has no address on the public internet. Check its spelling and its DNS records; " +
@@ -62,9 +70,9 @@ const nameNotAllowed = refuse(
 );
 
 /**
- * Decides where Till may send requests that merchants asked for, so that no merchant reaches what only this machine can
- * reach. A host is refused when any one of its addresses is.
- * @throws Error when an allowed range is malformed.
+ * Creates the guard, which decides where requests on behalf of merchants may go, so that no merchant reaches services
+ * that only this machine can reach (SSRF). A host is refused if any of its addresses is.
+ * @throws Error if an allowed range is malformed
  */
 export function createGuard({
   allowCidrs,
@@ -114,13 +122,13 @@ export function createGuard({
   return guard;
 }
 
-/** What a merchant is told, whatever the reason. */
+/** Returns the merchant's message, which does not depend on the reason. */
 function refusalOf(target: Target): Refused {
   if (!target.secure) return httpNotAllowed;
   return target.literal ? addressNotAllowed : nameNotAllowed;
 }
 
-/** Gives up waiting after a time; what was asked may still run to its own end. */
+/** Stops waiting after a time; the work itself may continue. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,18 +1,18 @@
-/** The limits of one request. The time for resolving a name is the guard's. */
+/** The limits of one request. The guard limits the name resolution. */
 export interface SenderLimits {
-  /** From the vetted address to an accepted connection. */
+  /** Time to open a connection to a vetted address. */
   readonly connectMs: number;
   readonly tlsMs: number;
-  /** From the call to the answer's last byte. */
+  /** Time from the call to the last byte of the response. */
   readonly totalMs: number;
-  /** How much of a body is read before the connection is ended; the answer counts all the same. */
+  /** Bytes of a body that are read before the connection is closed; the response still counts. */
   readonly bodyBytesMax: number;
-  /** How much of it is kept. */
+  /** Bytes of a body that are kept. */
   readonly excerptBytesMax: number;
   readonly headerBytesMax: number;
-  /** How many 1xx answers may precede the real one. */
+  /** The maximum number of 1xx responses before the final one. */
   readonly interimAnswersMax: number;
-  /** How long an unused connection is kept: less than the 5 s after which common servers close theirs. */
+  /** How long an idle connection is kept: less than the 5 s after which common servers close theirs. */
   readonly idleMs: number;
   readonly idleConnectionsPerHostMax: number;
 }

@@ -4,7 +4,7 @@ import type { Resolve } from "./resolve.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 export interface OwnServices {
-  /** Whether one of the services answers at this address and port. */
+  /** True if one of the services listens on this address and port. */
   include(address: string, port: number): Promise<boolean>;
 }
 
@@ -12,8 +12,8 @@ const loopback = ["127.0.0.0/8", "::1/128"].map(parseRange);
 const everyInterface = ["0.0.0.0", "::"];
 
 /**
- * Knows the operator's own services by their URLs. It is asked only about addresses of allowed private ranges, where
- * such services and a merchant's receivers may be neighbours.
+ * Recognizes the operator's own services by their URLs. Only addresses in allowed private ranges are checked, where
+ * such services may be next to a merchant's receivers.
  */
 export function createOwnServices(urls: () => readonly string[], resolve: Resolve): OwnServices {
   async function isService(service: URL, address: string): Promise<boolean> {
@@ -22,7 +22,7 @@ export function createOwnServices(urls: () => readonly string[], resolve: Resolv
     if (sameAddress(host, address)) return true;
     const isLocal = host === "localhost" || isLoopback(host);
     if (isLocal) return isLoopback(address);
-    // A service whose name does not resolve cannot be reached either.
+    // If the name of a service does not resolve, the service cannot be reached either.
     const resolved = await resolve(host).catch(() => []);
     return resolved.some((candidate) => sameAddress(candidate, address));
   }

@@ -1,24 +1,26 @@
 import { lookup, Resolver } from "node:dns/promises";
 
-/** Every IPv4 and IPv6 address of a host name, as text. Rejects, or gives none, when there is none. */
+/** Returns all IPv4 and IPv6 addresses of a host name as text. Rejects, or returns an empty list, if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface ResolveParts {
-  /** Name servers (`127.0.0.1:5353`) to ask instead of the system's. */
+  /** Name servers (`127.0.0.1:5353`) that replace the system's. */
   readonly servers?: readonly string[];
-  /** How long the first question to a server may take; it is asked once more. */
+  /** The timeout of the first query to a server, in milliseconds; the query is sent twice. */
   readonly timeoutMs?: number;
 }
 
-/** The operating system's look-up holds one of the process's four worker threads for as long as it takes. */
+/**
+ * The maximum number of concurrent lookups by the operating system; each occupies one of libuv's few worker threads.
+ */
 const systemLookupsMax = 2;
 const queryTimeoutMs = 1_000;
 const queryTries = 2;
 
 /**
- * Asks the name servers directly, both families at once, and holds no worker thread while they are slow, so that a dead
- * name server delays nobody else. A name that they do not know (the hosts file's, a container's, a short one) is asked
- * of the operating system, at most two at a time.
+ * Creates a resolver that queries the name servers directly, both address families at once. It occupies no worker
+ * thread, so a slow name server delays nothing else. Names that they do not know (in the hosts file, of containers,
+ * short names) are looked up by the operating system, at most two at a time.
  */
 export function createResolve({ servers, timeoutMs = queryTimeoutMs }: ResolveParts = {}): Resolve {
   const line = createLine(systemLookupsMax);
@@ -42,7 +44,7 @@ function errorCode(reason: unknown): unknown {
   return reason instanceof Error && "code" in reason ? reason.code : undefined;
 }
 
-/** Runs at most `activeMax` of what it is given at once; the others wait in order. */
+/** Runs at most `activeMax` tasks at once; the others wait in order of arrival. */
 function createLine(activeMax: number): <T>(work: () => Promise<T>) => Promise<T> {
   let active = 0;
   const waiting: (() => void)[] = [];

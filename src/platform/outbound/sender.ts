@@ -11,16 +11,16 @@ import { isRefused, parseTarget } from "./target.ts";
 export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent byte for byte. */
+  /** The exact bytes to send. */
   readonly body: Uint8Array;
 }
 
 export interface OutboundResponse {
   readonly outcome: "response";
   readonly status: number;
-  /** What the receiver asks us to wait, in milliseconds from now; null when it does not. */
+  /** The delay that the receiver requested, in milliseconds from now; null if none. */
   readonly retryAfterMs: number | null;
-  /** The beginning of the body, to be kept with the attempt. */
+  /** The beginning of the body, which is stored with the attempt. */
   readonly bodyExcerpt: string;
   readonly durationMs: number;
 }
@@ -33,9 +33,9 @@ export interface OutboundError extends Failure {
 export type OutboundResult = OutboundResponse | OutboundError;
 
 export interface Sender {
-  /** Makes one POST. Whatever the receiver does is a result, within the limit of `totalMs`; nothing is thrown. */
+  /** Sends one POST. Every behavior of the receiver leads to a result within `totalMs`; it never throws. */
   send(request: OutboundRequest): Promise<OutboundResult>;
-  /** Ends every connection; requests in flight end as `reset`. */
+  /** Closes all connections; requests in flight end as `reset`. */
   close(): void;
 }
 
@@ -43,7 +43,7 @@ export interface SenderParts {
   readonly guard: Guard;
   readonly clock: Clock;
   readonly limits?: Partial<SenderLimits>;
-  /** Certificate authorities (PEM) to trust instead of the system's. */
+  /** Certificate authorities (PEM) that replace the system's. */
   readonly ca?: string;
 }
 
@@ -54,13 +54,13 @@ const stopping: Failure = {
 
 const closedWithoutAnswer: Failure = {
   kind: "reset",
-  message: "The receiver closed the connection before its answer was complete.",
+  message: "The receiver closed the connection before its response was complete.",
 };
 
 /**
- * Sends webhooks. Each connection resolves the name once, vets every address, and goes to a vetted one, with the
- * original host for SNI and `Host`. Redirects are not followed, no proxy is taken from the environment, and answers are
- * not decompressed.
+ * Creates the sender of webhooks. Each connection resolves the name once, vets every address, and connects to a vetted
+ * one with the original host name for SNI and `Host`. It follows no redirects, ignores proxies in the environment, and
+ * does not decompress responses.
  */
 export function createSender({ guard, clock, limits: changed, ca }: SenderParts): Sender {
   const limits = { ...senderLimits, ...changed };
@@ -74,7 +74,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
     if (isRefused(target)) {
       return { kind: "failure", failure: { kind: "invalid_url", message: target.message } };
     }
-    // A socket asks for no look-up of an address, so that is vetted here; a name is vetted as it is resolved.
+    // Node resolves no IP addresses, so a literal address is vetted here; a name is vetted while it is resolved.
     if (target.literal) {
       const vetted = await guard.vetAddresses(target);
       if (!vetted.allowed) {
@@ -94,7 +94,10 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
       inFlight.add(ending);
       const timer = setTimeout(() => {
         const ms = String(limits.totalMs);
-        ending.abort({ kind: "timeout", message: `No complete answer came within ${ms} ms.` });
+        ending.abort({
+          kind: "timeout",
+          message: `The receiver did not respond completely within ${ms} ms.`,
+        });
       }, limits.totalMs);
       const result = await attempt(request, ending.signal).finally(() => {
         clearTimeout(timer);
@@ -126,7 +129,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
   };
 }
 
-/** How long each address of a host but the last is tried. */
+/** How long each address of a host is tried before the next one, in milliseconds. */
 const addressAttemptMs = 1_000;
 
 function createAgents(limits: SenderLimits, ca: string | undefined) {
@@ -136,7 +139,7 @@ function createAgents(limits: SenderLimits, ca: string | undefined) {
     timeout: limits.idleMs,
   };
   const tcp = { autoSelectFamilyAttemptTimeout: addressAttemptMs };
-  // Said aloud, so that no environment variable turns verification off.
+  // Set explicitly, so that no environment variable can disable verification.
   const tls = { ...tcp, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
   return {
     http: { kept: new HttpAgent({ ...tcp, ...keeping }), fresh: new HttpAgent(tcp) },

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { assert } from "../../kernel/errors.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
 
-/** The headers that the Standard Webhooks 1.0.0 specification names. */
+/** The headers of the Standard Webhooks specification 1.0.0. */
 export interface WebhookHeaders {
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;
@@ -10,13 +10,15 @@ export interface WebhookHeaders {
 }
 
 export interface SignedMessage {
-  /** The same on every attempt and replay of one event. No dot: dots divide what is signed. */
+  /**
+   * The same for every attempt and replay of an event. Without dots, which separate the parts of the signed content.
+   */
   readonly id: string;
-  /** Unix seconds of this attempt. */
+  /** The time of this attempt in Unix seconds. */
   readonly timestampSeconds: number;
   /** The exact bytes that are sent. */
   readonly body: Uint8Array;
-  /** `whsec_…`, the newest first; all sign, so that a receiver may change over at leisure. */
+  /** `whsec_…`, newest first. All of them sign, so that a receiver can switch secrets at any time. */
   readonly secrets: readonly string[];
 }
 
@@ -24,14 +26,14 @@ const secretPrefix = "whsec_";
 const secretLengthBytes = 32;
 const secretPattern = /^whsec_(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const idPattern = /^[A-Za-z0-9_-]{1,255}$/;
-/** How far a receiver's clock and ours may differ. */
+/** The tolerated clock difference between sender and receiver, in seconds. */
 const toleranceSeconds = 300;
 
 export function newWebhookSecret(randomBytes: RandomBytes): string {
   return secretPrefix + Buffer.from(randomBytes(secretLengthBytes)).toString("base64");
 }
 
-/** Signs a message with each secret; the signatures stand in one header, divided by spaces. */
+/** Signs a message with each secret; the signatures are joined by spaces in one header. */
 export function sign({ id, timestampSeconds, body, secrets }: SignedMessage): WebhookHeaders {
   assert(idPattern.test(id), "A webhook's id has letters, digits, _ and - only.");
   assert(
@@ -47,28 +49,28 @@ export function sign({ id, timestampSeconds, body, secrets }: SignedMessage): We
   };
 }
 
-/** What a receiver checks a message against. */
+/** The data that a receiver checks a message against. */
 export interface Check {
   readonly body: Uint8Array;
   readonly secret: string;
   readonly nowSeconds: number;
 }
 
-/** Whether a message was signed with the secret within five minutes of now: what a receiver does. */
+/** Verifies, as a receiver would, that a message was signed with the secret within five minutes of now. */
 export function verify(headers: Partial<WebhookHeaders>, check: Check): boolean {
   return faultOf(headers, check) === null;
 }
 
-/** Whether a text has the form of a secret. */
+/** True if a text has the form of a secret. */
 export function isWebhookSecret(text: string): boolean {
   return secretPattern.test(text);
 }
 
-/** Why a receiver would refuse a message. */
+/** The reasons for which a receiver rejects a message. */
 export type SignatureFault =
   "no_id" | "no_timestamp" | "too_old" | "too_new" | "no_signature" | "another_signature";
 
-/** The first thing that is wrong with a message; null where nothing is. */
+/** Returns the first reason to reject a message; null if it is valid. */
 export function faultOf(
   headers: Partial<WebhookHeaders>,
   { body, secret, nowSeconds }: Check,

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { parseUrl } from "../../kernel/url.ts";
 
-/** Why a URL was refused, for programs. */
+/** The reason for which a URL was refused. */
 export type RefusalCode =
   | "url_malformed"
   | "url_scheme_not_allowed"
@@ -13,18 +13,18 @@ export type RefusalCode =
 export interface Refused {
   readonly allowed: false;
   readonly code: RefusalCode;
-  /** For the merchant: what to change. It never tells what a name resolved to. */
+  /** Tells the merchant what to change. It never reveals the addresses of a name. */
   readonly message: string;
 }
 
-/** A URL whose form is in order; its addresses are not vetted yet. */
+/** A URL in valid form; its addresses are not vetted yet. */
 export interface Target {
   readonly url: URL;
-  /** The host without an IPv6 address's brackets. */
+  /** The host, without the brackets of an IPv6 address. */
   readonly host: string;
-  /** The host is an address, not a name. */
+  /** True if the host is an IP address. */
   readonly literal: boolean;
-  /** https. */
+  /** True for https. */
   readonly secure: boolean;
   readonly port: number;
 }
@@ -42,19 +42,19 @@ export function isRefused(result: object): result is Refused {
 }
 
 /**
- * Checks the form of a receiver's URL. The parser folds every spelling of an IPv4 address (decimal, hexadecimal, octal,
- * short, percent-encoded, other scripts' digits) into dotted decimal, so its host is what the guard looks at, never the
- * text.
+ * Checks the form of a receiver's URL. The parser normalizes every spelling of an IPv4 address (decimal, hexadecimal,
+ * octal, short, percent-encoded, digits of other scripts) to dotted decimal, so the guard judges the parsed host, never
+ * the text.
  */
 export function parseTarget(text: string): Target | Refused {
   const malformed = refuse(
     "url_malformed",
-    "Give a whole URL such as https://example.com/webhooks.",
+    "Enter a complete URL such as https://example.com/webhooks.",
   );
   if (text.length > urlLengthMax) {
-    return refuse("url_malformed", `Give a URL of at most ${String(urlLengthMax)} characters.`);
+    return refuse("url_malformed", `Enter a URL of at most ${String(urlLengthMax)} characters.`);
   }
-  // The parser drops tabs and line ends and takes a backslash for a slash: what it would read is not what was written.
+  // The parser drops tabs and line breaks and reads a backslash as a slash, so the result would differ from the text.
   if (/[\s\\\p{Cc}]/u.test(text)) return malformed;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return malformed;
@@ -70,9 +70,12 @@ export function parseTarget(text: string): Target | Refused {
     );
   }
   if (text.includes("#"))
-    return refuse("url_fragment_not_allowed", "Remove the part from # on: it is never sent.");
+    return refuse(
+      "url_fragment_not_allowed",
+      "Remove the fragment (# and everything after it): it is never sent.",
+    );
   const url = new URL(text);
-  // One trailing dot only says that a name is complete.
+  // A single trailing dot only marks a fully qualified name.
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.slice(0, -1);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const literal = isIP(host) !== 0;

@@ -6,46 +6,46 @@ import { parsePercent } from "../../kernel/percent.ts";
 import { readRatio, type Ratio } from "../../kernel/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
-/** A source that is asked for a pair's rate over HTTP, and where the rate stands in its answer. */
+/** An HTTP source of a pair's rate, and the location of the rate in its response. */
 export interface RateSource {
-  /** Such as `kraken`. Operators are shown the name and never the URL, which may hold a key. */
+  /** For example `kraken`. Operators see the name, never the URL, which may contain a key. */
   readonly name: string;
   readonly url: string;
-  /** A JSON Pointer into the answer. */
+  /** A JSON Pointer to the rate in the response. */
   readonly value: string;
-  /** The source quotes the opposite direction. */
+  /** True if the source quotes the opposite direction. */
   readonly isInverted: boolean;
-  /** A JSON Pointer to the day or the Unix time that the rate is of; null: the answer does not say. */
+  /** A JSON Pointer to the date or Unix time of the rate; null: the response has none. */
   readonly dated: string | null;
-  /** Interval between two requests to the URL that both got an answer, in milliseconds. */
+  /** Poll interval after a successful response, in milliseconds. */
   readonly refreshMs: number;
 }
 
-/** Two kinds of money between which there is a rate: what one `from` is worth in `to`. */
+/** A pair of assets with a rate: the price of one `from` in `to`. */
 export interface RatePair {
   /** `EUR/USD`. */
   readonly name: string;
   readonly from: string;
   readonly to: string;
-  /** The rate that the operator wrote down; null where it is asked for. */
+  /** The operator's fixed rate; null if the rate is fetched. */
   readonly fixed: Ratio | null;
   readonly sources: readonly RateSource[];
-  /** How far from the median a source may be, as a fraction of it. */
+  /** The maximum deviation of a source from the median, as a fraction of it. */
   readonly maxSpread: Ratio;
-  /** No reading outside of these is believed; null: any. */
+  /** The plausible range of the rate; readings outside are rejected. Null: unlimited. */
   readonly least: Ratio | null;
   readonly most: Ratio | null;
 }
 
-/** Where rates come from and when they are refused: `config/rates.yaml`. */
+/** The rates plan, from `config/rates.yaml`: sources, and when a rate is rejected. */
 export interface RatesPlan {
-  /** Interval between two checks of every pair, in milliseconds. */
+  /** Interval between checks of all pairs, in milliseconds. */
   readonly refreshMs: number;
-  /** A quote older than this is no rate. */
+  /** The maximum age of a quote, in milliseconds. */
   readonly maxAgeMs: number;
-  /** A change by more than this fraction of the last accepted quote has to be confirmed. */
+  /** The relative change from the last accepted quote above which the new one must be confirmed. */
   readonly maxJump: Ratio;
-  /** An accepted quote older than this says nothing about a jump. */
+  /** The maximum age of an accepted quote for the jump check, in milliseconds. */
   readonly jumpWindowMs: number;
   readonly pairs: readonly RatePair[];
 }
@@ -57,7 +57,7 @@ export type ParsedRates =
 const pairsMax = 200;
 const sourcesMax = 9;
 const refreshSecondsMin = 5;
-/** A day: sources that publish once a day need not be asked more often. */
+/** One day: sources that publish daily need no longer interval. */
 const refreshSecondsMax = 86_400;
 
 const percent = z
@@ -82,14 +82,14 @@ const refreshSeconds = z.int().min(refreshSecondsMin).max(refreshSecondsMax);
 
 const sourceSchema = z.strictObject({
   url: z.string().refine(isHttpUrl, {
-    error: "must be an http: or https: URL without a name and password",
+    error: "must be an http: or https: URL without user name and password",
   }),
   value: pointer,
   inverted: z.boolean().default(false),
   dated: pointer.optional(),
   refreshSeconds: refreshSeconds.optional(),
 });
-/** A pair names a source of the file, or describes one of its own. */
+/** A source of a pair: the name of one of the file's sources, or a full description. */
 const pairSourceSchema = z.preprocess(
   (given) => (typeof given === "string" ? { name: given } : given),
   z
@@ -106,7 +106,7 @@ const pairSourceSchema = z.preprocess(
       },
     )
     .refine((source) => (source.url === undefined) === (source.value === undefined), {
-      error: "needs both a url and a value, or neither where it names a source of the file",
+      error: "needs both a url and a value, or neither if it names a source of the file",
     }),
 );
 
@@ -119,7 +119,7 @@ const pairSchema = z
     most: rate.optional(),
   })
   .refine(({ fixed, sources }) => (fixed === undefined) !== (sources === undefined), {
-    error: "needs either a fixed rate or sources to ask",
+    error: "needs either a fixed rate or sources",
   })
   .refine(({ sources = [] }) => new Set(sources.map(({ name }) => name)).size === sources.length, {
     error: "names a source twice",
@@ -138,15 +138,15 @@ const fileSchema = z.strictObject({
   pairs: z
     .record(z.string(), pairSchema)
     .refine((pairs) => Object.keys(pairs).length <= pairsMax, {
-      error: `may hold at most ${String(pairsMax)} pairs`,
+      error: `may contain at most ${String(pairsMax)} pairs`,
     })
     .nullable()
     .default({}),
 });
 
 /**
- * Reads the file of rates; every wrong entry is reported at once.
- * @param symbols the tokens of the network table, which rates may be about beside currencies.
+ * Parses the rates file and reports every invalid entry at once.
+ * @param symbols the tokens of the network table, which rates may refer to besides currencies
  */
 export function parseRates(yamlText: string, symbols: ReadonlySet<string>): ParsedRates {
   const lines = new LineCounter();
@@ -176,7 +176,7 @@ export function parseRates(yamlText: string, symbols: ReadonlySet<string>): Pars
   for (const [name, { sources = [] }] of entries) {
     for (const source of sources) {
       if (source.url !== undefined || shared.has(source.name)) continue;
-      const message = `names ${source.name}, which is none of the file's sources`;
+      const message = `names ${source.name}, which is not a source of the file`;
       problems.push({ path: `pairs.${name}.sources`, message });
     }
   }
@@ -214,11 +214,11 @@ function findWrongPairs(names: readonly string[], symbols: ReadonlySet<string>) 
     }
     const stranger = [from, to].find((code) => !isKnown(code));
     if (stranger !== undefined) {
-      report(`names ${stranger}, which is no currency of ISO 4217 and no token of a network`);
+      report(`names ${stranger}, which is neither an ISO 4217 currency nor a token of a network`);
     }
-    if (from === to) report("must be between two kinds of money");
+    if (from === to) report("must be between two different codes");
     if (names.includes(`${to}/${from}`) && from < to) {
-      report(`is there as ${to}/${from} too, which gives both directions: keep one`);
+      report(`duplicates ${to}/${from}, which covers both directions: keep one`);
     }
   }
   return problems;
@@ -272,7 +272,7 @@ function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
-/** The plan without the pairs that sources are asked for: an installation that asks nobody. */
+/** Removes the pairs that have sources, for installations that fetch no rates. */
 export function withoutSources(plan: RatesPlan): RatesPlan {
   return { ...plan, pairs: plan.pairs.filter(({ fixed }) => fixed !== null) };
 }

@@ -2,38 +2,38 @@ import { day, hour, second, type Clock, type Instant } from "../../kernel/clock.
 import type { RatePair, RateSource, RatesPlan } from "./plan.ts";
 import { loadAnswer, readAnswer, SourceFault, type Asking, type SourceAnswer } from "./source.ts";
 
-/** The first retry after a fault waits this long, each next one twice as long. */
+/** The delay of the first retry, in milliseconds; it doubles with each further failure. */
 const backoffFirst = 30 * second;
 const backoffMost = hour;
-/** A source that asks to be left alone for longer is asked again after this. */
+/** The longest `Retry-After` that is respected, in milliseconds. */
 const retryAfterMost = day;
 
-/** Asks the sources of a plan, each at its own interval, and keeps the last answer of each. */
+/** Polls the sources of a plan, each at its own interval, and keeps their latest responses. */
 export interface RatePoller {
-  /** Whether some source is due at a moment. */
+  /** True if a source is due. */
   isDue(now: Instant): boolean;
-  /** Asks the sources that are due, or all, at the same time. Never rejects for a source's fault. */
+  /** Polls the due sources, or all of them, concurrently. Never rejects because of a source's failure. */
   poll(which: "due" | "all"): Promise<void>;
-  /** The last answers about a pair; sources that were never asked are left out. */
+  /** Returns the latest readings for a pair; sources that were never polled are left out. */
   answersOf(pair: RatePair): SourceAnswer[];
-  /** When a source of the pair is asked next: of those at fault, where too few others answer. */
+  /** Returns the time of the next poll for the pair; if most of its sources fail, the next poll of a failed one. */
   nextAt(pair: RatePair): Instant;
 }
 
-/** A pair whose rate is read from an answer. */
+/** A pair and the source from whose response its rate is read. */
 interface Reader {
   readonly pair: RatePair;
   readonly source: RateSource;
 }
 
-/** A URL, asked once for all pairs whose rates stand in its answer. */
+/** A URL, fetched once for all pairs whose rates it contains. */
 interface Endpoint {
   readonly url: string;
   readonly refreshMs: number;
   readonly readers: Reader[];
-  /** By `keyOf` the reader. */
+  /** Readings by `keyOf` the reader. */
   answers: ReadonlyMap<string, SourceAnswer>;
-  /** Faults in a row. */
+  /** The number of consecutive failures. */
   faults: number;
   dueAt: Instant;
 }
@@ -71,7 +71,7 @@ export function createPoller(deps: {
     endpoint.dueAt = at + waitMs;
   }
 
-  // Once the clock went back, a time further ahead than any source waits is none.
+  // A due time further ahead than any interval can only come from a clock that was set back since.
   const isEndpointDue = ({ dueAt }: Endpoint, now: Instant) =>
     dueAt <= now || dueAt - now > retryAfterMost;
 
@@ -98,7 +98,7 @@ export function createPoller(deps: {
   };
 }
 
-/** The endpoints of a plan by their URLs. */
+/** Returns the endpoints of a plan by URL. */
 function endpointsOf({ pairs }: RatesPlan): ReadonlyMap<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
   for (const pair of pairs) {
@@ -127,7 +127,10 @@ function answerOf(document: unknown, { pair, source }: Reader, at: Instant): Sou
   }
 }
 
-/** How long to wait after a number of faults in a row, in milliseconds: at most an hour, or the source's interval. */
+/**
+ * Returns the delay after a number of consecutive failures, in milliseconds: at most an hour, or the source's interval
+ * if that is longer.
+ */
 function backoff(faults: number, refreshMs: number): number {
   const first = Math.min(backoffFirst, refreshMs);
   return Math.min(first * 2 ** Math.min(faults - 1, 20), Math.max(backoffMost, refreshMs));

@@ -4,7 +4,7 @@ import { parseRetryAfter } from "../outbound/answer.ts";
 import { parseExactJson } from "./exact-json.ts";
 import type { RatePair, RateSource } from "./plan.ts";
 
-/** The part of `fetch` that is used; passed in, so that a test stands in. */
+/** The part of `fetch` that is used; passed in, so that tests replace it. */
 export type RateFetch = (
   url: string,
   init: {
@@ -19,24 +19,24 @@ export type RateFetch = (
   readonly body: AsyncIterable<Uint8Array> | null;
 }>;
 
-/** How sources are asked. */
+/** How sources are fetched. */
 export interface Asking {
   readonly fetch: RateFetch;
   /** Aborted when the program stops. */
   readonly signal: AbortSignal;
-  /** How long the whole exchange may take, in milliseconds (10,000). */
+  /** The time limit for request and response, in milliseconds (10,000). */
   readonly answerMs?: number;
 }
 
-/** The answer of one source about one pair. */
+/** The reading of one source for one pair. */
 export type SourceAnswer =
   | { readonly source: string; readonly rate: Ratio }
   | { readonly source: string; readonly fault: string };
 
-/** Why a source gave no rate, in words for operators: without its URL, which may hold a key. */
+/** The reason why a source gave no rate, for operators: without its URL, which may contain a key. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
-  /** How long the source asked to be left alone (`Retry-After`), in milliseconds; null: it did not say. */
+  /** The delay that the source requested (`Retry-After`), in milliseconds; null: none. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null = null) {
@@ -45,23 +45,23 @@ export class SourceFault extends Error {
   }
 }
 
-/** For the whole exchange, the answer's last byte included. */
+/** The time limit for request and response, including the last byte, in milliseconds. */
 const answerMsMax = 10_000;
 const answerBytesMax = 262_144;
 const shownLengthMax = 40;
 /**
- * The oldest day that a dated rate may be of. Central banks publish on working days: a rate of Maundy Thursday is
- * replaced on the Tuesday after Easter.
+ * The maximum age of a dated rate. Central banks publish on working days: the rate of Maundy Thursday is replaced on
+ * the Tuesday after Easter.
  */
 const quoteAgeMax = 7 * day;
-/** A rate dated further ahead is none. A day, because the day of a rate begins earlier in the east. */
+/** How far in the future a rate's date may be: one day, because dates begin earlier in the east. */
 const quoteAheadMax = day;
-/** Beyond these no pair of money has a rate: the answer is about something else. */
+/** The limits of any plausible rate; a value beyond them is something else. */
 const rateMost = readRatio("1000000000000");
 const rateLeast = ratio(1n, rateMost.numerator);
 
 /**
- * Gets a source's answer: JSON with numbers as the text that they are written in.
+ * Fetches a source's response: JSON, with numbers as their literal text.
  * @throws SourceFault
  */
 export async function loadAnswer(url: string, at: Instant, asking: Asking): Promise<unknown> {
@@ -69,7 +69,7 @@ export async function loadAnswer(url: string, at: Instant, asking: Asking): Prom
 }
 
 /**
- * Reads a pair's rate from a source's answer, exactly as it is written there.
+ * Reads a pair's rate from a source's response, exactly.
  * @throws SourceFault
  */
 export function readAnswer(
@@ -86,7 +86,7 @@ export function readAnswer(
     (pair.least !== null && isLess(rate, pair.least)) ||
     (pair.most !== null && isLess(pair.most, rate));
   if (isAbsurd || isOutside) {
-    throw new SourceFault("its rate is outside of what is believed of the pair");
+    throw new SourceFault("its rate is outside the plausible range of the pair");
   }
   return rate;
 }
@@ -105,10 +105,10 @@ async function load(
       signal: AbortSignal.any([signal, timeout]),
     });
     if (status === 200) return await readText(body);
-    // The connection of an answer that nobody reads would stay busy.
+    // An unread body would keep the connection busy.
     await body?.[Symbol.asyncIterator]().return?.();
     if (status >= 300 && status < 400) {
-      throw new SourceFault("it redirects elsewhere, which is not followed");
+      throw new SourceFault("it answered with a redirect, which is not followed");
     }
     const retryAfterMs = parseRetryAfter(headers.get("retry-after") ?? undefined, at);
     throw new SourceFault(`it answered HTTP ${String(status)}`, retryAfterMs);
@@ -141,7 +141,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a JSON Pointer leads to. */
+/** Returns the value at a JSON Pointer. */
 function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const part of pointer.slice(1).split("/")) {
@@ -156,7 +156,7 @@ function valueAt(document: unknown, pointer: string): unknown {
 const dayForm = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/;
 const unixForm = /^[0-9]{9,11}$/;
 
-/** A source that answers but stopped publishing would be believed for ever. */
+/** Rejects stale rates: a source that still responds but stopped publishing would otherwise be believed forever. */
 function requireRecent(value: unknown, at: Instant): void {
   const text = typeof value === "string" ? value : "";
   const of = unixForm.test(text)
@@ -165,15 +165,15 @@ function requireRecent(value: unknown, at: Instant): void {
       ? Date.parse(text)
       : Number.NaN;
   const shown = JSON.stringify(value).slice(0, shownLengthMax);
-  if (Number.isNaN(of)) throw new SourceFault(`its rate is of ${shown}, which is no day`);
+  if (Number.isNaN(of)) throw new SourceFault(`its rate is dated ${shown}, which is not a date`);
   if (at - of > quoteAgeMax || of - at > quoteAheadMax) {
-    throw new SourceFault(`its rate is of ${shown}, too far from today`);
+    throw new SourceFault(`its rate is dated ${shown}, too far from today`);
   }
 }
 
 function readRate(value: unknown): Ratio {
   const shown = JSON.stringify(value).slice(0, shownLengthMax);
-  if (typeof value !== "string") throw new SourceFault(`its rate is no number but ${shown}`);
+  if (typeof value !== "string") throw new SourceFault(`its rate is ${shown}, not a number`);
   try {
     return readRatio(value);
   } catch {

@@ -3,7 +3,8 @@ import { Defect } from "../../kernel/errors.ts";
 import { systemRandom } from "./random.ts";
 
 /**
- * Sealed texts are base64url of: a version byte, for a phrase its salt, a nonce, the ciphertext, and the tag (AES-256-GCM).
+ * A sealed text is the base64url of a version byte, the salt (only for a phrase), a nonce, the ciphertext and the tag
+ * (AES-256-GCM).
  */
 const keyVersion = 1;
 const phraseVersion = 2;
@@ -12,12 +13,12 @@ const nonceLength = 12;
 const tagLength = 16;
 const saltLength = 16;
 
-/** A sealed text was altered, cut, moved to another place, or sealed with another key. */
+/** Thrown if a sealed text was altered, truncated, moved to another row or column, or sealed with another key. */
 export class SealBroken extends Defect {}
 
 /**
- * Encrypts a small text with a key of `deriveKey`. It opens only with the same associated data: name the row and column
- * that it belongs to (`webhook_endpoints:wep_…:secret`), so that nobody can move it to another.
+ * Encrypts a short text with a key from `deriveKey`. Opening requires the same associated data: pass the row and column
+ * (`webhook_endpoints:wep_…:secret`), so that the text cannot be moved to another.
  */
 export function seal(key: Uint8Array, text: string, associatedData: string): string {
   const header = Buffer.from([keyVersion]);
@@ -33,8 +34,8 @@ export function open(key: Uint8Array, sealed: string, associatedData: string): s
 }
 
 /**
- * Encrypts a text with a key made from a phrase that the caller holds and the store does not, such as an
- * Idempotency-Key. It is as secret as the phrase is hard to guess.
+ * Encrypts a text with a key that is derived from a phrase which the caller holds and the store does not, such as an
+ * Idempotency-Key. It is only as secret as the phrase is hard to guess.
  */
 export function sealWithPhrase(phrase: string, text: string, associatedData = ""): string {
   const header = Buffer.concat([Buffer.from([phraseVersion]), systemRandom(saltLength)]);
@@ -95,6 +96,6 @@ function phraseKey(phrase: string, salt: Uint8Array): Uint8Array {
 
 function broken(): SealBroken {
   return new SealBroken(
-    "A sealed text does not open: it, its place or its key is not the original.",
+    "A sealed text cannot be opened: the text, its associated data or the key has changed.",
   );
 }

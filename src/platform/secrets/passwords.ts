@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { hash as argon2Hash, verify as argon2Verify } from "@node-rs/argon2";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
 
-/** More people sign in at once than this server hashes passwords for. */
+/** Thrown if too many logins wait for a password hash. */
 export const PasswordsBusy = defineProblem({
   code: "busy",
   status: 503,
@@ -10,43 +10,50 @@ export const PasswordsBusy = defineProblem({
 });
 
 export interface Passwords {
-  /** What is wrong with a new password of the account of this e-mail address; null when it may be used. */
+  /** Returns the problem with a new password for the account with this e-mail address; null if it is acceptable. */
   check(password: string, email?: string): Promise<Pick<FieldError, "code" | "message"> | null>;
-  /** Hashes a password that was checked. @throws PasswordsBusy */
+  /**
+   * Hashes a password that passed `check`.
+   * @throws PasswordsBusy
+   */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one that was hashed. Give null for an unknown user: it takes as long, and is never so.
+   * Returns true if the password matches the hash. Pass null for an unknown user: the result is false after the same
+   * time.
    * @throws PasswordsBusy
    */
   verify(password: string, hash: string | null): Promise<boolean>;
 }
 
 export interface PasswordLimits {
-  /** Each hash takes 19 MiB and a worker thread while it runs. */
+  /** The maximum number of concurrent hashes; each takes 19 MiB and a worker thread. */
   readonly activeMax: number;
   readonly waitingMax: number;
 }
 
 /** The cost parameters of argon2id. */
 export interface PasswordCost {
-  /** In KiB. */
+  /** Memory in KiB. */
   readonly memoryCost: number;
-  /** Passes over the memory. */
+  /** The number of passes over the memory. */
   readonly timeCost: number;
   readonly parallelism: number;
 }
 
 const lengthMin = 8;
 const lengthMax = 256;
-/** The cost that OWASP's password storage page names for argon2id, the library's default algorithm. */
+/** The cost that OWASP's password storage guidance gives for argon2id, the library's default algorithm. */
 export const passwordCost: PasswordCost = { memoryCost: 19 * 1_024, timeCost: 2, parallelism: 1 };
 const busySeconds = 1;
 
-/** A hash of random bytes that nobody kept, at the same cost: what an unknown user's password is compared with. */
+/** The hash of discarded random bytes at the same cost, against which the password of an unknown user is compared. */
 const unknownUserHash =
   "$argon2id$v=19$m=19456,t=2,p=1$hSsSYs8vJagS0o1fIxyjwg$6kmtIVrvzghC8ZjWMTfUpnhLKpymhLaXQ4msXbkfAkI";
 
-/** Hashing is slow on purpose: a few at once, and a line that ends, keep a flood of sign-ins from everything else. */
+/**
+ * Creates the password service. Hashing is slow on purpose; limits on concurrent and waiting hashes keep a flood of
+ * logins from starving other work.
+ */
 export function createPasswords(
   { activeMax, waitingMax }: PasswordLimits = { activeMax: 2, waitingMax: 64 },
   cost: PasswordCost = passwordCost,
@@ -59,11 +66,11 @@ export function createPasswords(
       active += 1;
     } else {
       if (waiting.length >= waitingMax) {
-        throw new PasswordsBusy("Too many people are signing in at once. Try again in a moment.", {
+        throw new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
           retryAfterSeconds: busySeconds,
         });
       }
-      // Whoever ends hands its place over, so that nobody new slips in between.
+      // A finished hash passes its slot to the next waiter, so that a new caller cannot take it first.
       await new Promise<void>((go) => waiting.push(go));
     }
     try {
@@ -77,7 +84,7 @@ export function createPasswords(
 
   return {
     async check(password, email) {
-      // Code points, so that an emoji or a rare letter counts once.
+      // Counted in code points, so that an emoji or a rare letter counts once.
       const length = Array.from(password).length;
       if (length < lengthMin || length > lengthMax) {
         const range = `${String(lengthMin)} to ${String(lengthMax)}`;
@@ -85,7 +92,7 @@ export function createPasswords(
       }
       const common = await commonPasswords();
       if (common.has(normalize(password).toLowerCase())) {
-        return { code: "too_common", message: "is one of the first that anybody would try" };
+        return { code: "too_common", message: "is one of the most common passwords" };
       }
       if (email !== undefined && normalize(password).toLowerCase() === email.toLowerCase()) {
         return { code: "is_email", message: "must not be the e-mail address" };
@@ -103,14 +110,14 @@ export function createPasswords(
   };
 }
 
-/** One keyboard types é as one code point, another as two: both are the same password. */
+/** Keyboards may produce é as one code point or as two; both are the same password. */
 function normalize(password: string): string {
   return password.normalize("NFKC");
 }
 
 let commonPasswordsRead: Promise<ReadonlySet<string>> | undefined;
 
-/** Read on first use: most processes never check a new password. */
+/** Loaded on first use: most processes never check a new password. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   commonPasswordsRead ??= readFile(new URL("common-passwords.txt", import.meta.url), "utf8").then(
     (text) => new Set(text.split("\n").filter((line) => line !== "")),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../../kernel/id.ts";
 
-/** The machine's own randomness; the only place that draws it. */
+/** The system's source of randomness; nothing else reads it. */
 export const systemRandom: RandomBytes = (length) => randomBytes(length);

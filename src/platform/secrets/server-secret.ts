@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { defineProblem } from "../../kernel/errors.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
 
-/** What every key of this installation derives from. It is opaque, so that no log line can show it. */
+/**
+ * The secret from which all keys of this installation are derived. It is an opaque object, so that no log line can
+ * contain it.
+ */
 export type ServerSecret = KeyObject;
 
-/** Everything that a key is derived for. Keys of two purposes tell nothing about each other. */
+/** The purposes for which keys are derived. A key for one purpose reveals nothing about another. */
 export type KeyPurpose =
   | "access-tokens"
   | "refresh-tokens"
@@ -17,18 +20,18 @@ export type KeyPurpose =
   | "fingerprint";
 
 export interface SecretSource {
-  /** The secret itself, as the environment gives it; it goes before a file. */
+  /** The secret from the environment; it overrides the file. */
   readonly text: string | null;
-  /** A file that holds it. */
+  /** The path of a file that contains the secret. */
   readonly file: string | null;
-  /** The data folder, which must exist: the secret is made there on first use. Null: it must be given. */
+  /** The data folder, which must exist; a secret is generated there on first use. Null: the secret must be given. */
   readonly dataFolder: string | null;
-  /** False where a store is there already: a secret made now could not be its own. */
+  /** False if a store exists already: a new secret would not match it. */
   readonly mayMake?: boolean;
   readonly randomBytes: RandomBytes;
 }
 
-/** The server cannot start: the secret is missing, too short or unreadable. */
+/** Thrown if the secret is missing, too short or unreadable; the server cannot start. */
 export const SecretUnusable = defineProblem({
   code: "secret_unusable",
   status: 500,
@@ -40,8 +43,8 @@ const keyLength = 32;
 const fileName = "secret";
 
 /**
- * Finds the server's secret, or makes one of 256 random bits in the data folder, in a file that only its owner reads.
- * Processes that start at once end with the same one.
+ * Loads the server's secret, or generates one of 256 random bits in the data folder, in a file that only its owner can
+ * read. Processes that start at the same time end up with the same one.
  * @throws SecretUnusable
  */
 export async function loadServerSecret(source: SecretSource): Promise<ServerSecret> {
@@ -50,7 +53,7 @@ export async function loadServerSecret(source: SecretSource): Promise<ServerSecr
   if (source.dataFolder === null) {
     throw new SecretUnusable(
       "Set TILL_SECRET or TILL_SECRET_FILE: processes that share a database need the same secret. " +
-        "Make one with: openssl rand -base64 32",
+        "Generate one with: openssl rand -base64 32",
     );
   }
   const path = join(source.dataFolder, fileName);
@@ -59,12 +62,12 @@ export async function loadServerSecret(source: SecretSource): Promise<ServerSecr
   return parseSecret(await readSecret(path), path);
 }
 
-/** A key of 256 bits for one purpose; the same secret gives the same key. */
+/** Derives a 256-bit key for a purpose; the same secret gives the same key. */
 export function deriveKey(secret: ServerSecret, purpose: KeyPurpose): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, "till", `till:${purpose}:1`, keyLength));
 }
 
-/** Says which secret a store was made with, and nothing about the secret: 32 hexadecimal digits. */
+/** Returns 32 hexadecimal digits that identify the secret of a store and reveal nothing about it. */
 export function fingerprint(secret: ServerSecret): string {
   return Buffer.from(deriveKey(secret, "fingerprint")).toString("hex").slice(0, 32);
 }
@@ -73,8 +76,8 @@ function parseSecret(text: string, origin: string): ServerSecret {
   const bytes = Buffer.from(text.trim(), "utf8");
   if (bytes.byteLength < secretLengthMin) {
     throw new SecretUnusable(
-      `The secret in ${origin} has ${String(bytes.byteLength)} bytes; it needs ${String(secretLengthMin)} or more. ` +
-        "Make one with: openssl rand -base64 32",
+      `The secret in ${origin} has ${String(bytes.byteLength)} bytes; it needs at least ${String(secretLengthMin)}. ` +
+        "Generate one with: openssl rand -base64 32",
     );
   }
   return createSecretKey(bytes);
@@ -96,8 +99,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * The whole file appears under its name at once, or not at all: a link to a finished file is made only where there is
- * none, so of two processes one wins, and the loser reads the winner's.
+ * Creates the file atomically: it is written under a temporary name and then linked to its final one, which fails if
+ * that exists. Of two processes one succeeds, and the other reads its secret.
  */
 async function create(path: string, randomBytes: RandomBytes): Promise<void> {
   const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}`;
@@ -113,7 +116,7 @@ async function create(path: string, randomBytes: RandomBytes): Promise<void> {
   } catch (cause) {
     if (codeOf(cause) === "EEXIST") return;
     throw new SecretUnusable(
-      `Cannot make the secret in ${path}: ${reasonOf(cause)}. Set TILL_SECRET or TILL_SECRET_FILE instead.`,
+      `Cannot create the secret in ${path}: ${reasonOf(cause)}. Set TILL_SECRET or TILL_SECRET_FILE instead.`,
       { cause },
     );
   } finally {
@@ -122,7 +125,7 @@ async function create(path: string, randomBytes: RandomBytes): Promise<void> {
   await syncFolder(join(path, ".."));
 }
 
-/** Makes the new name survive a power cut. Not every system lets a folder be opened. */
+/** Flushes the new directory entry to disk. Not every system allows opening a folder. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r").catch(() => null);
   if (folder === null) return;
@@ -130,7 +133,10 @@ async function syncFolder(path: string): Promise<void> {
   await folder.close();
 }
 
-/** A copy or a restore may have widened the mode; a file of another owner is left as it is. */
+/**
+ * Restricts the file to its owner, because a copy or restore may have widened its mode. A file of another owner is left
+ * unchanged.
+ */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, 0o600).catch(() => undefined);
@@ -145,7 +151,7 @@ function codeOf(error: unknown): string {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   const reasons: Readonly<Record<string, string>> = {
-    ENOENT: "there is no such file or folder",
+    ENOENT: "the file or folder does not exist",
     EACCES: "permission is denied",
     EISDIR: "it is a folder",
     ENOSPC: "the disk is full",

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { assert } from "../../kernel/errors.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
 
-/** Every kind of opaque token and what it begins with, so that people and leak scanners know one by sight. */
+/** The kinds of opaque tokens and their prefixes, by which people and secret scanners recognize them. */
 export const tokenPrefixes = {
   liveKey: "till_live",
   testKey: "till_test",
@@ -16,21 +16,24 @@ export type TokenKind = keyof typeof tokenPrefixes;
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const tokenLengthBytes = 32;
-/** How many base 62 digits hold 256 bits, and 32. */
+/** The number of base 62 digits that hold 256 bits, and 32 bits. */
 const bodyLength = 43;
 const checksumLength = 6;
 const bodyPattern = new RegExp(
   `^[0-9A-Za-z]{${String(bodyLength)}}[0-9A-Za-z]{${String(checksumLength)}}$`,
 );
 
-/** A token of 256 random bits: prefix, `_`, 43 digits, and a checksum of six. Show it once and store its hash. */
+/**
+ * Returns a token of 256 random bits: prefix, `_`, 43 digits and a checksum of six. Show it once and store only its
+ * hash.
+ */
 export function newToken(kind: TokenKind, randomBytes: RandomBytes): string {
   return tokenOf(kind, randomBytes(tokenLengthBytes));
 }
 
 /**
- * Which of the kinds a text is a token of; null when it is none, or was mistyped or cut. It asks no store, so that
- * guesses cost nothing.
+ * Returns the kind of a token; null if the text is not a token of these kinds, or was mistyped or truncated. It reads
+ * no store, so that guesses are cheap to reject.
  */
 export function parseToken<K extends TokenKind>(text: string, ...kinds: readonly K[]): K | null {
   for (const kind of kinds) {
@@ -42,20 +45,20 @@ export function parseToken<K extends TokenKind>(text: string, ...kinds: readonly
   return null;
 }
 
-/** What the store keeps of a token. A plain hash is enough for 256 random bits: there is nothing to guess. */
+/** Returns the hash that the store keeps. A plain SHA-256 suffices for 256 random bits, which cannot be guessed. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
 /**
- * The refresh token that replaces another. It follows from its predecessor and the server's key for refresh tokens, so
- * that a caller who lost the answer gets the same one again, although the store holds only hashes.
+ * Derives the successor of a refresh token from it and from the server's key for refresh tokens. A client that lost a
+ * response gets the same token again, although the store keeps only hashes.
  */
 export function refreshSuccessor(key: Uint8Array, predecessor: string): string {
   return tokenOf("refresh", createHmac("sha256", key).update(predecessor, "utf8").digest());
 }
 
-/** Compares two secrets in a time that does not tell where they differ. */
+/** Compares two secrets in constant time. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text, "utf8").digest();
   return timingSafeEqual(digest(given), digest(expected));

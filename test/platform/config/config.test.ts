@@ -259,10 +259,10 @@ describe("loadConfig", () => {
       ]);
       write("secret", short);
       expect(await problems({ env: { TILL_SECRET_FILE: file } })).to.deep.equal([
-        "TILL_SECRET_FILE names a file with less than the 32 bytes that a secret needs",
+        "TILL_SECRET_FILE names a file that is too short: a secret has at least 32 bytes",
       ]);
       expect(await problems({ env: { TILL_SECRET_FILE: "nowhere" } })).to.deep.equal([
-        "TILL_SECRET_FILE cannot be read: there is no such file",
+        "TILL_SECRET_FILE cannot be read: the file does not exist",
       ]);
       expect(await problems({ env: { TILL_SECRET_FILE: "." } })).to.deep.equal([
         "TILL_SECRET_FILE cannot be read: it is a folder",
@@ -370,7 +370,7 @@ sandbox:
       expect(second?.headers).to.deep.equal({});
       const foreign = { TILL_TRON_RPC_HEADERS: '{"OTHER-KEY":"k"}' };
       expect(await problems({ env: foreign })).to.deep.equal([
-        "TILL_TRON_RPC_HEADERS gives OTHER-KEY, which no provider in the network table takes",
+        "TILL_TRON_RPC_HEADERS sets OTHER-KEY, which no provider in the network table accepts",
       ]);
       const stranger = { TILL_TRON_RPC_HEADERS: '{"api.trongird.io":{"KEY":"k"}}' };
       expect((await problems({ env: stranger }))[0]).to.match(
@@ -399,7 +399,7 @@ sandbox:
 
     it("of the demo hold the sandbox", async () => {
       const told = await problems({ mode: "demo", env: { TILL_NETWORKS: "tron" } });
-      expect(told[0]).to.match(/^TILL_NETWORKS must name sandbox/);
+      expect(told[0]).to.match(/^TILL_NETWORKS must include sandbox/);
     });
 
     it("come from the operator's own table where there is one", async () => {
@@ -409,7 +409,7 @@ sandbox:
       expect(wrong[0]).to.match(new RegExp(`^networks.tron in ${path} `));
       const missing = await problems({ env: { TILL_NETWORKS_FILE: "none.yaml" } });
       expect(missing).to.deep.equal([
-        `${join(cwd, "none.yaml")} cannot be read: there is no such file`,
+        `${join(cwd, "none.yaml")} cannot be read: the file does not exist`,
       ]);
     });
   });
@@ -456,13 +456,13 @@ sandbox:
       const path = write("data/till.yaml", entries.join("\n"));
       const told = (await problems()).map((problem) => problem.replace(` in ${path}`, ""));
       expect(told).to.deep.equal([
-        "dataDir cannot name the data folder, because it lies in it",
+        "dataDir cannot be set in a file that lies in the data folder",
         "base_url is not a setting; did you mean baseUrl?",
         "TILL_LOG_LEVEL is not a setting; did you mean logLevel?",
         "configFile is not a setting",
         "trno is not a setting; did you mean tron?",
         "tron.rpcUrl is not a setting of a network; did you mean rpcUrls?",
-        "bsc must hold settings of the network: rpcUrls, rpcHeaders, confirmations, pollMs",
+        "bsc must contain settings of the network: rpcUrls, rpcHeaders, confirmations, pollMs",
         "sandbox.rpcUrls is not a setting of a network",
         "nonsense is not a setting",
       ]);
@@ -495,13 +495,13 @@ sandbox:
       write("data/till.yaml", "# nothing\n");
       expect((await load()).config.configFile).to.equal(path);
       expect(await problems({ flags: { config: "no.yaml" } })).to.deep.equal([
-        "--config cannot be read: there is no such file",
+        "--config cannot be read: the file does not exist",
       ]);
       expect(await problems({ flags: { config: "data" } })).to.deep.equal([
         "--config cannot be read: it is a folder",
       ]);
       expect(await problems({ env: { TILL_PLANS_FILE: "no.yaml" } })).to.deep.equal([
-        "TILL_PLANS_FILE cannot be read: there is no such file",
+        "TILL_PLANS_FILE cannot be read: the file does not exist",
       ]);
     });
 
@@ -512,7 +512,7 @@ sandbox:
         layers.push(`a${String(n)}: &a${String(n)} [${Array(10).fill(alias).join(", ")}]`);
       }
       write("data/till.yaml", layers.join("\n"));
-      expect((await problems())[0]).to.match(/refers to itself too often$/);
+      expect((await problems())[0]).to.match(/uses too many YAML aliases$/);
     });
   });
 
@@ -521,11 +521,11 @@ sandbox:
       const isWritable = () => Promise.resolve(false);
       const data = join(cwd, "data");
       expect(await problems({ isWritable })).to.deep.equal([
-        `TILL_DATA_DIR is no use: ${cwd}, where ${data} would be made, cannot be written to: give this user the right, or choose another folder`,
+        `TILL_DATA_DIR cannot be used: ${cwd}, in which ${data} would be created, is not writable: give this user write access, or choose another folder`,
       ]);
       mkdirSync(data);
       expect((await problems({ isWritable, flags: { dataDir: "data" } }))[0]).to.match(
-        /^--data-dir is no use: \S+data cannot be written to/,
+        /^--data-dir cannot be used: \S+data is not writable/,
       );
       expect(await problems({ isWritable: (path) => Promise.resolve(path === data) })).to.be.empty;
     });
@@ -534,7 +534,7 @@ sandbox:
       const file = write("file", "");
       for (const dataDir of ["file", "file/data"]) {
         expect(await problems({ flags: { dataDir } })).to.deep.equal([
-          `--data-dir is no use: ${file} is a file, not a folder`,
+          `--data-dir cannot be used: ${file} is a file, not a folder`,
         ]);
       }
     });
@@ -557,11 +557,11 @@ sandbox:
       if (!(error instanceof ConfigError)) throw error;
       expect(error.problems).to.have.length(6);
       expect(error.message.split("\n")).to.have.length(7);
-      expect(error.message).to.match(/^Some settings are wrong:\n {2}TILL_SECRET must be/);
+      expect(error.message).to.match(/^Some settings are invalid:\n {2}TILL_SECRET must be/);
       const levels = error.settings.filter(({ name }) => name === "TILL_LOG_LEVEL");
       expect(levels.map(({ value }) => value)).to.deep.equal(["debug"]);
       const ports = error.settings.filter(({ name }) => name === "TILL_PORT");
-      expect(ports.map(({ value }) => value)).to.deep.equal(["(wrong)"]);
+      expect(ports.map(({ value }) => value)).to.deep.equal(["(invalid)"]);
     }
   });
 });

@@ -117,7 +117,7 @@ describe("the catalog of plans", () => {
     ["a price below zero", plan({ price: '"-1"' }), /growth.price: must be an amount/],
     ["a price without a limit", plan({ includedInvoices: "null" }), /growth.overagePrice: must be/],
     ["an id of capitals", plan().replace("growth:", "Growth:"), /a plan's id starts with/],
-    ["no plan", `${billing}plans: {}\n`, /plans: must hold a plan/],
+    ["no plan", `${billing}plans: {}\n`, /plans: must contain at least one plan/],
     ["no deadlines", plan().replace(billing, ""), /billing: /],
     ["an empty file", "", /the file: /],
     ["text that is no YAML", "plans: [", /line 1: /],

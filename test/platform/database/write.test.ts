@@ -138,7 +138,7 @@ eachStore("db.write", (store) => {
 
   it("refuses a read inside a write that goes past its tx", async () => {
     const error = await failure(write(() => db.find(accounts, "")));
-    expect(String(error)).to.contain("went past its tx");
+    expect(String(error)).to.contain("bypassed its tx");
   });
 
   it("may follow a write, and may be started by what follows it", async () => {

@@ -119,8 +119,8 @@ describe("the file of rates", () => {
   it("tells all that is wrong", () => {
     const wrong: readonly (readonly [string, string])[] = [
       ["pairs: { EURUSD: { fixed: '1' } }", "pairs.EURUSD: must be named by two codes"],
-      ["pairs: { EUR/XYZ: { fixed: '1' } }", "names XYZ, which is no currency"],
-      ["pairs: { EUR/EUR: { fixed: '1' } }", "must be between two kinds"],
+      ["pairs: { EUR/XYZ: { fixed: '1' } }", "names XYZ, which is neither an ISO 4217 currency"],
+      ["pairs: { EUR/EUR: { fixed: '1' } }", "must be between two different codes"],
       ["pairs: { EUR/USD: { fixed: '1' }, USD/EUR: { fixed: '1' } }", "keep one"],
       ["pairs: { EUR/USD: { fixed: 1.08 } }", "write it in quotes"],
       ["pairs: { EUR/USD: { fixed: '0' } }", "must be a decimal number above 0"],
@@ -130,7 +130,7 @@ describe("the file of rates", () => {
       [`pairs: { EUR/USD: { sources: [${ask("")}, ${ask("")}] } }`, "names a source twice"],
       ["pairs: { EUR/USD: { sources: [{ name: a, url: 'file:///x', value: '/a' }] } }", "http:"],
       ["pairs: { EUR/USD: { sources: [{ name: a, url: 'https://a', value: a }] } }", "Pointer"],
-      ["pairs: { EUR/USD: { sources: [a] } }", "names a, which is none of the file's sources"],
+      ["pairs: { EUR/USD: { sources: [a] } }", "names a, which is not a source of the file"],
       ["pairs: { EUR/USD: { sources: [5] } }", "must be the name of a source"],
       ["pairs: { EUR/USD: { sources: [{ name: a, url: 'https://a' }] } }", "needs both a url"],
       [`sources: { a: ${ask("")} }`, "name"],

@@ -140,9 +140,9 @@ describe("the shipped sources of rates", () => {
     sources.set("er-api", { body: '{"time_last_update_unix":1700000000,"rates":{"EUR":0.9}}' });
     await own.poll("all");
     expect(faults()).to.deep.equal([
-      "it redirects elsewhere, which is not followed",
+      "it answered with a redirect, which is not followed",
       "its answer has nothing at /rates/EUR",
-      'its rate is of "1700000000", too far from today',
+      'its rate is dated "1700000000", too far from today',
     ]);
     // A source that lacks one currency still answers for the others.
     expect(own.answersOf(pairOf("GBP/USD"))[1]).to.have.property("rate");

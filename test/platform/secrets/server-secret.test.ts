@@ -109,7 +109,7 @@ describe("the server's secret", () => {
 
   it("is refused when its file is missing, empty or a folder", async () => {
     const absent = await refusal({ file: join(folder, "absent") });
-    expect(absent.message).to.contain("there is no such file");
+    expect(absent.message).to.contain("the file or folder does not exist");
     expect((await refusal({ file: folder })).message).to.contain("it is a folder");
     await writeFile(join(folder, "secret"), "");
     expect((await refusal({ dataFolder: folder })).message).to.contain("0 bytes");

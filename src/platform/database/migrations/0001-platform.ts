@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** What the mechanisms keep: leases, jobs, events, the audit log, answers kept for an Idempotency-Key. */
+/** Tables of the platform: leases, jobs, events, the audit log, stored responses of Idempotency-Keys. */
 export const migration: Migration = {
   version: 1,
   name: "platform",

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** Users, organizations, their review, sessions and API keys. */
+/** Users, organizations, organization reviews, sessions and API keys. */
 export const migration: Migration = {
   version: 2,
   name: "identity",

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** Where merchants are paid, what they ask payers for, and how payments are told apart. */
+/** Wallets, invoices, and the holds that distinguish their payments. */
 export const migration: Migration = {
   version: 4,
   name: "wallets-invoices",

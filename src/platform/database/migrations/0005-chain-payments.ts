@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** What the watcher has seen of each network, the transfers that it found, and what they pay for. */
+/** The watcher's state for each network, transfers and payments. */
 export const migration: Migration = {
   version: 5,
   name: "chain-payments",

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** Where events are sent, what is on its way there, and what became of each attempt. */
+/** Webhook endpoints, deliveries and their attempts. */
 export const migration: Migration = {
   version: 6,
   name: "webhooks",
@@ -67,7 +67,8 @@ export const migration: Migration = {
       body_excerpt ${types.text},
       PRIMARY KEY (delivery_id, number)
     )`,
-    // PostgreSQL takes the two to be independent, and would look through all of one for what hardly any of them is.
+    // PostgreSQL assumes that the two conditions are independent, and would scan all rows of one for the few that match
+    // both.
     ...(dialect === "postgres"
       ? [
           `CREATE STATISTICS webhook_deliveries_endpoint_and_status (mcv) ON endpoint_id, status FROM webhook_deliveries`,

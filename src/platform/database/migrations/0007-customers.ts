@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** Whom merchants ask for money. */
+/** Customers of merchants. */
 export const migration: Migration = {
   version: 7,
   name: "customers",

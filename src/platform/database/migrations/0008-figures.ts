@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** What analytics and usage are read from: sums by hour and day, and the changes that are not in them yet. */
+/** The figures of analytics and usage: sums by hour and day, and the changes that are not added to them yet. */
 export const migration: Migration = {
   version: 8,
   name: "figures",

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** What the platform asks its merchants for, and what it gives them. */
+/** Subscriptions, platform invoices, credits and discounts. */
 export const migration: Migration = {
   version: 9,
   name: "billing",

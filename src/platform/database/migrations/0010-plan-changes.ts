@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * A scheduled plan change keeps the terms under which it was requested, and takes effect at the end of the current
- * period: in a trial too, where it used to wait for the end of the period that was paid already.
+ * A scheduled plan change keeps the terms under which it was requested and takes effect at the end of the current
+ * period, also in a trial, where it used to wait for the end of the first paid period.
  */
 export const migration: Migration = {
   version: 10,

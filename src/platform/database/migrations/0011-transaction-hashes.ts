@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * The transactions of an invoice's counted payments stand in its row, so that lists and events show them without a
- * query of their own. A payment gets its transfer's hash, from which they follow.
+ * An invoice's row holds the transaction hashes of its counted payments, so that lists and events show them without a
+ * further query. A payment's row gets the hash of its transfer, from which they are derived.
  */
 export const migration: Migration = {
   version: 11,
@@ -15,7 +15,7 @@ export const migration: Migration = {
       `UPDATE payments SET transaction_hash =
         (SELECT transfers.transaction_hash FROM transfers WHERE transfers.id = payments.transfer_id)`,
       `ALTER TABLE invoices ADD COLUMN transaction_hashes ${types.json} NOT NULL DEFAULT '[]'`,
-      // An invoice shows a hash in its network's form, which its address tells: 0x on EVM networks.
+      // Invoices show a hash in the form of its network, which follows from its address: with 0x on EVM networks.
       `UPDATE invoices SET transaction_hashes = (
         SELECT CAST(${asList} AS TEXT) FROM (
           SELECT CASE WHEN invoices.wallet_address LIKE '0x%' THEN '0x' ELSE '' END || transaction_hash AS hash,

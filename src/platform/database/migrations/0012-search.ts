@@ -2,13 +2,16 @@ import { metadataTerm, wordsOf, wordTerm } from "../../../kernel/search.ts";
 import type { Tx } from "../database.ts";
 import type { Migration } from "../migrate.ts";
 
-/** Rows that get their terms at once. */
+/** Rows indexed per statement. */
 const batchRows = 1_000;
 
 const invoiceFacet = `(status || ' ' || network || ' ' || token_symbol || ' ' || settlement_currency || ' ' || coalesce(wallet_id, ''))`;
 const paymentFacet = `(status || ' ' || network || ' ' || token)`;
 
-/** Finds invoices and payments by every combination of filters, and in other orders than that of their creation. */
+/**
+ * Indexes and search terms for finding invoices and payments by every combination of filters, and for orders other than
+ * creation.
+ */
 export const migration: Migration = {
   version: 12,
   name: "search",
@@ -71,9 +74,9 @@ export const migration: Migration = {
 interface TextRow {
   readonly id: string;
   readonly organizationId: string;
-  /** A description, or a name. */
+  /** The text of a description or name. */
   readonly text: string | null;
-  /** JSON: texts by their keys. */
+  /** Metadata as a JSON object of texts. */
   readonly metadata: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** A subscription counts the invoices that are issued in its period, where its plan has a limit. */
+/** A subscription counts the invoices that are issued in its period if its plan limits them. */
 export const migration: Migration = {
   version: 13,
   name: "issued invoices",

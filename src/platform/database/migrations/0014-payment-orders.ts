@@ -2,7 +2,9 @@ import type { Migration } from "../migrate.ts";
 
 const paymentFacet = `(status || ' ' || network || ' ' || token)`;
 
-/** Lists payments by the time of their block and by amount, and finds those of a sender for the platform too. */
+/**
+ * Indexes for listing payments by block time and by amount, and for finding a sender's payments across organizations.
+ */
 export const migration: Migration = {
   version: 14,
   name: "payment orders",

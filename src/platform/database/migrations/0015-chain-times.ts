@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Holds are released by the time of the newest final block, which is kept beside its hash; 0 until the cursor moves
- * next. Expired invoices whose deadline lies ahead of the chain's time are found by an index, to open again.
+ * Holds are released by the time of the newest final block, which is stored with its hash; 0 until the cursor moves
+ * next. An index finds expired invoices whose deadline is ahead of the chain's time, to reopen them.
  */
 export const migration: Migration = {
   version: 15,

@@ -1,6 +1,9 @@
 import type { Migration } from "../migrate.ts";
 
-/** Organizations set how long late money finds its invoice, and amounts of dead invoices are given again. */
+/**
+ * Organizations set the period in which late payments are matched to their invoice; afterwards an amount may be
+ * assigned again.
+ */
 export const migration: Migration = {
   version: 16,
   name: "late windows",

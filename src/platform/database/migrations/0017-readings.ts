@@ -1,8 +1,8 @@
 import type { Migration } from "../migrate.ts";
 
 /**
- * Every range of blocks has its readings, of which there are several. The ranges that the watcher read before count as
- * read once, by an unknown provider; the comparisons with a second provider are not kept.
+ * Each range of blocks has several readings. The ranges that the watcher read earlier count as read once, by an unknown
+ * provider; comparisons with a second provider are not kept.
  */
 export const migration: Migration = {
   version: 17,

@@ -7,22 +7,22 @@ import { statementOf, type Session } from "../statement.ts";
 import type { SqlValue } from "../table.ts";
 import { isServerError, RolledBackByServer, translate } from "./errors.ts";
 
-/** A connection while it is lent by its pool. Its errors are ours. */
+/** A connection on loan from the pool. It throws the store's errors. */
 export interface Lent extends Session {
-  /** A statement without values, such as COMMIT; gives the server's word for what it did. */
+  /** Runs a statement without values, such as COMMIT; returns the server's command tag. */
   exec(sql: string): Promise<string>;
-  /** The server undid the transaction on account of another, so the same write may run again. */
+  /** True if the server rolled the transaction back because of another, so that the write may be retried. */
   wasRolledBack(): boolean;
-  /** False after its connection was lost, or its state is not known. */
+  /** False if the connection was lost or its state is unknown. */
   isUsable(): boolean;
 }
 
-/** A server that does not answer is given up after this; its own timeout of a statement is shorter. */
+/** The client-side timeout of a query, in milliseconds; the server's statement timeout is shorter. */
 export const answerMilliseconds = 40_000;
-/** A migration takes as long as it takes. */
+/** The query timeout of migrations, in milliseconds. */
 const patientMilliseconds = 24 * 3_600_000;
 
-/** pg's own typings lack the timeout of one query. */
+/** pg's typings lack the timeout of a single query. */
 interface Query {
   readonly text: string;
   readonly name?: string;
@@ -31,14 +31,14 @@ interface Query {
 }
 
 export function makeLent(client: Client): Lent {
-  // pg asks that a query is given to it when the one before has ended.
+  // pg requires that a query is issued only after the previous one has ended.
   const inOrder = makeSerial();
   let isUsable = true;
   let wasRolledBack = false;
   let timeout = answerMilliseconds;
 
   function failed(error: unknown, sql: string): Error {
-    // Our own type parsers refuse a value, after which the connection is as it was.
+    // A Defect comes from the type parsers of this program; the connection is still usable.
     if (!(error instanceof Defect) && !isServerError(error)) isUsable = false;
     if (isServerError(error) && error.code.startsWith("57P")) isUsable = false;
     const ours = translate(error, sql);
@@ -73,7 +73,7 @@ export function makeLent(client: Client): Lent {
     all: async (sql, values) => (await prepared(sql, values)).rows,
     async run(sql, values) {
       const { rowCount } = await prepared(sql, values);
-      // Where the transaction has told the server not to lose patience, neither does this side.
+      // If the transaction lifts the server's timeout, the client lifts its own too.
       if (sql.startsWith("SET LOCAL statement_timeout")) timeout = patientMilliseconds;
       return rowCount ?? 0;
     },
@@ -84,10 +84,13 @@ export function makeLent(client: Client): Lent {
 }
 
 const names = new Map<string, string>();
-/** Texts are fixed in the program, so they are few; made-up ones must not eat the memory. */
+/**
+ * The maximum number of cached names. The program's statements are constant and few; generated texts must not exhaust
+ * memory.
+ */
 const nameLimit = 4_000;
 
-/** The name that a text is prepared under on every connection. */
+/** Returns the name under which a statement is prepared on every connection. */
 function nameOf(sql: string): string {
   let name = names.get(sql);
   if (name === undefined) {

@@ -6,7 +6,7 @@ import {
   writeOutsideTransaction,
 } from "../errors.ts";
 
-/** An error that the server itself reported. */
+/** An error that the server reported. */
 interface ServerError extends Error {
   readonly code: string;
   readonly severity: string;
@@ -14,9 +14,9 @@ interface ServerError extends Error {
   readonly table?: string;
 }
 
-/** Connection exceptions, insufficient resources, operator intervention, system errors. */
+/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors. */
 const unavailableClasses = new Set(["08", "53", "57", "58"]);
-/** lock_timeout and the two transaction timeouts. */
+/** SQLSTATEs of lock_timeout and the two transaction timeouts. */
 const unavailableCodes = new Set(["55P03", "25P03", "25P04"]);
 const retriedCodes = new Set(["40001", "40P01"]);
 
@@ -24,7 +24,7 @@ export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-/** The server undid the transaction on account of another (a deadlock, say): the same write may run again. */
+/** The server rolled the transaction back because of another, for example a deadlock; the write may be retried. */
 export class RolledBackByServer extends Error {
   override readonly name = "RolledBackByServer";
 
@@ -33,7 +33,7 @@ export class RolledBackByServer extends Error {
   }
 }
 
-/** The driver's error as one of ours. */
+/** Translates a driver's error into one of the store's errors. */
 export function translate(error: unknown, sql: string): unknown {
   if (error instanceof Defect) return error;
   if (!isServerError(error)) return unavailable("The connection to the database was lost", error);

@@ -13,11 +13,11 @@ import type { Lent } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { makePool } from "./pool.ts";
 
-/** Writes at the same time; PostgreSQL shares its flushes to disk among them. */
+/** Concurrent writes; PostgreSQL groups their flushes to disk. */
 const writerConnections = 10;
-/** Reads have connections of their own, so that they never queue behind writes. */
+/** Reads have separate connections, so that they never wait for writes. */
 const readerConnections = 6;
-/** How often a write runs again after a deadlock or a serialization failure. */
+/** The maximum number of attempts after a deadlock or a serialization failure. */
 const attemptLimit = 10;
 const retryMilliseconds = 5;
 
@@ -72,7 +72,8 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
       return await run();
     } catch (error) {
       if (!(error instanceof RolledBackByServer)) throw error;
-      if (count >= attemptLimit) throw unavailable("Too many writes met on the same rows", error);
+      if (count >= attemptLimit)
+        throw unavailable("Too many concurrent writes changed the same rows", error);
       await delay(retryMilliseconds * count);
     }
   }
@@ -94,14 +95,16 @@ async function attempt<T>(
     await insertRows("postgres", lent, outcome.appended);
   } catch (error) {
     if (lent.isUsable()) await lent.exec("ROLLBACK").catch(() => undefined);
-    // `fn` may have made something else of the error.
+    // `fn` may have replaced the error.
     throw lent.wasRolledBack() ? new RolledBackByServer("the server rolled back", error) : error;
   }
   await commit(lent);
   return outcome;
 }
 
-/** A connection that died while it lay in the pool is found here, where nothing has happened yet. */
+/**
+ * BEGIN detects a connection that broke while idle in the pool; nothing has happened yet, so the write may be retried.
+ */
 async function begin(lent: Lent): Promise<void> {
   try {
     await lent.exec("BEGIN");
@@ -110,13 +113,13 @@ async function begin(lent: Lent): Promise<void> {
   }
 }
 
-/** A COMMIT that was not answered may have happened: it is never taken for done, and never run again by itself. */
+/** A COMMIT without a response may have succeeded: the write is neither reported as done nor retried automatically. */
 async function commit(lent: Lent): Promise<void> {
   let command: string;
   try {
     command = await lent.exec("COMMIT");
   } catch (error) {
-    // A deferred constraint or another transaction stood against it, and the server has said so.
+    // The server reported that a deferred constraint or another transaction prevented the commit.
     const wasRefused = error instanceof UniqueViolation || error instanceof StatementFailed;
     if (wasRefused || error instanceof RolledBackByServer) throw error;
     throw outcomeUnknown(error);

@@ -6,7 +6,7 @@ import { readAsSqliteDoes } from "./types.ts";
 
 export interface PoolOptions {
   readonly url: string;
-  /** What the server calls the connections. */
+  /** The application name that the server shows for the connections. */
   readonly name: string;
   readonly connections: number;
   /** Statements that every new connection runs first. */
@@ -14,17 +14,17 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Lends a connection while `fn` runs; callers take turns. */
+  /** Lends a connection while `fn` runs; callers are served in order of arrival. */
   use<T>(fn: (connection: Lent) => Promise<T>): Promise<T>;
-  /** Waits for those who have a connection, and lends no more. */
+  /** Waits for borrowed connections and lends no more. */
   close(): Promise<void>;
 }
 
-/** How long it may take to open a connection. */
+/** The timeout for opening a connection, in milliseconds. */
 const connectMilliseconds = 4_000;
-/** How long an unused connection is kept. */
+/** How long an idle connection is kept, in milliseconds. */
 const idleMilliseconds = 60_000;
-/** Callers that may wait for a connection; more are refused at once. */
+/** The maximum number of callers that wait for a connection; further ones are refused at once. */
 const waitingLimit = 20_000;
 
 /** The part of Sequelize's connection manager that hands out pg's clients. */
@@ -89,8 +89,9 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
 }
 
 /**
- * Sequelize listens to a client for errors only a moment after it is connected. A server that goes down in that moment
- * would end this process; so that the client's next query fails instead, somebody listens from the start.
+ * Returns a client class that listens for errors from the start. Sequelize attaches its listener only a moment after
+ * connecting; a server that goes down in that moment would end this process. With the listener, the client's next query
+ * fails instead.
  */
 function listening(Plain: typeof Client): typeof Client {
   return class extends Plain {
@@ -114,7 +115,10 @@ interface Gate {
   leave(): void;
 }
 
-/** Lets as many in as there are places, in the order they came: Sequelize's pool would give up on a long queue. */
+/**
+ * Limits the number of concurrent callers, first come, first served. Sequelize's own pool would time out on a long
+ * queue.
+ */
 function makeGate(places: number): Gate {
   const waiting: (() => void)[] = [];
   let free = places;

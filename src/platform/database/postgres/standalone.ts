@@ -1,7 +1,7 @@
 import { makeLent, type Lent } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
-/** One connection of its own that can only read. */
+/** Opens a single read-only connection outside any pool. */
 export async function connectAlone(
   url: string,
   connectMilliseconds: number,
@@ -13,7 +13,7 @@ export async function connectAlone(
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: 30_000,
   });
-  // A connection that breaks while nothing is asked has nobody else to tell.
+  // Without a listener, the error of an idle connection would end the process.
   client.on("error", () => undefined);
   await client.connect();
   readAsSqliteDoes(client, driver.types.builtins);

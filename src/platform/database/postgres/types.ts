@@ -1,7 +1,7 @@
 import type { Client, types } from "pg";
 import { Defect } from "../../../kernel/errors.ts";
 
-/** Lets a connection answer as SQLite does: whole numbers as numbers, and a condition that is selected as 1 or 0. */
+/** Makes results equal to SQLite's: whole numbers as numbers, and selected conditions as 1 or 0. */
 export function readAsSqliteDoes(client: Client, builtins: typeof types.builtins): void {
   client.setTypeParser(builtins.INT8, parseInteger);
   client.setTypeParser(builtins.BOOL, (text) => (text === "t" ? 1 : 0));

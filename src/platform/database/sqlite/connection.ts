@@ -4,18 +4,18 @@ import { makeSerial } from "../serial.ts";
 import { statementOf, type Session } from "../statement.ts";
 import type { SqlValue } from "../table.ts";
 
-/** Prepared statements kept on one connection; the least recently used goes first. */
+/** The maximum number of prepared statements per connection; the least recently used is dropped first. */
 const preparedLimit = 500;
 
 export interface Connection extends Session {
-  /** A text without values, such as a pragma or COMMIT, kept prepared like any other. */
+  /** Runs a statement without values, such as a pragma or COMMIT; it is prepared like any other. */
   exec(sql: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Statements on a connection that Sequelize opened, each prepared once. They run in the order they were given:
- * node-sqlite3 by itself promises no order between two prepared statements. Errors are the driver's own.
+ * Wraps a connection that Sequelize opened. Each statement is prepared once, and statements run in the order in which
+ * they were issued: node-sqlite3 guarantees no order between two prepared statements. Errors are those of the driver.
  */
 export function makeConnection(raw: RawConnection): Connection {
   const prepared = new Map<string, Prepared>();
@@ -70,7 +70,7 @@ export function makeConnection(raw: RawConnection): Connection {
     });
   }
 
-  // `all` and not `get`: node-sqlite3 leaves a statement that was read by `get` open, and with it its snapshot.
+  // `all` instead of `get`: node-sqlite3 leaves a statement that was read with `get` open, and with it its snapshot.
   const rows = (sql: string, values: readonly SqlValue[]): Promise<RawRow[]> =>
     execute(sql, (statement, finish) => {
       statement.all(values, (error: Error | null, found: RawRow[]) => {

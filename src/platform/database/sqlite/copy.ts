@@ -5,12 +5,12 @@ import type { Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
 import { connectTo } from "./standalone.ts";
 
-/** How long the copy waits for a lock of another process. */
+/** How long the copy waits for a lock of another process, in milliseconds. */
 const busyTimeoutMilliseconds = 15_000;
 
 /**
- * Writes a checked copy of a SQLite store to a file that is not there yet, for its owner alone. The store may be in
- * use: the copy is of one moment. Under its name there is the whole copy or nothing.
+ * Writes a verified copy of a SQLite store to a file that does not exist yet, readable only by its owner. The store may
+ * be in use: the copy is a consistent snapshot. It appears under its name completely or not at all.
  */
 export async function copySqlite(file: string, target: string): Promise<void> {
   const draft = `${target}.partial`;
@@ -35,7 +35,7 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 async function check(copy: Connection): Promise<void> {
   const found = await copy.all("PRAGMA quick_check", []);
   if (found.length === 1 && found[0]?.["quick_check"] === "ok") return;
-  throw new Defect("the copy of the store is damaged: look at the disk before you go on");
+  throw new Defect("the copy of the store is damaged: check the disk before you continue");
 }
 
 async function withConnection(
@@ -52,10 +52,10 @@ async function withConnection(
   }
 }
 
-/** A file, or the folder that holds its name. */
+/** Flushes a file, or the folder that holds its name, to disk. */
 async function sync(path: string): Promise<void> {
   const handle = await openFile(path, "r");
-  // Not every system lets a folder be synced.
+  // Not every system allows syncing a folder.
   await handle.sync().catch(() => undefined);
   await handle.close();
 }

@@ -5,7 +5,7 @@ interface SqliteError extends Error {
   readonly code: string;
 }
 
-/** What is no fault of the statement: the file is locked, full, gone or broken. */
+/** Reasons outside the statement: the file is locked, full, missing or damaged. */
 const reasons: Readonly<Record<string, string>> = {
   SQLITE_BUSY: "Another process has kept the store locked",
   SQLITE_LOCKED: "Another process has kept the store locked",
@@ -27,7 +27,7 @@ export function isSqliteError(error: unknown): error is SqliteError {
   );
 }
 
-/** The driver's error as one of ours; anything else as it is. */
+/** Translates a driver's error into one of the store's errors; returns any other error unchanged. */
 export function translate(error: unknown, sql: string): unknown {
   if (!isSqliteError(error)) return error;
   const reason = reasons[error.code];
@@ -37,7 +37,7 @@ export function translate(error: unknown, sql: string): unknown {
   return new StatementFailed(error.code, error.message.replace(/^SQLITE_\w+: /, ""), sql);
 }
 
-/** SQLite names the columns (`wallets.network, wallets.address`), or the index where it is on an expression. */
+/** SQLite names the columns (`wallets.network, wallets.address`), or the index if it is on an expression. */
 function violated(text: string): UniqueViolation {
   const byName = /^index '(.+)'$/.exec(text)?.[1];
   if (byName !== undefined) {

@@ -2,20 +2,20 @@ import { isSqliteError, translate } from "./errors.ts";
 import { connectTo } from "./standalone.ts";
 
 export interface FileLock {
-  /** Lets the file go; so does the end of the process, however it ends. */
+  /** Releases the lock; the end of the process, however it ends, releases it too. */
   release(): Promise<void>;
 }
 
 /**
- * Takes a lock that one process at a time can have; null while another has it. It is the operating system's lock on
- * the file, as SQLite takes it: after a kill it is gone at once, no process id has to be believed, and containers that
- * share a volume see it too.
+ * Takes an exclusive lock; null if another process has it. It is the operating system's lock on the file, taken through
+ * SQLite: a kill releases it at once, no process id has to be trusted, and containers that share a volume respect it
+ * too.
  */
 export async function lockFile(path: string): Promise<FileLock | null> {
   const connection = await connectTo(path);
   try {
     await connection.exec("PRAGMA busy_timeout = 0");
-    // Nothing is ever written, so nothing has to be undone: no journal lies about after a kill.
+    // Nothing is ever written, so no rollback journal needs to stay behind after a kill.
     await connection.exec("PRAGMA journal_mode = MEMORY");
     await connection.exec("BEGIN EXCLUSIVE");
   } catch (error) {

@@ -8,11 +8,11 @@ import { makeUsage } from "../usage.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
 import { inWriter, type Writer } from "./writer.ts";
 
-/** Writes that share one COMMIT, at most. */
+/** The maximum number of writes per COMMIT. */
 const groupLimit = 128;
-/** A group takes no further write after this long, so that its first is not kept waiting. */
+/** The time after which a group takes no further write, in milliseconds, so that its first does not wait long. */
 const groupMilliseconds = 20;
-/** Writes that may wait; more are refused at once. */
+/** The maximum number of waiting writes; further ones are refused at once. */
 const waitingLimit = 20_000;
 
 interface Item {
@@ -29,15 +29,15 @@ interface Done {
 
 export interface Lane {
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Waits until all that were given are answered, and takes no more. */
+  /** Refuses new writes and waits until all others are answered. */
   close(): Promise<void>;
 }
 
 /**
- * The one lane that all writes of this process go through, on one connection. Those that wait together share one
- * transaction and one COMMIT; each is answered after the COMMIT, when it is on disk. One that fails before it changed
- * anything is left out; one that fails later rolls the group back, and each of it runs again by itself, so that a bad
- * one fails alone.
+ * Creates the write queue: all writes of this process go through it, on one connection. Waiting writes share a
+ * transaction and a COMMIT; each is answered after the COMMIT, when it is on disk. A write that fails before it changed
+ * anything is left out of the group. A write that fails later rolls the group back, and then every write of the group
+ * runs again in a transaction of its own, so that only the failing one fails.
  */
 export function makeLane(writer: Writer, writeMilliseconds: number, logger: StoreLogger): Lane {
   const waiting: Item[] = [];
@@ -81,7 +81,10 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
     await commit(done);
   }
 
-  /** Null when the write failed before it changed anything, and was answered; throws when the group is lost with it. */
+  /**
+   * Returns null if the write failed before it changed anything; it is answered then. Throws if the group is lost with
+   * it.
+   */
   async function runInGroup(item: Item): Promise<Outcome<unknown> | null> {
     const session = inWriter(writer);
     try {
@@ -93,7 +96,7 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
     }
   }
 
-  /** After a group has failed as a whole: each of it once more by itself, so that only the bad one fails. */
+  /** Runs each write of a failed group again in its own transaction, so that only the failing one fails. */
   async function runApart(group: readonly Item[], error: unknown): Promise<void> {
     if (group.length === 1) group[0]?.reject(error);
     else for (const item of group) await runAlone(item);
@@ -123,7 +126,7 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
       await writer.exec("COMMIT");
     } catch (error) {
       await writer.rollBack();
-      // A deferred constraint is the fault of one; a disk that fails is everybody's.
+      // A deferred constraint concerns one write; a failing disk concerns all.
       if (error instanceof StatementFailed)
         await runApart(
           done.map(({ item }) => item),
@@ -155,7 +158,7 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
   };
 }
 
-/** The appended rows of all writes of the group, together table by table. */
+/** Inserts the appended rows of all writes of the group, table by table. */
 async function flush(writer: Writer, done: readonly Done[]): Promise<void> {
   const together: EncodedRows = new Map();
   for (const { outcome } of done) {

@@ -13,11 +13,11 @@ import { makeLane } from "./lane.ts";
 import { makeReaders } from "./readers.ts";
 import { makeWriter } from "./writer.ts";
 
-/** Connections for reading. Each statement takes a thread of libuv's pool, which has four. */
+/** The number of read connections. Each running statement occupies a thread of libuv's pool. */
 const readerCount = 3;
-/** How long a statement waits for a lock of another process. */
+/** How long a statement waits for a lock of another process, in milliseconds. */
 const busyTimeoutMilliseconds = 15_000;
-/** What the log may keep of its size after a checkpoint. */
+/** The maximum size of the write-ahead log after a checkpoint, in bytes. */
 const journalBytes = 64 * 1024 * 1024;
 
 const writerPragmas = [
@@ -26,17 +26,17 @@ const writerPragmas = [
   "synchronous = FULL",
   "foreign_keys = ON",
   `journal_size_limit = ${String(journalBytes)}`,
-  // What a statement may have to undo is kept in memory, not in a file.
+  // Rollback data of a statement is kept in memory, not in a file.
   "temp_store = MEMORY",
-  // In kibibytes. A transaction of many rows comes back to its pages; what is not touched takes no memory.
+  // In kibibytes. A transaction of many rows revisits its pages; unused cache takes no memory.
   "cache_size = -16384",
-  // From here on the writer waits for other processes by itself.
+  // From here on the writer polls for the lock itself.
   "busy_timeout = 0",
 ];
 
-// No ANALYZE and no `PRAGMA optimize`: connections stay open for months and learn of new figures only when they are
-// opened, so that a table which was small then would be read whole for as long. Without figures SQLite takes the index
-// that most of a condition fits, and every list has one that fits all of it.
+// No ANALYZE and no `PRAGMA optimize`: connections stay open for months and read statistics only when they are opened,
+// so a table that was small then would be scanned whole all that time. Without statistics SQLite chooses the index that
+// matches most of a condition, and every list has one that matches all of it.
 const readerPragmas = [`busy_timeout = ${String(busyTimeoutMilliseconds)}`, "query_only = ON"];
 
 /** The part of Sequelize's connection manager that hands out raw connections. */
@@ -65,7 +65,7 @@ export async function openSqlite(
 
   async function connect(pragmas: readonly string[]): Promise<Connection> {
     count += 1;
-    // Sequelize keeps connections by name; one that is opened anew must not be the broken one.
+    // Sequelize caches connections by name; a reopened one must not be the broken one.
     const connection = makeConnection(await manager.getConnection({ uuid: String(count) }));
     opened.add(connection);
     for (const pragma of pragmas) await connection.exec(`PRAGMA ${pragma}`);
@@ -91,7 +91,7 @@ export async function openSqlite(
       close: once(async () => {
         await lane.close();
         await readers.close();
-        // Last and alone: only then does SQLite move what its log holds into the file.
+        // The writer closes last: only then does SQLite move the write-ahead log into the file.
         await writer.close();
       }),
     };
@@ -101,12 +101,12 @@ export async function openSqlite(
   }
 }
 
-/** SQLite gives the files beside it (`-wal`, `-shm`) the same mode. */
+/** Creates the store's file with access for its owner only; SQLite gives `-wal` and `-shm` the same mode. */
 async function createPrivately(path: string): Promise<void> {
   try {
     const file = await openFile(path, "a", 0o600);
     await file.close();
   } catch (error) {
-    throw unavailable(`The store's file ${path} cannot be opened or made`, error);
+    throw unavailable(`The store's file ${path} cannot be opened or created`, error);
   }
 }

@@ -11,14 +11,14 @@ export interface Readers {
 }
 
 /**
- * A few connections that cannot write. A statement takes the one that was idle last, whose pages are warm; one slow
- * statement holds up no other while there is another connection. Where all are busy, those that ask the same are asked
- * as one: it begins after each of them came, so it is as new as an answer of their own would be.
+ * Creates the pool of read-only connections. A statement takes the connection that became idle last, whose cache is
+ * warm; a slow statement occupies only one connection. If all are busy, identical waiting statements run once: that run
+ * starts after each of them arrived, so its result is as fresh as their own would be.
  */
 export function makeReaders(connections: readonly Connection[]): Readers {
   const idle = [...connections];
   const waiting: ((connection: Connection) => void)[] = [];
-  /** Statements that wait for a connection, by their text and values. */
+  /** Statements that wait for a connection, by text and values. */
   const unbegun = new Map<string, Promise<RawRow[]>>();
   const usage = makeUsage();
 
@@ -60,7 +60,7 @@ export function makeReaders(connections: readonly Connection[]): Readers {
     if (connection !== undefined) return readOn(connection, sql, values);
     const key = `${sql}\n${JSON.stringify(values)}`;
     const twin = unbegun.get(key);
-    // Each has rows of its own, whatever it does with them.
+    // Each caller gets its own copies, because it may modify them.
     if (twin !== undefined) return (await twin).map((row) => ({ ...row }));
     const reading = readInTurn(key, sql, values);
     unbegun.set(key, reading);

@@ -8,13 +8,13 @@ import { isSqliteError, translate } from "./errors.ts";
 
 const busyPollMilliseconds = 3;
 
-/** The one connection that writes, with errors of ours; it is opened anew after it broke. */
+/** The connection that writes. It throws the store's errors, and is reopened after it broke. */
 export interface Writer extends Session {
-  /** Takes the write lock, which another process may have. */
+  /** Takes the write lock, which another process may hold. */
   begin(): Promise<void>;
-  /** A text without values. */
+  /** Runs a statement without values. */
   exec(sql: string): Promise<void>;
-  /** Leaves no transaction open, whatever has happened. */
+  /** Ends any open transaction. */
   rollBack(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,8 +40,8 @@ export async function makeWriter(
   }
 
   /**
-   * Another process that has the lock is asked for it again and again from here: SQLite's own waiting would hold one
-   * of the few threads, and its long naps would rarely meet the gap between two groups.
+   * Polls for the lock if another process has it. SQLite's own busy handler would block one of libuv's few threads, and
+   * its long sleeps would rarely hit the gap between two groups of that process.
    */
   async function begin(): Promise<void> {
     const started = performance.now();
@@ -67,9 +67,9 @@ export async function makeWriter(
     try {
       await broken.exec("ROLLBACK");
     } catch (error) {
-      // SQLite has done it by itself, which is all that is wanted.
+      // SQLite has already rolled back.
       if (error instanceof Error && error.message.includes("no transaction is active")) return;
-      logger.error({ err: error }, "the store's connection broke and is opened anew");
+      logger.error({ err: error }, "the store's connection broke and is reopened");
       connection = null;
       await broken.close().catch(() => undefined);
     }
@@ -85,16 +85,16 @@ export async function makeWriter(
   };
 }
 
-/** One write of a group on the writer. */
+/** The session of one write in a group. */
 export interface ItemSession extends Session {
-  /** Whether the write has changed anything, so that it cannot be left out of the group's transaction any more. */
+  /** True if the write has changed anything, so that it can no longer be left out of the group's transaction. */
   hasChanged(): boolean;
 }
 
 /**
- * One write on the writer. It has no savepoint of its own: a write is refused, where it is, before it changes
- * anything, and then there is nothing to undo. One that fails later takes the group's transaction with it, and each of
- * the group runs again by itself.
+ * Creates the session of one write. It needs no savepoint: a write is normally refused before it changes anything, so
+ * there is nothing to undo. A later failure rolls the group's transaction back, and every write of the group runs again
+ * on its own.
  */
 export function inWriter(writer: Writer): ItemSession {
   let hasChanged = false;
@@ -103,7 +103,7 @@ export function inWriter(writer: Writer): ItemSession {
     try {
       return await statement;
     } catch (error) {
-      // A full or failing disk may have made SQLite roll everything back by itself.
+      // With a full or failing disk, SQLite may have rolled everything back.
       if (error instanceof StoreUnavailable) hasChanged = true;
       throw error;
     }
