@@ -157,7 +157,7 @@ describe("the sender of outbound requests", () => {
       const expired = await receiver(undefined, expiredCertificate);
       const unknown = await senderOf().send(post(`https://receiver.test:${String(known.port)}/`));
       expectError(unknown, "tls");
-      expect(unknown).to.have.property("message").that.contains("signed itself");
+      expect(unknown).to.have.property("message").that.contains("self-signed");
       const sender = senderOf({ ca: receiverCertificate });
       const wrongName = await sender.send(post(`https://stranger.test:${String(known.port)}/`));
       expectError(wrongName, "tls");

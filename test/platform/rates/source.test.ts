@@ -132,7 +132,7 @@ describe("the day of a source's rate", () => {
     }
     for (const date of ['"soon"', "null", "{}", "17", '"2026-99-99"']) {
       const body = `{"date":${date},"rates":{"USD":1.1}}`;
-      expect(await fault(answering(body), dated)).to.include("no day");
+      expect(await fault(answering(body), dated)).to.include("not a date");
     }
     expect(await fault(answering('{"rates":{"USD":1.1}}'), dated)).to.include("nothing at /date");
   });
