@@ -82,9 +82,10 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const status = statusOf(row, sum, tip);
     expect(row.status === status, () => `${row.id} is ${row.status} and must be ${status}`);
     if (row.status === "paid" && row.exception === "late") {
-      const isLate = own.some(({ transferId }) => {
+      const isLate = own.some(({ transferId, transactionHash }) => {
         const log = logOf(logs, rowOf.get(transferId));
-        return log === null || (log.blockTime ?? 0) > (row.expiresAt ?? 0);
+        const isAfter = log === null || (log.blockTime ?? 0) > (row.expiresAt ?? 0);
+        return isAfter || deeds.mistimed.has(transactionHash);
       });
       expect(
         isLate || row.canceledAt !== null,
@@ -100,7 +101,9 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
 
   /** What an invoice must have been credited, as far as nobody decided otherwise. */
   function missing(row: Invoice, sum: bigint): string[] {
-    const mine = logs.filter((log) => isMoney(log) && isFor(row, log, slackMs));
+    const mine = logs.filter(
+      (log) => isMoney(log) && isFor(row, log, slackMs) && !deeds.mistimed.has(log.transactionHash),
+    );
     const token = contracts.get(row.tokenSymbol);
     if (row.addressIndex !== null) {
       const must = total(mine.filter(({ contract }) => contract === token?.contract));

@@ -5,6 +5,7 @@ import { day, hour, minute, second, type Instant } from "../../src/kernel/clock.
 import { Problem } from "../../src/kernel/errors.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { parseAddress } from "../../src/platform/chain/address.ts";
+import { networkState } from "../../src/platform/chain/state.ts";
 import type { Database, RowOf } from "../../src/platform/database/index.ts";
 import { testContext } from "../support/stores.ts";
 import type { Sending, SimulatedChain } from "./chain.ts";
@@ -40,6 +41,8 @@ export interface Deeds {
   readonly decided: ReadonlySet<string>;
   /** Transactions whose payers gave their hashes. */
   readonly submitted: ReadonlySet<string>;
+  /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
+  readonly mistimed: ReadonlySet<string>;
 }
 
 export interface World {
@@ -53,7 +56,13 @@ export interface World {
 }
 
 const looksMax = 60;
-const lieShift = { future: 10 * day, past: -3 * day } as const;
+/** How far a provider shifts the times of blocks, by the amount of its lie. Only the smallest can be believed. */
+const shifts: Readonly<Record<number, { readonly future: number; readonly past: number }>> = {
+  1: { future: 5 * minute, past: -2 * minute },
+  2: { future: 20 * minute, past: -hour },
+  3: { future: day, past: -3 * day },
+  9: { future: 10 * day, past: -9 * day },
+};
 
 /** Those of a seed, at the beginning of its history. */
 export async function openWorld(stage: Stage, store: Database, seed: number): Promise<World> {
@@ -72,6 +81,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const given = new Map<string, Set<string>>();
   const decided = new Set<string>();
   const submitted = new Set<string>();
+  const mistimed = new Set<string>();
   /** In the order in which they were issued. */
   const asked: Id<"invoice">[] = [];
   const onChain = new Map<string, bigint>();
@@ -89,7 +99,27 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     }
   }
 
+  /**
+   * Notes what the only provider gives a wrong time without contradicting what was scanned: nobody can tell then. Two
+   * providers that lie do not give the same time.
+   */
+  async function noteMistimed(): Promise<void> {
+    const [only, ...others] = chain.providers;
+    const state = await networkState(db, networkId);
+    if (only === undefined || others.length > 0 || state === null) return;
+    const { shiftMs, timesFrom } = only.lies;
+    if (shiftMs === 0) return;
+    const told = chain.tip().time + shiftMs;
+    const isSameChain = chain.blocks[state.tipHeight]?.hash === state.tipHash;
+    const scanned = Math.min(state.tipTime, state.scannedAt - minute);
+    if (told > now + 10 * minute || (isSameChain && told < scanned)) return;
+    for (const { logs } of chain.blocks.slice(timesFrom)) {
+      for (const { transactionHash } of logs) mistimed.add(transactionHash);
+    }
+  }
+
   async function look(): Promise<void> {
+    await noteMistimed();
     const signal = new AbortController().signal;
     for (let looks = 0; looks < looksMax; looks += 1) {
       const isMore = await attempt(async ({ workers }) =>
@@ -303,10 +333,18 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     if (provider === undefined) return;
     const { lies } = provider;
     const timesFrom = chain.tip().height;
+    const shiftBy = (way: "future" | "past") => {
+      const shiftMs = (shifts[amount]?.[way] ?? 0) + (place % chain.providers.length) * second;
+      Object.assign(lies, { shiftMs, timesFrom });
+    };
     const acts: Readonly<Record<Lie, () => void>> = {
       dead: () => (lies.isDead = true),
-      future: () => Object.assign(lies, { shiftMs: lieShift.future, timesFrom }),
-      past: () => Object.assign(lies, { shiftMs: lieShift.past, timesFrom }),
+      future: () => {
+        shiftBy("future");
+      },
+      past: () => {
+        shiftBy("past");
+      },
       empty: () => (lies.isEmpty = true),
       index_lag: () => (lies.indexLag = amount),
       index_lag_long: () => (lies.indexLag = finalityLag + 4 * amount),
@@ -472,7 +510,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
 
   return {
     ...{ db, chain },
-    deeds: { payments: paid, given, decided, submitted },
+    deeds: { payments: paid, given, decided, submitted, mistimed },
     now: () => now,
     async do(step) {
       now += second;

@@ -3,7 +3,7 @@ import { aheadMaxMs } from "../../platform/chain/head-times.ts";
 import type { ChainClient, Head } from "../../platform/chain/client.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
-import { toIso, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 
 /** A block whose time is asked for. */
 export interface AskedBlock {
@@ -26,12 +26,16 @@ export interface BelievedTime {
 export interface BlockTimes {
   /**
    * The times of blocks, by hash. A block without an agreed time has the time that was told of it, and is left out where
-   * none was. The other providers are asked for all blocks at once, each at most once a call; agreed times are kept.
+   * none was. The other providers are asked for all blocks at once, each at most once a call. Times that two agreed on
+   * are kept; of the only provider, its latest answer counts.
    */
   of(blocks: readonly AskedBlock[]): Promise<ReadonlyMap<string, BelievedTime>>;
   /** Forgets the blocks below a height. */
   forgetBelow(height: number): void;
 }
+
+/** How long no second provider confirms a time before operators are alarmed, in milliseconds. */
+const unconfirmedMs = 10 * minute;
 
 export function makeBlockTimes(deps: {
   readonly clock: Clock;
@@ -43,6 +47,9 @@ export function makeBlockTimes(deps: {
   const { clock, providers, alarms, pool } = deps;
   const needed = Math.min(2, providers.length);
   const agreed = new Map<string, { readonly height: number; readonly time: Instant }>();
+  const network = providers[0]?.network ?? "";
+  /** Since when no time could be confirmed; null while the last one was. */
+  let unconfirmedSince: Instant | null = null;
 
   async function blocksOf(
     provider: ChainClient,
@@ -111,12 +118,36 @@ export function makeBlockTimes(deps: {
       }
     }
     for (const block of open) judge(block, votesOf(block));
+    noteConfirmation(open);
+  }
+
+  /** Holds stay, and late money is in time, for as long as no second provider answers: that must not go unseen. */
+  function noteConfirmation(asked: readonly AskedBlock[]): void {
+    if (asked.some(({ hash }) => agreed.has(hash))) {
+      unconfirmedSince = null;
+      alarms.clear("block_time_unconfirmed", network);
+      return;
+    }
+    const now = clock.now();
+    unconfirmedSince = Math.min(now, unconfirmedSince ?? now);
+    if (now - unconfirmedSince < unconfirmedMs) return;
+    alarms.raise(
+      "block_time_unconfirmed",
+      network,
+      `since ${toIso(unconfirmedSince)} no second provider has confirmed the time of a block: holds that ` +
+        "have ended are not released, and late payments count as in time. Repair or replace the " +
+        "providers that do not answer; till chain status lists them.",
+      { network },
+    );
   }
 
   return {
     async of(blocks) {
       const distinct = [...new Map(blocks.map((block) => [block.hash, block])).values()];
-      const open = distinct.filter(({ hash }) => !agreed.has(hash));
+      const isAlone = needed < 2;
+      const open = distinct.filter(
+        ({ hash, told }) => !agreed.has(hash) || (isAlone && told !== null),
+      );
       if (open.length > 0) await ask(open);
       return new Map(
         distinct.flatMap(({ hash, told }): [string, BelievedTime][] => {

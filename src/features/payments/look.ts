@@ -6,6 +6,7 @@ import type {
   TransferLog,
 } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { ancestorAgeMs } from "../../platform/chain/head-times.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
 
@@ -64,6 +65,7 @@ export class AnswerDropped extends Error {
 export async function look(request: LookRequest): Promise<Look> {
   const { client, network, heads, rangeSize } = request;
   const { latest, finalized } = heads;
+  await assertNotBeforeTip(request);
   const { base, isRewound } = await findBase(request);
   const most = Math.max(rangeSize.current(), 2 * network.windowBlocks);
   const toHeight = Math.min(latest.height, base.height + most);
@@ -75,6 +77,20 @@ export async function look(request: LookRequest): Promise<Look> {
       ? await readLogs(request, base.height + 1, to, latest)
       : [];
   return { base, isRewound, to, latest, finalized, logs };
+}
+
+/**
+ * Throws where the newest block is older than the newest scanned one, on which it is built. Above the final block, a
+ * provider could put a payment before its invoice otherwise.
+ */
+async function assertNotBeforeTip({ client, state, heads }: LookRequest): Promise<void> {
+  const { latest } = heads;
+  const { tipHeight, tipHash, tipTime, scannedAt } = state;
+  // A lie about the scanned block's time shuts no honest provider out for longer than a minute.
+  if (latest.time >= Math.min(tipTime, scannedAt - ancestorAgeMs)) return;
+  if (latest.height < tipHeight) return;
+  const tip = latest.height === tipHeight ? latest : await blockAt(client, tipHeight);
+  if (tip.hash === tipHash) throw wrongTime(latest);
 }
 
 /** The dropped answer of a provider that gave a block a time outside of those of its ancestors and descendants. */

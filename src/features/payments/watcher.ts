@@ -38,7 +38,7 @@ export interface WatcherDeps extends LedgerDeps {
   /** What `client` is, where it passes over those that fail. */
   readonly pool?: Pick<
     ProviderPool,
-    "isReady" | "answeredAt" | "distrust" | "passOver" | "doubtTime"
+    "isReady" | "isAnotherReady" | "answeredAt" | "distrust" | "passOver" | "doubtTime"
   >;
   readonly times: BlockTimes;
   /** Where operators are told; without it the log alone is. */
@@ -258,6 +258,20 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return true;
   }
 
+  async function finalTime(): Promise<Instant | null> {
+    const state = await networkState(db, network.id);
+    if (state === null) return null;
+    times.forgetBelow(state.cursorHeight);
+    const { cursorHeight: height, cursorHash: hash } = state;
+    const found = await times.of([{ height, hash, told: null }]);
+    return found.get(hash)?.time ?? null;
+  }
+
+  /** Ends the alarm about times that nobody confirms, where no payment and no hold asks for one. */
+  async function confirmTimesAgain(): Promise<void> {
+    if (alarms.holds("block_time_unconfirmed", network.id)) await finalTime();
+  }
+
   /** States a problem once, and once that it is over. */
   function setProblem(found: string | null): void {
     if (found === problem) return;
@@ -290,11 +304,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         setProblem(null);
         // One that the process before this one raised ends, too.
         alarms.clear("network_not_read", network.id);
+        await confirmTimesAgain();
         return isMore;
       } catch (error) {
         if (error instanceof AnswerDropped) {
           dropped(error);
-          return error.fault !== null && (pool?.isReady() ?? false);
+          return error.fault !== null && (pool?.isAnotherReady() ?? false);
         }
         // Another provider is asked at once.
         if (error instanceof ProviderError && pool?.isReady() === true) return true;
@@ -304,14 +319,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         return false;
       }
     },
-    async finalTime() {
-      const state = await networkState(db, network.id);
-      if (state === null) return null;
-      times.forgetBelow(state.cursorHeight);
-      const { cursorHeight: height, cursorHash: hash } = state;
-      const found = await times.of([{ height, hash, told: null }]);
-      return found.get(hash)?.time ?? null;
-    },
+    finalTime,
     health: () => ({ problem, heldPayments: verifier.held().length }),
   };
 }

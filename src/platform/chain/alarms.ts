@@ -13,6 +13,7 @@ export const alarmKinds = [
   "provider_too_far_ahead",
   "provider_wrong_time",
   "block_time_disputed",
+  "block_time_unconfirmed",
   "providers_disagree",
   "transfer_left_out",
   "tip_went_back",

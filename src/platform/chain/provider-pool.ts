@@ -24,6 +24,11 @@ export interface ProviderPool {
   answeredAt(provider: string): Instant | null;
   /** Whether some provider may be asked now: after a failure another round makes sense at once. */
   isReady(): boolean;
+  /**
+   * Whether some provider may be asked now that nothing speaks against: after an answer that cannot be true another
+   * round makes sense at once. The only provider is asked again at the next poll.
+   */
+  isAnotherReady(): boolean;
   /** The provider in use left out transfers that it has receipts for: it is not used until a probe finds them. */
   distrust(reason: string): void;
   /** The answers of the provider in use do not fit together, or are of another fork: others are asked before it. */
@@ -214,6 +219,7 @@ export function makeProviderPool(deps: {
     })),
     answeredAt: (provider) => memberOf(provider)?.answeredAt() ?? null,
     isReady: () => members.some((member) => !member.isLeftAlone()),
+    isAnotherReady: () => members.some((member) => !member.isLeftAlone() && member.rank() === 0),
     distrust(reason) {
       current?.distrust(reason);
     },

@@ -1,6 +1,6 @@
 // Providers that give blocks other times than the chain does: ahead of the clock, behind their ancestors, or a little off.
 import { expect } from "chai";
-import { day, minute } from "../../../src/kernel/clock.ts";
+import { day, minute, second } from "../../../src/kernel/clock.ts";
 import type { PayableTerms } from "../../../src/features/invoices/index.ts";
 import { eachStore } from "../../support/stores.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
@@ -77,6 +77,48 @@ eachStore("Block times", (store) => {
     }
   });
 
+  it("before that of the newest scanned block are not believed of the only provider", async () => {
+    await open(1);
+    const { id } = ask();
+    const before = await till.state();
+    viewOf(0).timeShift = -90 * second;
+    const time = pay();
+    await till.look();
+    expect(await till.transfers()).to.deep.equal([]);
+    expect((await till.state()).tipHash).to.equal(before.tipHash);
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    viewOf(0).timeShift = 0;
+    await till.mine(4);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+  });
+
+  it("that cannot be true do not make the only provider be asked without a pause", async () => {
+    await open(1);
+    ask();
+    pay();
+    viewOf(0).logTimeShift = 8 * minute;
+    await till.look();
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    expect(await till.transfers()).to.deep.equal([]);
+    viewOf(0).logTimeShift = 0;
+    await till.mine(4);
+    expect((await till.payments())[0]).to.include({ status: "confirmed" });
+  });
+
+  it("of the only provider are corrected when it corrects them", async () => {
+    await open(1);
+    const { id } = ask();
+    viewOf(0).timeShift = -30 * second;
+    const time = pay();
+    await till.look();
+    expect((await till.transfers())[0]?.blockTime).to.equal(time - 30 * second);
+    viewOf(0).timeShift = 0;
+    await till.mine(1);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25) });
+  });
+
   it("of logs outside of their blocks' are not believed", async () => {
     await open(2);
     ask();
@@ -150,5 +192,25 @@ eachStore("Block times", (store) => {
     till.nodes[1]?.heal();
     till.advance(minute);
     expect(await till.watcher.finalTime()).to.equal((await till.state()).cursorTime);
+  });
+
+  it("that no second provider confirms for ten minutes raise an alarm, which ends when one does", async () => {
+    await open(2);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    ask();
+    pay();
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    for (let minutes = 0; minutes < 11; minutes += 1) {
+      till.advance(minute);
+      expect(await till.watcher.finalTime()).to.equal(null);
+    }
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal(["block_time_unconfirmed"]);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.look();
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
   });
 });
