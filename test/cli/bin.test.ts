@@ -23,7 +23,7 @@ describe("bin/till", function () {
   it("runs what was built", () => {
     const { status, stdout } = spawnSync(process.execPath, [bin, "help", "exit-codes"]);
     expect(status).to.equal(0);
-    expect(stdout.toString()).to.include("settings are invalid");
+    expect(stdout.toString()).to.include("settings are wrong");
   });
 
   it("prints its help in little more time than Node takes to start", () => {

@@ -89,7 +89,7 @@ describe("a source of rates", () => {
       [answering("[]"), "nothing at /rates/USD"],
       [answering("{}", 500), "HTTP 500"],
       [answering("{}", 429), "HTTP 429"],
-      [answering("", 302), "redirects"],
+      [answering("", 302), "redirect"],
       [answering(new Uint8Array(300_000)), "longer than"],
       [() => Promise.reject(new Error("ECONNREFUSED key=hidden")), "cannot be reached"],
     ];
