@@ -81,7 +81,7 @@ function newsOf(view: CheckoutPageView, text: Catalogue): string[] {
 
 /** What came beyond what was asked: `0.50 USDT`. */
 export function excessText({ invoice }: CheckoutPageView): string {
-  return amountText(subtract(invoice.received, invoice.payable));
+  return amountText(subtract(invoice.received, invoice.asked));
 }
 
 /** How long the confirmations that are missing take, in words. */

@@ -37,10 +37,7 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
 
 /** What decides the state of a checkout. */
 interface Standing {
-  readonly invoice: Pick<
-    PayerInvoice,
-    "status" | "exception" | "received" | "payable" | "expiresAt"
-  >;
+  readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
   readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
   readonly network: Pace;
   readonly networkState: Progress | null;
@@ -81,8 +78,8 @@ export function hasReview({ payments }: Pick<Standing, "payments">): boolean {
   return payments.some(({ status }) => status === "review");
 }
 
-export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "payable">): boolean {
-  return invoice.received.units > invoice.payable.units;
+export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "asked">): boolean {
+  return invoice.received.units > invoice.asked.units;
 }
 
 /** Whether the payer is asked for money, and so is shown where to send it. */

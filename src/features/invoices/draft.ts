@@ -56,6 +56,7 @@ export function draftRow(
     network: terms.network.id,
     requiredConfirmations: terms.network.confirmations,
     payableAmount: null,
+    askedAmount: null,
     remainingAmount: null,
     exchangeRate: null,
     underpaymentTolerance: terms.underpaymentTolerance,

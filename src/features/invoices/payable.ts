@@ -21,6 +21,8 @@ export interface PayableTerms {
   readonly tokenDecimals: number;
   /** What `amount` is in the token's smallest unit, surcharge included. */
   readonly payableAmount: bigint;
+  /** The most that the payer was asked for in total, in the token's smallest unit. */
+  readonly askedAmount: bigint;
   /** From which on the invoice is whole. */
   readonly dueAmount: bigint;
   /** The sum of its payments when it was last settled, in the token's smallest unit. */
@@ -52,6 +54,7 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     tokenSymbol: row.tokenSymbol,
     tokenDecimals: row.tokenDecimals,
     payableAmount,
+    askedAmount: row.askedAmount ?? payableAmount,
     dueAmount: dueAmount(payableAmount, toleranceOf(row)),
     seenAmount: row.seenAmount,
     remainingAmount: row.remainingAmount ?? 0n,

@@ -25,8 +25,9 @@ export interface PayerInvoice {
   /** In the settlement currency. */
   readonly amount: Money;
   readonly paidAmount: Money;
-  /** In tokens: what was asked, what was seen, and what is still to pay. */
+  /** In tokens: the price, the most that was asked for in total, what was seen, and what is still to pay. */
   readonly payable: Money;
+  readonly asked: Money;
   readonly received: Money;
   readonly remaining: Money;
   readonly confirmations: { readonly current: number; readonly required: number };
@@ -56,6 +57,7 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     amount: money(invoice.amount, settlement),
     paidAmount: money(paid, settlement),
     payable: money(payableAmount, token),
+    asked: money(invoice.askedAmount ?? payableAmount, token),
     received: money(invoice.seenAmount, token),
     remaining: money(invoice.remainingAmount ?? 0n, token),
     confirmations: {

@@ -63,7 +63,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   status: InvoiceStatusRecord,
   exception: z.enum(invoiceExceptions).meta({
     description:
-      "What is remarkable about the payments; the first of these that holds. `reverted`: a reorganisation took money away that had counted. `late`: money came after the deadline. `overpaid`: more than `payableAmount` came. `underpaid`: less than `payableAmount` came and no more is expected; with the status `paid` the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of them.",
+      "What is remarkable about the payments; the first of these that holds. `reverted`: a reorganisation took money away that had counted. `late`: money came after the deadline. `overpaid`: more came than the payer was asked for. `underpaid`: less than `payableAmount` came and no more is expected; with the status `paid` the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of them.",
   }),
   amount: moneyAnswer(),
   settlementCurrency: z.string(),

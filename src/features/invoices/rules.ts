@@ -50,6 +50,8 @@ export interface Terms {
   readonly issued: {
     /** In the token's smallest unit. */
     readonly payableAmount: bigint;
+    /** The most that the payer was asked for in total: the rest of a partly paid invoice may carry a surcharge. */
+    readonly askedAmount: bigint;
     /** From which on the invoice is whole. */
     readonly dueAmount: bigint;
     readonly expiresAt: Instant;
@@ -113,7 +115,7 @@ function exceptionOf(
   if (totals.isReverted) return "reverted";
   if (totals.isLate) return "late";
   if (issued === null) return "none";
-  if (totals.seen > issued.payableAmount) return "overpaid";
+  if (totals.seen > issued.askedAmount) return "overpaid";
   // What is still waited for is not short yet.
   const isOver = status !== "open" && status !== "partially_paid";
   return isOver && totals.seen > 0n && totals.seen < issued.payableAmount ? "underpaid" : "none";

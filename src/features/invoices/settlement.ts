@@ -157,10 +157,13 @@ async function settled(
   state: NetworkState,
   at: Instant,
 ): Promise<InvoiceRow | null> {
-  const standing = standingOf(statusTerms(before), totals, deadlineTime(state, at));
+  const askedAmount = askedUntilNow(before);
+  const terms = statusTerms({ ...before, askedAmount });
+  const standing = standingOf(terms, totals, deadlineTime(state, at));
   const after: InvoiceRow = {
     ...before,
     ...standing,
+    askedAmount,
     seenAmount: totals.seen,
     confirmedAmount: totals.confirmed,
     isLate: totals.isLate,
@@ -176,6 +179,23 @@ async function settled(
     version: before.version + 1,
     updatedAt: at,
   };
+}
+
+/**
+ * The `askedAmount` of an invoice at its next change. It never shrinks: a part that a reorganisation takes away and
+ * brings back leaves the payer with what they were asked for.
+ */
+function askedUntilNow({
+  payableAmount,
+  askedAmount,
+  remainingAmount,
+  seenAmount,
+}: InvoiceRow): bigint | null {
+  if (payableAmount === null || remainingAmount === null || remainingAmount === 0n) {
+    return askedAmount;
+  }
+  const total = seenAmount + remainingAmount;
+  return total > (askedAmount ?? payableAmount) ? total : askedAmount;
 }
 
 const derivedColumns = [

@@ -76,7 +76,8 @@ export async function saveStandings(tx: Tx, rows: readonly InvoiceRow[]): Promis
     `UPDATE invoices SET status = given.value ->> 1, exception = given.value ->> 2, version = ${number(3)},
        remaining_amount = given.value ->> 4, seen_amount = given.value ->> 5, confirmed_amount = given.value ->> 6,
        is_late = ${number(7)}, is_reverted = ${number(8)}, latest_block = ${number(9)}, completed_at = ${number(10)},
-       paid_at = ${number(11)}, updated_at = ${number(12)}, transaction_hashes = given.value ->> 13
+       paid_at = ${number(11)}, updated_at = ${number(12)}, transaction_hashes = given.value ->> 13,
+       asked_amount = given.value ->> 14
      FROM ${givenRows[tx.dialect]} WHERE invoices.id = given.value ->> 0`,
     [JSON.stringify(rows.map(standingValues))],
   );
@@ -98,6 +99,7 @@ function standingValues(row: InvoiceRow): SqlValue[] {
     row.paidAt,
     row.updatedAt,
     JSON.stringify(row.transactionHashes),
+    row.askedAmount === null ? null : encodeAmount(row.askedAmount),
   ];
 }
 

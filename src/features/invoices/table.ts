@@ -31,6 +31,11 @@ export const invoices = table(
     payableAmount: amount().nullable(),
     /** What the payer still has to send, as a hold tells it apart. */
     remainingAmount: amount().nullable(),
+    /**
+     * The most that the payer was asked for in total, where that is more than `payableAmount`: the rest of a partly paid
+     * invoice may carry a surcharge of its own.
+     */
+    askedAmount: amount().nullable(),
     exchangeRate: text().nullable(),
     /** In percent. */
     underpaymentTolerance: text(),

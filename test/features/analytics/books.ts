@@ -124,6 +124,7 @@ function invoiceRow(id: Id<"invoice">, given: WrittenInvoice): InvoiceRow {
     network: "sandbox",
     requiredConfirmations: 3,
     payableAmount: isIssued ? amount : null,
+    askedAmount: null,
     remainingAmount: isIssued ? amount : null,
     exchangeRate: isIssued ? "1" : null,
     underpaymentTolerance: "0",

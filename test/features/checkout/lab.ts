@@ -96,6 +96,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     amount: inUsd("25.00"),
     paidAmount: inUsd("0.00"),
     payable: inUsdt("25.0001"),
+    asked: inUsdt("25.0001"),
     received: money(0n, usdt),
     remaining: inUsdt("25.0001"),
     confirmations: { current: 0, required: network === "tron" ? 19 : 3 },

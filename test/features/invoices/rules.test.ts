@@ -20,7 +20,7 @@ const tooLate = expiresAt + 1;
 function issued(changes: Partial<Terms> = {}): Terms {
   return {
     status: "open",
-    issued: { payableAmount: 100n, dueAmount: 98n, expiresAt },
+    issued: { payableAmount: 100n, askedAmount: 100n, dueAmount: 98n, expiresAt },
     canceledAt: null,
     ...changes,
   };
@@ -31,6 +31,9 @@ function paid(seen: bigint, confirmed: bigint, more: Partial<PaymentTotals> = {}
 }
 
 describe("the standing of an invoice", () => {
+  const surcharged = issued({
+    issued: { payableAmount: 100n, askedAmount: 103n, dueAmount: 98n, expiresAt },
+  });
   const cases: [string, Terms, PaymentTotals, number, string, string][] = [
     ["a draft", issued({ status: "draft", issued: null }), noPayments, tooLate, "draft", "none"],
     [
@@ -48,6 +51,16 @@ describe("the standing of an invoice", () => {
     ["enough confirmed", issued(), paid(100n, 100n), inTime, "paid", "none"],
     ["enough within the tolerance", issued(), paid(98n, 98n), inTime, "paid", "underpaid"],
     ["too much", issued(), paid(101n, 101n), inTime, "paid", "overpaid"],
+    ["the rest with its surcharge", surcharged, paid(103n, 103n), inTime, "paid", "none"],
+    [
+      "more than the surcharge of the rest",
+      surcharged,
+      paid(104n, 104n),
+      inTime,
+      "paid",
+      "overpaid",
+    ],
+    ["less than that, and enough", surcharged, paid(99n, 99n), inTime, "paid", "underpaid"],
     [
       "more on a paid one, not confirmed yet",
       issued(),
@@ -149,6 +162,7 @@ describe("the standing of an invoice", () => {
       issued({
         issued: {
           payableAmount: payable,
+          askedAmount: payable,
           dueAmount: dueAmount(payable, ratio(percent, 100n)),
           expiresAt,
         },

@@ -5,11 +5,11 @@ import { day, hour } from "../../../src/kernel/clock.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+import type { Json } from "./counter.ts";
+import { atSharedAddress, suggestedFor } from "./shared-address.ts";
 
 /** 1 % of a hundredth is a ten-thousandth: the price and a hundred surcharges of six decimals. */
 const places = 101;
-const usdt = (text: unknown): bigint => BigInt(Math.round(Number(text) * 1_000_000));
 
 eachStore("A price whose amounts are all held", (store) => {
   store.leavesUnsound({
@@ -17,38 +17,25 @@ eachStore("A price whose amounts are all held", (store) => {
     because: "a band is filled by holds of one invoice",
   });
 
-  let counter: Counter;
-  let merchant: Merchant;
-  let address = "";
-  before(async function () {
-    this.timeout(120_000);
-    counter = await openCounter(store);
-  });
-  after(() => counter.stop());
-  beforeEach(async () => {
-    merchant = await counter.merchant();
-    address = await counter.wallet(merchant);
-  });
-
-  const issue = () => counter.issue(merchant, { amount: "0.01" });
+  const shop = atSharedAddress(store);
+  const { read, post, pay, inboxed } = shop;
+  const issue = (input: Json = {}) => shop.issue({ amount: "0.01", ...input });
   const create = () => {
     const priced = { amount: "0.01", settlementCurrency: "USD", tokenSymbol: "USDT" };
-    return counter.post(merchant, "/invoices", { ...priced, network: "sandbox" });
+    return post("/invoices", { ...priced, network: "sandbox" });
   };
-  const read = (one: Json) => counter.get(merchant, `/invoices/${String(one["id"])}`);
-  const cancel = (one: Json) =>
-    expectStatus(counter.post(merchant, `/invoices/${String(one["id"])}/cancel`), 200);
+  const cancel = (one: Json) => expectStatus(post(`/invoices/${String(one["id"])}/cancel`), 200);
 
   /** Fills the band: some invoices that are canceled, the oldest first, and holds of one that stays open. */
   async function fill(dead: number): Promise<Json[]> {
     const canceled: Json[] = [];
     for (let count = 0; count < dead; count += 1) {
       canceled.push(await issue());
-      counter.app.clock.advance(1);
+      shop.counter.app.clock.advance(1);
     }
     const open = await issue();
-    const { db } = counter.app.app;
-    const own = await db.find(holds, "WHERE organization_id = $1", [merchant.organizationId]);
+    const { db } = shop.counter.app.app;
+    const own = await db.find(holds, "WHERE organization_id = $1", [shop.merchant.organizationId]);
     const [held] = own.filter(({ invoiceId }) => invoiceId === open["id"]);
     if (held === undefined) throw new Error("nothing is held");
     const taken = new Set(own.map(({ amount }) => amount));
@@ -60,7 +47,7 @@ eachStore("A price whose amounts are all held", (store) => {
         holds,
         free.map((amount) => ({
           ...held,
-          ...{ id: counter.app.app.ids.next("hold", counter.app.clock.now()), amount },
+          ...{ id: shop.counter.app.app.ids.next("hold", shop.counter.app.clock.now()), amount },
         })),
       ),
     );
@@ -82,40 +69,36 @@ eachStore("A price whose amounts are all held", (store) => {
     const next = await issue();
     const amount = next["payableAmount"];
     expect(amount).to.equal(dead["payableAmount"]);
-    await counter.pay(address, usdt(amount));
-    await counter.mine(3);
+    await pay(amount);
     expect(await read(next)).to.include({ status: "open", paidAmount: "0.00" });
     expect(await read(dead)).to.include({ status: "canceled", paidAmount: "0.00" });
-    const [found] = await counter.list(merchant, "/transfers?status=unmatched");
-    const suggested = (found?.["suggestions"] as Json[]).map(({ invoiceId, amount: left }) => [
-      ...[invoiceId, left],
-    ]);
+    const found = await inboxed();
+    const suggested = suggestedFor(found).map((one) => [one["invoiceId"], one["amount"]]);
     expect(suggested.slice(0, 2)).to.have.deep.members([
       [next["id"], amount],
       [dead["id"], amount],
     ]);
     const allocations = [{ invoiceId: next["id"], amount }];
     const path = `/transfers/${String(found?.["id"])}/allocate`;
-    await expectStatus(counter.post(merchant, path, { allocations }), 200);
+    await expectStatus(post(path, { allocations }), 200);
     expect(await read(next)).to.include({ status: "confirming" });
   });
 
   it("matches a recycled amount again when the earlier invoice's late window is over", async () => {
-    const policy = `/v1/organizations/${merchant.organizationId}/payment-policy`;
-    const set = { key: merchant.key, body: { lateWindowDays: 1 } };
-    await expectStatus(counter.app.request("PATCH", policy, set), 200);
+    const policy = `/v1/organizations/${shop.merchant.organizationId}/payment-policy`;
+    const set = { key: shop.merchant.key, body: { lateWindowDays: 1 } };
+    await expectStatus(shop.counter.app.request("PATCH", policy, set), 200);
     await fill(2);
-    const next = await counter.issue(merchant, { amount: "0.01", expiresInSeconds: 172_800 });
-    counter.app.clock.advance(day + hour);
-    await counter.pay(address, usdt(next["payableAmount"]));
-    await counter.mine(1);
+    const next = await issue({ expiresInSeconds: 172_800 });
+    shop.counter.app.clock.advance(day + hour);
+    await pay(next["payableAmount"], 1);
     expect(await read(next)).to.include({ status: "confirming" });
   });
 
-  it("is no matter where the organization has an extended key, which is tried first", async () => {
+  it("does not matter where the organization has an extended key, which is tried first", async () => {
     const body = { label: "Keys", network: "sandbox", xpub: xpubs.first };
-    const made = await expectStatus(counter.post(merchant, "/wallets", body), 201);
-    await counter.wallet(merchant);
+    const made = await expectStatus(post("/wallets", body), 201);
+    await shop.counter.wallet(shop.merchant);
     expect(await issue()).to.include({ walletId: made.body["id"], payableAmount: "0.01" });
   });
 });

@@ -2,40 +2,12 @@
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore } from "../../support/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
-
-const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
+import type { Json } from "./counter.ts";
+import { atSharedAddress, suggestedFor as suggested, usdt } from "./shared-address.ts";
 
 eachStore("A payment of the round price", (store) => {
-  let counter: Counter;
-  let merchant: Merchant;
-  let address = "";
-  before(async function () {
-    this.timeout(120_000);
-    counter = await openCounter(store);
-  });
-  after(() => counter.stop());
-  beforeEach(async () => {
-    merchant = await counter.merchant();
-    address = await counter.wallet(merchant);
-  });
-
-  const issue = (input: Json = {}) => counter.issue(merchant, input);
-  const read = (one: Json) => counter.get(merchant, `/invoices/${String(one["id"])}`);
-  /** The newest transfer of the inbox, null where it is empty. */
-  async function inboxed(): Promise<Json | null> {
-    const [newest] = await counter.list(merchant, "/transfers?status=unmatched");
-    return newest ?? null;
-  }
-  const suggested = (found: Json | null) =>
-    ((found?.["suggestions"] ?? []) as Json[]).map(({ invoiceId, reasons, amount }) => ({
-      ...{ invoiceId, reasons, amount },
-    }));
-  async function pay(amount: number, blocks = 3): Promise<string> {
-    const hash = await counter.pay(address, usdt(amount));
-    await counter.mine(blocks);
-    return hash;
-  }
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
 
   it("waits for the merchant when the invoice of that price is paid, with both suggested", async () => {
     const first = await issue();
@@ -59,7 +31,7 @@ eachStore("A payment of the round price", (store) => {
 
   it("pays once where two of it are in one block", async () => {
     const first = await issue();
-    await counter.pay(address, usdt(25));
+    await shop.counter.pay(shop.address, usdt(25));
     await pay(25);
     expect(await read(first)).to.include({ status: "paid", exception: "none" });
     expect(suggested(await inboxed())).to.deep.equal([
@@ -70,7 +42,7 @@ eachStore("A payment of the round price", (store) => {
   it("waits while the first one is not confirmed yet, and pays again when that one is gone", async () => {
     const first = await issue();
     await pay(25, 1);
-    await counter.reorganise(1, { drop: true });
+    await shop.counter.reorganise(1, { drop: true });
     expect(await read(first)).to.include({ status: "open", exception: "reverted" });
     await pay(25, 1);
     expect(await read(first)).to.include({ status: "confirming" });
@@ -86,7 +58,7 @@ eachStore("A payment of the round price", (store) => {
       const found = await inboxed();
       const allocations = [{ invoiceId: first["id"], amount: found?.["amount"] }];
       const path = `/transfers/${String(found?.["id"])}/allocate`;
-      await expectStatus(counter.post(merchant, path, { allocations }), 200);
+      await expectStatus(post(path, { allocations }), 200);
     };
     await allocate(10);
     await allocate(6);
@@ -117,9 +89,9 @@ eachStore("A payment of the round price", (store) => {
 
   it("counts late for the invoice of that price while it is not paid", async () => {
     const first = await issue({ expiresInSeconds: 300 });
-    counter.app.clock.advance(600_000);
+    shop.counter.app.clock.advance(600_000);
     await pay(25, 1);
-    await counter.mine(2);
+    await shop.counter.mine(2);
     expect(await read(first)).to.include({ status: "paid", exception: "late" });
     await pay(25);
     expect(await read(first)).to.include({ paidTokenAmount: "25.00" });
@@ -132,9 +104,12 @@ eachStore("A payment of the round price", (store) => {
     const second = await issue();
     const transactionHash = await pay(25);
     const path = `/v1/checkout/${String(second["checkoutId"])}/transactions`;
-    await expectStatus(counter.app.request("POST", path, { body: { transactionHash } }), 202);
-    await counter.examine();
-    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(second["id"])}`);
+    await expectStatus(shop.counter.app.request("POST", path, { body: { transactionHash } }), 202);
+    await shop.counter.examine();
+    const [payment] = await shop.counter.list(
+      shop.merchant,
+      `/payments?invoiceId=${String(second["id"])}`,
+    );
     expect(payment).to.include({ status: "review", source: "submitted", amount: "25.00" });
     const [best] = suggested(await inboxed());
     expect(best).to.deep.include({
@@ -142,7 +117,7 @@ eachStore("A payment of the round price", (store) => {
       reasons: ["in_review", "close_amount", "in_time"],
     });
     const accept = `/payments/${String(payment?.["id"])}/accept`;
-    await expectStatus(counter.post(merchant, accept), 200);
+    await expectStatus(post(accept), 200);
     expect(await read(second)).to.include({ paidTokenAmount: "25.00" });
   });
 });

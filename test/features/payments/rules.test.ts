@@ -25,7 +25,8 @@ const terms: PayableTerms = {
   ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
   ...{ amount: 2_500n, settlementCurrency: "USD", settlementDecimals: 2 },
   ...{ network: "ethereum", tokenSymbol: "USDT", tokenDecimals: 6 },
-  ...{ payableAmount: 25_000_100n, dueAmount: 24_750_099n, remainingAmount: 25_000_100n },
+  ...{ payableAmount: 25_000_100n, askedAmount: 25_000_100n, dueAmount: 24_750_099n },
+  remainingAmount: 25_000_100n,
   ...{ seenAmount: 0n, requiredConfirmations: 3, issuedAt, expiresAt },
   ...{ isCanceled: false, latePolicy: "accept" },
 };

@@ -89,6 +89,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
           tokenDecimals: 6,
           issuedAt: startAt,
           payableAmount: exactAmount ?? token(25),
+          askedAmount: exactAmount ?? token(25),
           dueAmount: exactAmount ?? token(25),
           seenAmount: 0n,
           remainingAmount: exactAmount ?? token(25),

@@ -16,6 +16,7 @@ import { migration as paymentOrders } from "./0014-payment-orders.ts";
 import { migration as chainTimes } from "./0015-chain-times.ts";
 import { migration as lateWindows } from "./0016-late-windows.ts";
 import { migration as readings } from "./0017-readings.ts";
+import { migration as askedAmounts } from "./0018-asked-amounts.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   chainTimes,
   lateWindows,
   readings,
+  askedAmounts,
 ];

@@ -1,0 +1,74 @@
+// The rest of a partly paid invoice carries a surcharge of its own where its bare amount is not free.
+import { expect } from "chai";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore } from "../../support/stores.ts";
+import type { Json } from "./counter.ts";
+import { atSharedAddress } from "./shared-address.ts";
+
+eachStore("Paying exactly what is asked for", (store) => {
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
+
+  /** Pays a part that no rule gives to the invoice, and allocates it as the merchant does; gives its hash. */
+  async function payPart(invoice: Json, amount: number, blocks = 3): Promise<string> {
+    const hash = await pay(amount, blocks);
+    const found = await inboxed();
+    expect(found?.["transactionHash"]).to.equal(`0x${hash}`);
+    const allocations = [{ invoiceId: invoice["id"], amount: found?.["amount"] }];
+    const path = `/transfers/${String(found?.["id"])}/allocate`;
+    await expectStatus(post(path, { allocations }), 200);
+    return hash;
+  }
+  const restOf = async (invoice: Json) => (await read(invoice))["remainingAmount"];
+  const pageOf = async ({ checkoutId }: Json) =>
+    (await shop.counter.app.request("GET", `/pay/${String(checkoutId)}`)).text;
+
+  it("is not an overpayment where the rest was surcharged, on the payer's page either", async () => {
+    await issue({ amount: "15.00" });
+    const invoice = await issue();
+    await payPart(invoice, 10);
+    expect(await restOf(invoice)).to.equal("15.0001");
+    await pay(15.0001);
+    expect(await read(invoice)).to.include({
+      ...{ status: "paid", exception: "none", paidAmount: "25.00", paidTokenAmount: "25.0001" },
+    });
+    expect(await pageOf(invoice)).to.contain('data-state="paid"');
+  });
+
+  it("is not an overpayment where the price was surcharged too, and the rest twice", async () => {
+    await issue();
+    const invoice = await issue();
+    expect(invoice["payableAmount"]).to.equal("25.0001");
+    await issue({ amount: "15.00" });
+    await payPart(invoice, 10);
+    expect(await restOf(invoice)).to.equal("15.0002");
+    await issue({ amount: "9.00" });
+    await payPart(invoice, 6);
+    expect(await restOf(invoice)).to.equal("9.0002");
+    await pay(9.0002);
+    expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
+  });
+
+  it("leaves what comes beyond an overpayment, and tells the payer how much it is", async () => {
+    await issue({ amount: "15.00" });
+    const invoice = await issue();
+    await payPart(invoice, 10);
+    await pay(15.0001);
+    await payPart(invoice, 2);
+    expect(await read(invoice)).to.include({ status: "paid", exception: "overpaid" });
+    expect(await pageOf(invoice)).to.contain("2.00 USDT more than was asked");
+  });
+
+  it("is not an overpayment after a reorganisation took a part away and brought it back", async () => {
+    await issue({ amount: "15.00" });
+    const invoice = await issue();
+    await payPart(invoice, 10, 1);
+    await pay(15.0001, 1);
+    await shop.counter.reorganise(2, { drop: false });
+    expect(await read(invoice)).to.include({ exception: "reverted", paidAmount: "0.00" });
+    await shop.counter.mine(4);
+    expect(await read(invoice)).to.include({
+      ...{ status: "paid", exception: "none", paidTokenAmount: "25.0001" },
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+import type { TestStore } from "../../support/stores.ts";
+
+/** USDT as decimal text or a number, in its smallest unit. */
+export const usdt = (amount: unknown): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
+
+/** A merchant of its own for each test, who is paid at one address; the counter serves the suite. */
+export interface SharedAddress {
+  readonly counter: Counter;
+  readonly merchant: Merchant;
+  readonly address: string;
+  issue(input?: Json): Promise<Json>;
+  read(invoice: Json): Promise<Json>;
+  post(path: string, body?: unknown): ReturnType<Counter["post"]>;
+  /** Pays tokens to the address and makes blocks; gives the transaction's hash. */
+  pay(amount: unknown, blocks?: number): Promise<string>;
+  /** The newest transfer of the inbox, null where it is empty. */
+  inboxed(): Promise<Json | null>;
+}
+
+/** Declares the hooks that open a counter for the suite, and a merchant with one address for each test. */
+export function atSharedAddress(store: TestStore): SharedAddress {
+  let counter: Counter;
+  let merchant: Merchant;
+  let address = "";
+  before(async function () {
+    this.timeout(120_000);
+    counter = await openCounter(store);
+  });
+  after(() => counter.stop());
+  beforeEach(async () => {
+    merchant = await counter.merchant();
+    address = await counter.wallet(merchant);
+  });
+  return {
+    get counter() {
+      return counter;
+    },
+    get merchant() {
+      return merchant;
+    },
+    get address() {
+      return address;
+    },
+    issue: (input = {}) => counter.issue(merchant, input),
+    read: ({ id }) => counter.get(merchant, `/invoices/${String(id)}`),
+    post: (path, body) => counter.post(merchant, path, body),
+    async pay(amount, blocks = 3) {
+      const hash = await counter.pay(address, usdt(amount));
+      await counter.mine(blocks);
+      return hash;
+    },
+    async inboxed() {
+      const [newest] = await counter.list(merchant, "/transfers?status=unmatched");
+      return newest ?? null;
+    },
+  };
+}
+
+/** The invoices that are suggested for a transfer of the inbox, best first. */
+export function suggestedFor(transfer: Json | null): Json[] {
+  const suggestions = (transfer?.["suggestions"] ?? []) as Json[];
+  return suggestions.map(({ invoiceId, reasons, amount }) => ({ invoiceId, reasons, amount }));
+}
