@@ -3,7 +3,13 @@ import type { Id } from "../../kernel/id.ts";
 import { divideRounded } from "../../kernel/ratio.ts";
 import { maxTolerancePercent } from "../../kernel/percent.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { encodeAmount, type Dialect, type Reader, type Tx } from "../../platform/database/index.ts";
+import {
+  decodeAmount,
+  encodeAmount,
+  type Dialect,
+  type Reader,
+  type Tx,
+} from "../../platform/database/index.ts";
 import { lateWindowOf } from "../organizations/index.ts";
 import { anyToken } from "./holds.ts";
 import type { InvoiceRow } from "./store.ts";
@@ -33,8 +39,9 @@ export interface HoldMatch {
 
 /**
  * Which live holds transfers belong to: the address that is an invoice's own, whatever the amount; else the exact
- * amount; else an amount within the tolerance of one hold and of no other. Transfers of nobody are not in the answer,
- * and never is one given to the only invoice that there is. A bounded number of statements for any batch.
+ * amount; else an amount within the tolerance of one invoice and of no other, where no other invoice that still wants
+ * money is as near to it (docs/decisions/0024). Transfers of nobody are not in the answer, and never is one given to the
+ * only invoice that there is. A bounded number of statements for any batch.
  */
 export async function matchHolds(
   tx: Tx,
@@ -51,7 +58,10 @@ export async function matchHolds(
     matches.set(held.key, held.former === null ? match : { ...match, isAmbiguous: true });
   }
   const rest = candidates.filter(({ key }) => !matches.has(key));
-  for (const { key, invoiceId, organizationId } of await tolerantHolds(tx, network, rest)) {
+  const tolerant = await tolerantHolds(tx, network, rest);
+  const rivaled = await rivaledKeys(tx, network, rest, tolerant);
+  for (const { key, invoiceId, organizationId } of tolerant) {
+    if (rivaled.has(key)) continue;
     matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
   }
   return matches;
@@ -104,11 +114,16 @@ async function exactHolds(
   );
 }
 
+interface TolerantRow extends HeldRow {
+  /** The invoice's nearest hold above the transfer's amount, as it is stored. */
+  readonly amount: string;
+}
+
 async function tolerantHolds(
   tx: Tx,
   network: string,
   candidates: readonly MatchCandidate[],
-): Promise<HeldRow[]> {
+): Promise<TolerantRow[]> {
   if (candidates.length === 0) return [];
   const asked = candidates.map(({ key, address, token, amount, blockTime }) => {
     // No hold above this tolerates so little.
@@ -117,7 +132,7 @@ async function tolerantHolds(
   });
   return tx.all(
     `SELECT probe.value ->> 0 AS "key", min(holds.invoice_id) AS "invoiceId",
-       min(holds.organization_id) AS "organizationId"
+       min(holds.organization_id) AS "organizationId", min(holds.amount) AS amount
      FROM ${probes[tx.dialect]}
      WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
        AND holds.amount > probe.value ->> 3 AND holds.amount <= probe.value ->> 4
@@ -125,6 +140,43 @@ async function tolerantHolds(
      GROUP BY probe.value ->> 0 HAVING count(DISTINCT holds.invoice_id) = 1`,
     [network, JSON.stringify(asked)],
   );
+}
+
+const probeRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($2) AS probe",
+  postgres: "json_array_elements(CAST($2 AS json)) AS probe (value)",
+};
+
+/** The transfers to whose amount another invoice that still wants money is as near as the tolerant one, or nearer. */
+async function rivaledKeys(
+  tx: Tx,
+  network: string,
+  candidates: readonly MatchCandidate[],
+  tolerant: readonly TolerantRow[],
+): Promise<ReadonlySet<string>> {
+  if (tolerant.length === 0) return new Set();
+  const nearest = new Map(tolerant.map((row) => [row.key, row]));
+  const asked = candidates.flatMap(({ key, address, token, amount, blockTime }) => {
+    const row = nearest.get(key);
+    if (row === undefined) return [];
+    const most = decodeAmount(row.amount);
+    const distance = most - amount;
+    const least = distance < amount ? amount - distance : 0n;
+    return [
+      [key, address, token, encodeAmount(least), encodeAmount(most), blockTime, row.invoiceId],
+    ];
+  });
+  const rows = await tx.all<{ key: string }>(
+    `SELECT probe.value ->> 0 AS "key" FROM ${probeRows[tx.dialect]} WHERE EXISTS (
+       SELECT 1 FROM holds JOIN invoices ON invoices.id = holds.invoice_id
+       WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
+         AND holds.amount >= probe.value ->> 3 AND holds.amount <= probe.value ->> 4
+         AND holds.invoice_id <> probe.value ->> 6 AND ${isLiveAt(5)}
+         AND invoices.status NOT IN ('confirming', 'paid')
+     )`,
+    [network, JSON.stringify(asked)],
+  );
+  return new Set(rows.map(({ key }) => key));
 }
 
 /** Shortens an invoice's holds to the late window after it was canceled. */

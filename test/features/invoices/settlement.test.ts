@@ -242,14 +242,15 @@ eachStore("an invoice's payments", (store) => {
     });
   });
 
-  it("within the tolerance of two invoices are nobody's, and an exact amount goes before", async () => {
+  it("within the tolerance of two invoices, or nearer to another one, are nobody's", async () => {
     await shop.addWallet("tron", { address });
     const tolerant = await shop.create({ underpaymentTolerance: "5" });
     const exact = await shop.create({ amount: "24.5" });
-    expect(await match(tokens(24.6))).to.include({ invoiceId: tolerant.id });
+    expect(await match(tokens(24.8))).to.include({ invoiceId: tolerant.id });
+    expect(await match(tokens(24.6))).to.equal(null);
     expect(await match(tokens(24.5))).to.include({ invoiceId: exact.id, rule: "exact_amount" });
     await shop.create({ amount: "24.9", underpaymentTolerance: "5" });
-    expect(await match(tokens(24.6))).to.equal(null);
+    expect(await match(tokens(24.8))).to.equal(null);
   });
 
   it("are nobody's at another amount, token, address or time", async () => {

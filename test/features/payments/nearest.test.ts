@@ -1,0 +1,65 @@
+// Money that is within the tolerance of one invoice, while other invoices wait for amounts near it.
+import { expect } from "chai";
+import { eachStore } from "../../support/stores.ts";
+import type { Json } from "./counter.ts";
+import { atSharedAddress, suggestedFor } from "./shared-address.ts";
+
+eachStore("A payment within the tolerance of one invoice", (store) => {
+  const shop = atSharedAddress(store);
+  const { issue, read, pay, inboxed } = shop;
+
+  const tolerant = () => issue({ underpaymentTolerance: "2" });
+  const expectInbox = async (...invoices: Json[]) => {
+    for (const one of invoices) {
+      expect(await read(one)).to.include({ status: "open", paidAmount: "0.00" });
+    }
+    const suggested = suggestedFor(await inboxed()).map(({ invoiceId }) => invoiceId);
+    expect(suggested).to.have.members(invoices.map(({ id }) => id));
+  };
+
+  it("waits for the merchant where an invoice without tolerance is nearer, with both suggested", async () => {
+    const near = await issue();
+    const wide = await tolerant();
+    expect([near, wide].map((one) => one["payableAmount"])).to.deep.equal(["25.00", "25.0001"]);
+    await pay(24.99);
+    await expectInbox(near, wide);
+  });
+
+  it("waits for the merchant where an invoice below it is as near", async () => {
+    const wide = await tolerant();
+    const below = await issue({ amount: "24.99" });
+    expect([wide, below].map((one) => one["payableAmount"])).to.deep.equal(["25.00", "24.9901"]);
+    await pay(24.99505);
+    await expectInbox(wide, below);
+  });
+
+  it("waits for the merchant where it is within the tolerance of two", async () => {
+    const both = [await tolerant(), await tolerant()];
+    await pay(24.99);
+    await expectInbox(...both);
+  });
+
+  it("pays the tolerant invoice where that one is the nearest", async () => {
+    const wide = await tolerant();
+    const others = [await issue({ amount: "24.99" }), await issue()];
+    await pay(24.9951);
+    expect(await read(wide)).to.include({ status: "paid", exception: "underpaid" });
+    for (const one of others) expect(await read(one)).to.include({ status: "open" });
+  });
+
+  it("pays the tolerant invoice where the nearer ones are paid", async () => {
+    const near = await issue();
+    await pay(25);
+    const wide = await tolerant();
+    await pay(24.99);
+    expect(await read(near)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    expect(await read(wide)).to.include({ status: "paid", paidTokenAmount: "24.99" });
+  });
+
+  it("pays the tolerant invoice where the nearer one is another merchant's or token's", async () => {
+    const wide = await tolerant();
+    await issue({ tokenSymbol: "USDC" });
+    await pay(24.99);
+    expect(await read(wide)).to.include({ status: "paid", exception: "underpaid" });
+  });
+});
