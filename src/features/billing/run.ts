@@ -16,6 +16,7 @@ import { beat } from "./heartbeat.ts";
 import { lockScene, saveSubscription, type Scene } from "./subscription-store.ts";
 import { subscriptions } from "./table.ts";
 import type { Transitions } from "./transitions.ts";
+import { tryTurn } from "./turns.ts";
 
 /** The background worker that looks for what is due, by which it is nudged. */
 export const billingWorkerName = "billing";
@@ -69,7 +70,8 @@ export function makeBillingRun(deps: {
   /** One boundary, one transaction. Null: somebody else changed the subscription at the same time. */
   function step(id: Id<"subscription">): Promise<boolean | null> {
     return db.write(context, async (tx) => {
-      if (!(await isMine(tx, id))) return null;
+      // Another run or a request has it: this run goes on with another subscription instead of waiting.
+      if (!(await tryTurn(tx, id))) return null;
       const scene = await lockScene(tx, managed, id);
       if (scene === null) return null;
       const at = clock.now();
@@ -214,16 +216,6 @@ export function makeBillingRun(deps: {
       },
     ],
   };
-}
-
-/** Whether nobody else's run is at this subscription now: whoever comes second does another, instead of waiting. */
-async function isMine(tx: Tx, id: Id<"subscription">): Promise<boolean> {
-  if (tx.dialect === "sqlite") return true;
-  const [lock] = await tx.all<{ taken: number }>(
-    `SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended($1, 0)) THEN 1 ELSE 0 END AS "taken"`,
-    [id],
-  );
-  return lock?.taken === 1;
 }
 
 /** The job by which operators know a parked subscription: the same as often as it fails. */

@@ -1,7 +1,13 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import {
+  StoreUnavailable,
+  type Database,
+  type Reader,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import {
   invoicesById,
@@ -9,7 +15,6 @@ import {
   type InvoiceRow,
   type ManagedInvoices,
 } from "../invoices/index.ts";
-import { SubscriptionNotChangeable } from "./errors.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,
@@ -17,6 +22,7 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "./table.ts";
+import { waitForTurn } from "./turns.ts";
 
 /** The columns of a scheduled plan change where none is scheduled. */
 export const noPlanChange = {
@@ -121,8 +127,8 @@ class SceneChanged extends Error {
 
 /**
  * Works on the subscription that an organization has, or had last, locked in a transaction of its own; on null where it
- * never had one. Where others change it meanwhile it begins again. Throws `subscription_not_changeable` when they do not
- * stop.
+ * never had one. Requests and billing runs take turns; where a payment changes it meanwhile it begins again. Throws
+ * `store_unavailable`, which is worth another try, when payments do not stop.
  */
 export async function withScene<T>(
   db: Database,
@@ -136,15 +142,19 @@ export async function withScene<T>(
       return await db.write(context, async (tx) => {
         const latest = await latestSubscription(tx, organizationId);
         if (latest === null) return work(tx, null);
+        await waitForTurn(tx, latest.id);
         const scene = await lockScene(tx, managed, latest.id);
-        if (scene === null) throw new SceneChanged();
+        const isLatest = (await latestSubscription(tx, organizationId))?.id === latest.id;
+        if (scene === null || !isLatest) throw new SceneChanged();
         return work(tx, scene);
       });
     } catch (error) {
       if (!(error instanceof SceneChanged)) throw error;
     }
   }
-  throw new SubscriptionNotChangeable("It is being changed by others. Try again.");
+  throw new StoreUnavailable("Payments are changing the subscription. Try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Platform invoices, locked in the order of their ids. */

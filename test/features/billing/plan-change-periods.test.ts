@@ -449,24 +449,19 @@ eachStore("a scheduled plan change", (store) => {
     }
   });
 
-  it("is one of two that are requested at once, with one invoice for it", async () => {
+  it("is one of 64 that are requested at once and all succeed, with one invoice for it", async function () {
+    this.timeout(60_000);
     await select("growth");
-    for (let round = 0; round < 3; round += 1) {
-      const answers = await Promise.all(
-        ["scale", "yearly", "growth"].map((plan) => estate.change(shop, plan)),
-      );
-      for (const answer of answers) {
-        if (answer.status !== 200) {
-          expect(refusalOf(answer)).to.deep.equal([409, "subscription_not_changeable"]);
-        }
-      }
-      expect(answers.some(({ status }) => status === 200)).to.equal(true);
-      const { plan, pendingPlan, openInvoice } = await shown();
-      const price = plans[(pendingPlan ?? plan) as "growth" | "scale" | "yearly"].price;
-      expect(openInvoice?.total).to.equal(price);
-      const standing = (await invoices()).filter(([status]) => status !== "void");
-      expect(standing).to.deep.equal([["open", price]]);
-    }
+    const wanted = ["scale", "yearly", "growth"];
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, turn) => estate.change(shop, wanted[turn % 3] ?? "")),
+    );
+    for (const answer of answers) expect(answer.status, answer.text).to.equal(200);
+    const { plan, pendingPlan, openInvoice } = await shown();
+    const price = plans[(pendingPlan ?? plan) as "growth" | "scale" | "yearly"].price;
+    expect(openInvoice?.total).to.equal(price);
+    const standing = (await invoices()).filter(([status]) => status !== "void");
+    expect(standing).to.deep.equal([["open", price]]);
   });
 
   it("meets the end of the trial in either order, and never half", async () => {
