@@ -46,6 +46,22 @@ export function nearBase(range: AmountRange): readonly [least: bigint, most: big
   return placesIn(range) === 1n ? [base, base] : [base - cap, base + cap];
 }
 
+/** The first digits of an amount that name its region, with the number of its digits: a region is at least 1 % wide. */
+const regionDigits = 2;
+
+/**
+ * Names the regions of amounts that `nearBase` touches, in order: two prices of which one is near the other share one.
+ * The range is at most 2 % wide, so that its ends and its middle touch all of them.
+ */
+export function regionsNear(range: AmountRange): readonly string[] {
+  const [least, most] = nearBase(range);
+  const regionOf = (amount: bigint) => {
+    const digits = amount.toString();
+    return `${String(digits.length)}:${digits.slice(0, regionDigits)}`;
+  };
+  return [...new Set([least, range.base, most].map(regionOf))].sort();
+}
+
 /** Whether a payer who rounds another amount may send this one. */
 function isRound({ roundTo }: AmountRange, amount: bigint): boolean {
   return roundTo !== null && amount % roundTo === 0n;

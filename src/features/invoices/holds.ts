@@ -14,6 +14,7 @@ import {
   furtherCandidates,
   nearBase,
   placesIn,
+  regionsNear,
   type AmountRange,
 } from "./hold-amounts.ts";
 import { holds } from "./table.ts";
@@ -82,9 +83,12 @@ export async function holdAmount(
   price: bigint,
 ): Promise<bigint | null> {
   const range = amountRange(price, request.tokenDecimals);
+  const isBareOnOffer = await lockBarePrice(tx, request, range);
   for (let round = 0; round < roundsMax; round += 1) {
     const draw = round === 0 ? firstCandidates : furtherCandidates;
-    const held = await insertFirstFree(tx, deps, request, range, draw(range, deps.randomBytes));
+    const drawn = draw(range, deps.randomBytes);
+    const candidates = isBareOnOffer ? drawn : drawn.filter((amount) => amount !== price);
+    const held = await insertFirstFree(tx, deps, request, range, candidates);
     if (held !== null) return held;
   }
   for (let tries = 0; tries < gapTriesMax; tries += 1) {
@@ -100,6 +104,25 @@ export async function holdAmount(
 }
 
 /**
+ * Whether the bare price may be taken: no other invoice's live hold is near it. Two prices of one band that are issued at
+ * the same instant do not see each other's holds on PostgreSQL, so who may take a bare price there waits for the others
+ * in its regions until they commit; whoever takes a surcharge anyway waits for nobody. On SQLite one write runs at a
+ * time, and the statement that takes the hold looks.
+ */
+async function lockBarePrice(tx: Tx, request: HoldRequest, range: AmountRange): Promise<boolean> {
+  if (tx.dialect === "sqlite") return true;
+  const { network, address, token, invoiceId } = request;
+  const names = regionsNear(range).map((region) =>
+    ["hold", network, address, token, region].join(" "),
+  );
+  const locked = await tx.all(lockBarePriceSql, [
+    ...[network, address, token, ...nearBase(range).map(encodeAmount), invoiceId],
+    JSON.stringify(names),
+  ]);
+  return locked.length > 0;
+}
+
+/**
  * Takes the first candidate that no live hold has, and the bare price only where nothing near it is held; null when
  * all are taken.
  */
@@ -112,10 +135,10 @@ async function insertFirstFree(
 ): Promise<bigint | null> {
   if (candidates.length === 0) return null;
   const [taken] = await tx.all<{ amount: string }>(insertFirstFreeSql[tx.dialect], [
-    deps.ids.next("hold", request.startsAt),
     request.network,
     request.address,
     request.token,
+    deps.ids.next("hold", request.startsAt),
     request.invoiceId,
     request.organizationId,
     request.startsAt,
@@ -132,6 +155,20 @@ async function insertFirstFree(
 const amountPart = "substr(candidate.value, 1, 78)";
 const leastPart = "substr(candidate.value, 79)";
 
+/** The amount of another invoice's live hold near the bare price; null where there is none. */
+function nearHold(least: string, most: string, invoiceId: string): string {
+  return `(
+      SELECT near.amount FROM holds AS near
+      WHERE near.network = $1 AND near.address = $2 AND near.token = $3 AND near.amount >= ${least}
+        AND near.amount <= ${most} AND near.released_at IS NULL AND near.invoice_id <> ${invoiceId}
+      LIMIT 1
+    )`;
+}
+
+const lockBarePriceSql = `SELECT pg_advisory_xact_lock(hashtextextended(region.name, 0)) AS locked
+  FROM json_array_elements_text(CAST($7 AS json)) AS region (name)
+  WHERE ${nearHold("$4", "$5", "$6")} IS NULL`;
+
 /**
  * The look-up of the bare price's neighbours is one range of the index, read once and only for that candidate. The
  * look-up of a candidate is a value and no NOT EXISTS: of that, PostgreSQL makes a join, for which it reads every
@@ -141,19 +178,14 @@ function insertFirstFreeFrom(candidates: string): string {
   return `INSERT INTO holds
       (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, kind, amount,
        least_amount)
-    SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text),
+    SELECT CAST($4 AS text), CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($5 AS text), CAST($6 AS text),
       CAST($7 AS bigint), CAST($8 AS bigint), 'amount', ${amountPart}, ${leastPart}
     FROM ${candidates}
     WHERE (
       SELECT held.amount FROM holds AS held
-      WHERE held.network = $2 AND held.address = $3 AND held.token = $4 AND held.amount = ${amountPart}
+      WHERE held.network = $1 AND held.address = $2 AND held.token = $3 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
-    ) IS NULL AND (${amountPart} <> $10 OR (
-      SELECT near.amount FROM holds AS near
-      WHERE near.network = $2 AND near.address = $3 AND near.token = $4 AND near.amount >= $11
-        AND near.amount <= $12 AND near.released_at IS NULL AND near.invoice_id <> $5
-      LIMIT 1
-    ) IS NULL)
+    ) IS NULL AND (${amountPart} <> $10 OR ${nearHold("$11", "$12", "$5")} IS NULL)
     ORDER BY candidate.key LIMIT 1
     ON CONFLICT DO NOTHING RETURNING amount`;
 }

@@ -8,6 +8,7 @@ import {
   furtherCandidates,
   nearBase,
   placesIn,
+  regionsNear,
 } from "../../../src/features/invoices/hold-amounts.ts";
 
 describe("the amounts that tell invoices of one price apart", () => {
@@ -73,6 +74,27 @@ describe("the amounts that tell invoices of one price apart", () => {
           expect(surcharge > 0n && isRound).to.equal(false);
         }
         expect(placesIn(range) >= 1n).to.equal(true);
+      }),
+    );
+  });
+
+  it("share a region with those of every price that is near", () => {
+    const near = fc
+      .tuple(fc.bigInt(1n, 10n ** 9n), fc.constantFrom(2, 6, 18))
+      .chain(([base, decimals]) => {
+        const [least, most] = nearBase(amountRange(base, decimals));
+        return fc.record({
+          base: fc.constant(base),
+          decimals: fc.constant(decimals),
+          other: fc.bigInt(least, most),
+        });
+      });
+    fc.assert(
+      fc.property(near, ({ base, decimals, other }) => {
+        const ours = regionsNear(amountRange(base, decimals));
+        const theirs = regionsNear(amountRange(other, decimals));
+        expect(ours.some((region) => theirs.includes(region))).to.equal(true);
+        expect(ours.length).to.be.within(1, 3);
       }),
     );
   });

@@ -112,4 +112,13 @@ eachStore("The bare price", (store) => {
     expect(new Set(later).size).to.equal(64);
     expect(later).not.to.include(tokens(80));
   });
+
+  it("is asked for once where 64 prices of one band are issued at the same time", async () => {
+    // The band is 0.90 wide on both sides. 89.50 to 90.13 touches two regions of prices.
+    const prices = Array.from({ length: 64 }, (_, cent) => (89.5 + cent / 100).toFixed(2));
+    const asked = await Promise.all(prices.map((amount) => priced(amount)));
+    expect(new Set(asked).size).to.equal(64);
+    const bare = prices.filter((price, place) => asked[place] === tokens(Number(price)));
+    expect(bare).to.have.length(1);
+  });
 });
