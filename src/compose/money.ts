@@ -9,6 +9,7 @@ import {
   claimableTerms,
   findInvoice,
   makeCapacityService,
+  makeCapacityWatch,
   makeInvoiceService,
   makeManagedInvoices,
   makeSettlement,
@@ -56,6 +57,7 @@ import type { ProviderPool } from "../platform/chain/provider-pool.ts";
 import { createRecentStates } from "../platform/chain/state.ts";
 import type { Reader } from "../platform/database/index.ts";
 import type { Outbox } from "../platform/events/index.ts";
+import type { Subscriber } from "../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
@@ -72,6 +74,8 @@ export interface Money {
   readonly decisions: PaymentDecisions;
   readonly transfers: TransferDesk;
   readonly capacity: CapacityService;
+  /** Gets every event: it tells organizations whose addresses fill up. */
+  readonly capacityWatch: Subscriber;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];
   readonly examiners: readonly ClaimExaminer[];
@@ -166,6 +170,7 @@ export function makeMoney(
     ...{ db, clock, networks: known },
     enabled: config.networks,
   });
+  const capacityWatch = makeCapacityWatch({ clock, outbox, networks: known });
   const transfers = makeTransferDesk({
     ...deciding,
     transfers: makeTransferService({ db, networks: known }),
@@ -203,6 +208,7 @@ export function makeMoney(
       decisions,
       transfers,
       capacity,
+      capacityWatch,
       checkout,
     },
     watchers: watched.map(({ watcher }) => watcher),

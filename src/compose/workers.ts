@@ -21,7 +21,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
     createRelay({
       db,
       leases,
-      subscribers: [services.usageWatch, fanOut],
+      subscribers: [services.usageWatch, services.capacityWatch, fanOut],
       context: systemContext("relay"),
     }),
     deliverer,

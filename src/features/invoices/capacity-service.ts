@@ -104,16 +104,7 @@ export function presentCapacity({
     walletId: wallet.id,
     network: wallet.network,
     kind: wallet.kind,
-    tokens: tokens.map(({ token, use }) => ({
-      tokenSymbol: token.symbol,
-      price:
-        use === null
-          ? null
-          : formatMoney(money(use.price, tokenAsset(token.symbol, token.decimals))),
-      used: use?.used ?? 0,
-      free: use === null ? null : use.total - use.used,
-      usedPercent: use === null ? 0 : Math.floor(shareOf(use) * 100),
-    })),
+    tokens: tokens.map(({ token, use }) => presentUse(token, use)),
     addresses:
       wallet.kind === "address"
         ? null
@@ -124,5 +115,19 @@ export function presentCapacity({
             gapLimit: ordinaryGapLimit,
             gapWarning: hasWideGap(wallet),
           },
+  };
+}
+
+/** `use`: null where nothing is held in the token. */
+export function presentUse(
+  { symbol, decimals }: NetworkToken,
+  use: BandUse | null,
+): z.input<typeof WalletCapacityRecord>["tokens"][number] {
+  return {
+    tokenSymbol: symbol,
+    price: use === null ? null : formatMoney(money(use.price, tokenAsset(symbol, decimals))),
+    used: use?.used ?? 0,
+    free: use === null ? null : use.total - use.used,
+    usedPercent: use === null ? 0 : Math.floor(shareOf(use) * 100),
   };
 }

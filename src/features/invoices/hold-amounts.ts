@@ -77,6 +77,18 @@ export function placesIn(range: AmountRange): bigint {
   return range.cap / finestStep(range) + 1n;
 }
 
+/** How many holds an invoice may cost to count its range, on average. */
+const countedMax = 4_096n;
+
+/**
+ * Whether a hold of this amount is the occasion to count those of its range: every one in a range of up to `countedMax`
+ * amounts, and one in so many in a larger range.
+ */
+export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
+  const every = placesIn(range) / countedMax + 1n;
+  return ((amount - range.base) / finestStep(range)) % every === 0n;
+}
+
 /**
  * Amounts to try, best first: the price itself, the smallest surcharges, then chance at each level, coarse before
  * fine. Their number does not depend on how many are taken, and each level has room where the one before is full. An

@@ -24,13 +24,18 @@ const roundsMax = 3;
 /** How often a gap that was found may be lost to another writer: each time, one of them got on. */
 const gapTriesMax = 100;
 
-export interface HoldRequest {
-  readonly invoiceId: Id<"invoice">;
+/** An address and token at which an organization's invoices are told apart by their amounts. */
+export interface HoldPlace {
   readonly organizationId: Id<"organization">;
   readonly network: string;
   /** Canonical. */
   readonly address: string;
+  /** A symbol. */
   readonly token: string;
+}
+
+export interface HoldRequest extends HoldPlace {
+  readonly invoiceId: Id<"invoice">;
   readonly tokenDecimals: number;
   /** The least of an amount that still counts as whole. */
   readonly leastOf: (amount: bigint) => bigint;
@@ -59,6 +64,7 @@ export async function holdAddress(
     address,
     token: anyToken,
     amount: 0n,
+    price: null,
     leastAmount: 0n,
     invoiceId,
     organizationId,
@@ -94,7 +100,8 @@ export async function holdAmount(
   for (let tries = 0; tries < gapTriesMax; tries += 1) {
     const gap = await findGap(tx, request, range);
     if (gap === null) {
-      if ((await recycleHolds(tx, request, range)) === 0) return null;
+      const recycled = await recycleHolds(tx, request, range, recycledMax, request.startsAt);
+      if (recycled === 0) return null;
       continue;
     }
     const held = await insertFirstFree(tx, deps, request, range, [gap]);
@@ -155,7 +162,7 @@ async function insertFirstFree(
 const amountPart = "substr(candidate.value, 1, 78)";
 const leastPart = "substr(candidate.value, 79)";
 
-/** The amount of another invoice's live hold near the bare price; null where there is none. */
+/** The amount of another invoice's live hold near the bare price; else null. */
 function nearHold(least: string, most: string, invoiceId: string): string {
   return `(
       SELECT near.amount FROM holds AS near
@@ -176,10 +183,10 @@ const lockBarePriceSql = `SELECT pg_advisory_xact_lock(hashtextextended(region.n
  */
 function insertFirstFreeFrom(candidates: string): string {
   return `INSERT INTO holds
-      (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, kind, amount,
+      (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, price, kind, amount,
        least_amount)
     SELECT CAST($4 AS text), CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($5 AS text), CAST($6 AS text),
-      CAST($7 AS bigint), CAST($8 AS bigint), 'amount', ${amountPart}, ${leastPart}
+      CAST($7 AS bigint), CAST($8 AS bigint), CAST($10 AS text), 'amount', ${amountPart}, ${leastPart}
     FROM ${candidates}
     WHERE (
       SELECT held.amount FROM holds AS held
@@ -198,7 +205,7 @@ const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
 };
 
 /** The smallest surcharged amount that no live hold has, by halving the range; null when there is none. */
-async function findGap(tx: Tx, request: HoldRequest, range: AmountRange): Promise<bigint | null> {
+async function findGap(tx: Tx, request: HoldPlace, range: AmountRange): Promise<bigint | null> {
   const step = finestStep(range);
   const heldBetween = (first: bigint, last: bigint) =>
     countHeld(tx, request, range.base + first * step, range.base + last * step, step);
@@ -217,14 +224,14 @@ async function findGap(tx: Tx, request: HoldRequest, range: AmountRange): Promis
 /** How many live holds lie on the grid of the step between two amounts, both included. */
 async function countHeld(
   tx: Tx,
-  request: HoldRequest,
+  place: HoldPlace,
   least: bigint,
   most: bigint,
   step: bigint,
 ): Promise<bigint> {
   const [counted] = await tx.all<{ held: number }>(
     `SELECT count(*) AS held FROM holds WHERE ${heldOnGrid}`,
-    gridValues(request, least, most, step),
+    gridValues(place, least, most, step),
   );
   return BigInt(counted?.held ?? 0);
 }
@@ -233,12 +240,12 @@ async function countHeld(
 const heldOnGrid = `network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
   AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`;
 
-function gridValues(request: HoldRequest, least: bigint, most: bigint, step: bigint): SqlValue[] {
+function gridValues(place: HoldPlace, least: bigint, most: bigint, step: bigint): SqlValue[] {
   // A step is a power of ten, so amounts on one grid end in the same digits.
   const sharedDigits = step.toString().length - 1;
   const from = encodeAmount(least);
   const tailStart = from.length - sharedDigits;
-  const { network, address, token } = request;
+  const { network, address, token } = place;
   return [network, address, token, from, encodeAmount(most), tailStart + 1, from.slice(tailStart)];
 }
 
@@ -246,25 +253,34 @@ function gridValues(request: HoldRequest, least: bigint, most: bigint, step: big
 const recycledMax = 8;
 
 /**
- * Releases the oldest holds of a full band whose invoices were canceled or have expired without money, so that their
- * amounts can be given again; gives how many. A transfer of such an amount waits for the merchant until the earlier
- * invoice's late window is over, since it may be either's (docs/decisions/0022). It reads the band.
+ * Releases at most `limit` of a band's holds whose invoices were canceled or have expired without money, the oldest
+ * first, so that their amounts can be given again; gives how many. A transfer of such an amount waits for the merchant
+ * until the earlier invoice's late window is over, since it may be either's (docs/decisions/0022). It reads the band,
+ * once: PostgreSQL may run a locking sub-select again for each row, and then takes more than the limit.
  */
-async function recycleHolds(tx: Tx, request: HoldRequest, range: AmountRange): Promise<number> {
+export async function recycleHolds(
+  tx: Tx,
+  place: HoldPlace,
+  range: AmountRange,
+  limit: number,
+  at: Instant,
+): Promise<number> {
   const step = finestStep(range);
   const least = range.base + step;
   return tx.run(
-    `UPDATE holds SET released_at = $8, recycled_at = $8 WHERE released_at IS NULL AND id IN (
+    `WITH oldest AS MATERIALIZED (
        SELECT id FROM holds
        WHERE ${heldOnGrid} AND organization_id = $9 AND EXISTS (
          SELECT 1 FROM invoices WHERE invoices.id = holds.invoice_id AND invoices.managed_by IS NULL
            AND invoices.status IN ('canceled', 'expired') AND invoices.seen_amount = $10
        )
-       ORDER BY starts_at, id LIMIT ${String(recycledMax)}${tx.dialect === "postgres" ? " FOR UPDATE SKIP LOCKED" : ""}
-     )`,
+       ORDER BY starts_at, id LIMIT $11${tx.dialect === "postgres" ? " FOR UPDATE SKIP LOCKED" : ""}
+     )
+     UPDATE holds SET released_at = $8, recycled_at = $8
+     WHERE released_at IS NULL AND id IN (SELECT id FROM oldest)`,
     [
-      ...gridValues(request, least, range.base + range.cap, step),
-      ...[request.startsAt, request.organizationId, encodeAmount(0n)],
+      ...gridValues(place, least, range.base + range.cap, step),
+      ...[at, place.organizationId, encodeAmount(0n), limit],
     ],
   );
 }

@@ -1,5 +1,6 @@
 export { shareOf, type HoldUse } from "./capacity.ts";
 export { capacityOperations } from "./capacity-operations.ts";
+export { makeCapacityWatch } from "./capacity-watch.ts";
 export { makeCapacityService, type CapacityService } from "./capacity-service.ts";
 export { customersOf, invoiceCandidates, isWhole, type InvoiceCandidate } from "./candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";

@@ -8,6 +8,7 @@ import { meterInvoice } from "../usage/index.ts";
 import { raisePaidIndexes } from "../wallets/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "./announce.ts";
+import { forgetWarnings } from "./capacity-watch.ts";
 import { hasEndedHolds, releaseHolds } from "./hold-matching.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
 import { viewOf } from "./present.ts";
@@ -127,6 +128,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
         const rows = await lockInvoices(tx, [...due, ...tooEarly].sort());
         await settle(tx, rows, storedTotals, state, at);
         const released = releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
+        if (released > 0) await forgetWarnings(tx, network);
         return rows.length + released;
       });
     },

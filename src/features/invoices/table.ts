@@ -164,6 +164,8 @@ export const holds = table(
     token: text(),
     /** In the token's smallest unit; 0 for an address of its own. */
     amount: amount(),
+    /** The price that the amount stands for; null for an address of its own, and for holds of older versions. */
+    price: amount().nullable(),
     /** From which on less than the amount is whole too: below it where the invoice tolerates underpayment. */
     leastAmount: amount(),
     invoiceId: text<Id<"invoice">>(),
@@ -198,4 +200,26 @@ export const holds = table(
       { name: "holds_ending", columns: ["network", "endsAt"], where: "released_at IS NULL" },
     ],
   },
+);
+
+/**
+ * The warnings to organizations about prices of which an address holds half of the amounts or more. A row is deleted when
+ * less than half is held, so that the next half brings another warning.
+ */
+export const halfFullBands = table(
+  "half_full_bands",
+  {
+    network: text(),
+    address: text(),
+    /** A symbol. */
+    token: text(),
+    /** In the token's smallest unit, as is the largest amount that may stand for it. */
+    price: amount(),
+    most: amount(),
+    /** How many amounts may stand for it. */
+    places: integer(),
+    organizationId: text<Id<"organization">>(),
+    warnedAt: time(),
+  },
+  { primaryKey: ["network", "address", "token", "price"] },
 );

@@ -42,6 +42,8 @@ export const eventCatalogue = {
   wallets: {
     "wallet.created": "A receiving wallet was registered.",
     "wallet.archived": "A receiving wallet was archived.",
+    "wallet_capacity.half_used":
+      "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register another wallet, or an extended public key. Repeated only after less than half was in use.",
   },
   organizations: {
     "organization.updated": "The organization's display name or a legal field changed.",

@@ -14,6 +14,7 @@ const records: Readonly<Record<Noun, string>> = {
   payment: "Payment",
   customer: "Customer",
   wallet: "Wallet",
+  wallet_capacity: "WalletCapacity",
   organization: "Organization",
   subscription: "Subscription",
   platform_invoice: "PlatformInvoice",

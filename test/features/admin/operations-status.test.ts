@@ -15,6 +15,8 @@ import { makeFakeChain, startFakeNode } from "../../support/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
 import { writeAlarms } from "../../../src/platform/chain/monitor-store.ts";
+import { holds } from "../../../src/features/invoices/table.ts";
+import { encodeAmount } from "../../../src/platform/database/index.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 
 interface Check {
@@ -36,6 +38,8 @@ interface Status {
 const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
 eachStore("the status of operations", (store) => {
+  store.leavesUnsound({ checks: ["holds.invoice"], because: "holds are made without invoices" });
+
   const running: TestApp[] = [];
   afterEach(async () => {
     for (const app of running.splice(0)) await app.stop();
@@ -127,6 +131,38 @@ eachStore("the status of operations", (store) => {
     expect([whole, checks["scheduler"], checks["database"]]).to.deep.equal([
       ...["unknown", "unknown", "ok"],
     ]);
+  });
+
+  it("degrades while an address uses half of the amounts of a price or more", async () => {
+    const { app, status } = await start(false);
+    const { db, ids } = app.app;
+    // 101 amounts stand for a hundredth.
+    const hold = (surcharge: number) =>
+      db.write(testContext, (tx) =>
+        tx.insert(holds, {
+          ...{ id: ids.next("hold", app.clock.now()), network: "sandbox", address: "7".repeat(40) },
+          ...{ token: "USDT", amount: 10_000n + BigInt(surcharge), price: 10_000n },
+          ...{ leastAmount: 10_000n, kind: "amount" as const },
+          invoiceId: ids.next("invoice", app.clock.now()),
+          organizationId: ids.next("organization", app.clock.now()),
+          ...{ startsAt: 1, endsAt: 2, releasedAt: null, recycledAt: null },
+        }),
+      );
+    const told = async () => {
+      const { checks, messages } = (await status()).infrastructure;
+      return [checks["wallets"], messages["wallets"]?.match(/\d+ %/)?.[0]];
+    };
+    for (let surcharge = 0; surcharge < 50; surcharge += 1) await hold(surcharge);
+    expect(await told()).to.deep.equal(["ok", "49 %"]);
+    await hold(50);
+    // All holds are read once a minute.
+    app.clock.advance(minute);
+    expect(await told()).to.deep.equal(["degraded", "50 %"]);
+    await db.write(testContext, (tx) =>
+      tx.run("UPDATE holds SET released_at = 3 WHERE amount > $1", [encodeAmount(10_040n)]),
+    );
+    app.clock.advance(minute);
+    expect(await told()).to.deep.equal(["ok", "40 %"]);
   });
 
   it("degrades where events wait to be passed on, and says since when", async () => {

@@ -55,6 +55,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
         ...{
           amount,
           leastAmount: amount,
+          price: null,
           invoiceId: "inv_filler" as const,
           kind: "amount" as const,
         },

@@ -4,6 +4,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import {
   amountRange,
   finestStep,
+  isOccasionToCount,
   firstCandidates,
   furtherCandidates,
   nearBase,
@@ -76,6 +77,16 @@ describe("the amounts that tell invoices of one price apart", () => {
         expect(placesIn(range) >= 1n).to.equal(true);
       }),
     );
+  });
+
+  it("are counted at each of a small range, and at a sample of a large one", () => {
+    const occasions = (base: bigint) => {
+      const range = amountRange(base, 6);
+      const amounts = Array.from({ length: Number(placesIn(range)) }, (_, at) => base + BigInt(at));
+      return amounts.filter((amount) => isOccasionToCount(range, amount)).length;
+    };
+    expect(occasions(100_000n)).to.equal(1_001);
+    expect(occasions(25_000_000n)).to.be.within(4_000, 4_096);
   });
 
   it("share a region with those of every price that is near", () => {

@@ -17,6 +17,7 @@ import { migration as chainTimes } from "./0015-chain-times.ts";
 import { migration as lateWindows } from "./0016-late-windows.ts";
 import { migration as readings } from "./0017-readings.ts";
 import { migration as askedAmounts } from "./0018-asked-amounts.ts";
+import { migration as halfFullBands } from "./0019-half-full-bands.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   lateWindows,
   readings,
   askedAmounts,
+  halfFullBands,
 ];

@@ -1,0 +1,201 @@
+import type { z } from "zod";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { findToken, type NetworkToken } from "../../platform/chain/networks.ts";
+import { encodeAmount, type RowOf, type Tx } from "../../platform/database/index.ts";
+import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Subscriber } from "../../platform/events/relay.ts";
+import type { WalletCapacityRecord } from "./capacity-records.ts";
+import { presentUse } from "./capacity-service.ts";
+import { shareOf, type BandUse } from "./capacity.ts";
+import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "./hold-amounts.ts";
+import { recycleHolds, type HoldPlace } from "./holds.ts";
+import { invoicesById } from "./store.ts";
+import { halfFullBands, holds } from "./table.ts";
+import type { Networks } from "./terms.ts";
+
+/** The share of a price's amounts at an address from which on its organization is warned, from 0 to 1: half. */
+const warnedFrom = 0.5;
+/** The share from which on amounts of dead invoices are given again, from 0 to 1. */
+const recycledFrom = 0.9;
+
+/** The events after which an address may hold more amounts than before. */
+const holding = new Set(["invoice.created", "invoice.issued", "invoice.partially_paid"]);
+
+/** A price at an address, with the newest invoice that holds one of its amounts. */
+interface Band extends HoldPlace {
+  readonly tokenOf: NetworkToken;
+  readonly range: AmountRange;
+  readonly invoiceId: Id<"invoice">;
+}
+
+interface FullBand extends Band {
+  readonly use: BandUse;
+}
+
+/**
+ * Watches how much of each price's amounts is held at an address, after the invoices that take them. It warns the
+ * organization once when half is held, and again only after less was; when nearly all are held, it recycles amounts of
+ * dead invoices (docs/decisions/0022). It runs in the relay's transaction, which no second server enters, and outside of
+ * the issue. A price with many amounts is counted after a sample of its invoices.
+ */
+export function makeCapacityWatch(deps: {
+  readonly clock: Clock;
+  readonly outbox: Outbox;
+  readonly networks: Networks;
+}): Subscriber {
+  const { clock, outbox, networks } = deps;
+  return async (tx, relayed) => {
+    const invoiceIds = relayed
+      .filter(({ type }) => holding.has(type))
+      .map(({ objectId }) => objectId as Id<"invoice">);
+    if (invoiceIds.length === 0) return;
+    const bands = await bandsToCount(tx, networks, invoiceIds);
+    if (bands.length === 0) return;
+
+    const at = clock.now();
+    const full = (await withUse(tx, bands)).filter(({ use }) => shareOf(use) >= warnedFrom);
+    const unwarned = await bandsToWarn(tx, full);
+    if (unwarned.length > 0) {
+      await tx.insertMany(
+        halfFullBands,
+        unwarned.map(({ band: { network, address, token, range, use, organizationId } }) => ({
+          ...{ network, address, token, price: range.base, most: range.base + range.cap },
+          ...{ places: use.total, organizationId, warnedAt: at },
+        })),
+      );
+    }
+    for (const { band, walletId } of unwarned) {
+      outbox.emit(tx, at, {
+        type: "wallet_capacity.half_used",
+        organizationId: band.organizationId,
+        objectType: "wallet_capacity",
+        objectId: walletId,
+        objectVersion: at,
+        data: capacityOf(band, walletId),
+      });
+    }
+    // Hardly ever more than one.
+    for (const band of full) {
+      const excess = band.use.used - (Math.ceil(band.use.total * recycledFrom) - 1);
+      if (excess > 0) await recycleHolds(tx, band, band.range, excess, at);
+    }
+  };
+}
+
+/** The prices of new invoices that are to be counted, each once. */
+async function bandsToCount(
+  tx: Tx,
+  networks: Networks,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<readonly Band[]> {
+  const held = await tx.find(
+    holds,
+    `WHERE invoice_id IN ${listed(tx.dialect, 1)} AND released_at IS NULL AND price IS NOT NULL ORDER BY id`,
+    [JSON.stringify(invoiceIds)],
+  );
+  const bands = new Map<string, Band>();
+  for (const { network, address, token, price, amount, organizationId, invoiceId } of held) {
+    const configured = networks.get(network);
+    const tokenOf = configured === undefined ? null : findToken(configured, token);
+    if (price === null || tokenOf === null) continue;
+    const range = amountRange(price, tokenOf.decimals);
+    if (!isOccasionToCount(range, amount)) continue;
+    const place = { organizationId, network, address, token };
+    bands.set(`${network} ${address} ${token} ${String(price)}`, {
+      ...{ ...place, tokenOf, range, invoiceId },
+    });
+  }
+  return [...bands.values()];
+}
+
+async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
+  const asked = bands.map(({ network, address, token, range }, place) => [
+    ...[place, network, address, token],
+    ...[range.base, range.base + range.cap].map(encodeAmount),
+  ]);
+  const rows = await tx.all<{ place: number; held: number }>(
+    `SELECT CAST(given.value ->> 0 AS integer) AS place, (
+       SELECT count(*) FROM holds WHERE network = given.value ->> 1 AND address = given.value ->> 2
+         AND token = given.value ->> 3 AND amount >= given.value ->> 4 AND amount <= given.value ->> 5
+         AND released_at IS NULL
+     ) AS held FROM ${givenRows[tx.dialect]}`,
+    [JSON.stringify(asked)],
+  );
+  return rows.flatMap(({ place, held }) => {
+    const band = bands[place];
+    if (band === undefined) return [];
+    const total = Number(placesIn(band.range));
+    return [{ ...band, use: { price: band.range.base, used: Math.min(held, total), total } }];
+  });
+}
+
+/** The half-full bands without a warning, with the wallets of their addresses. */
+async function bandsToWarn(
+  tx: Tx,
+  full: readonly FullBand[],
+): Promise<{ readonly band: FullBand; readonly walletId: Id<"wallet"> }[]> {
+  if (full.length === 0) return [];
+  const warned: WarnedBand[] = await tx.find(
+    halfFullBands,
+    `WHERE organization_id IN ${listed(tx.dialect, 1)}`,
+    [JSON.stringify([...new Set(full.map(({ organizationId }) => organizationId))])],
+  );
+  const wallets = new Map(
+    (
+      await invoicesById(
+        tx,
+        full.map(({ invoiceId }) => invoiceId),
+      )
+    ).map((row) => [...([row.id, row.walletId] as const)]),
+  );
+  const found: { band: FullBand; walletId: Id<"wallet"> }[] = [];
+  for (const band of full) {
+    const walletId = wallets.get(band.invoiceId) ?? null;
+    if (walletId === null || warned.some((one) => isSameCrowd(one, band))) continue;
+    warned.push({ ...band, price: band.range.base });
+    found.push({ band, walletId });
+  }
+  return found;
+}
+
+type WarnedBand = Pick<RowOf<typeof halfFullBands>, "network" | "address" | "token" | "price">;
+
+/** Whether two prices share half of their amounts or more: a rate that moves gives each invoice a price of its own. */
+function isSameCrowd(warned: WarnedBand, { network, address, token, range }: Band): boolean {
+  const distance =
+    warned.price > range.base ? warned.price - range.base : range.base - warned.price;
+  return (
+    warned.network === network &&
+    warned.address === address &&
+    warned.token === token &&
+    distance * 2n <= range.cap
+  );
+}
+
+/** Forgets the warnings about bands of a network of which less than half is held now. Call it after a release. */
+export async function forgetWarnings(tx: Tx, network: string): Promise<void> {
+  await tx.run(
+    `DELETE FROM half_full_bands WHERE network = $1 AND 2 * (
+       SELECT count(*) FROM holds WHERE holds.network = half_full_bands.network
+         AND holds.address = half_full_bands.address AND holds.token = half_full_bands.token
+         AND holds.amount >= half_full_bands.price AND holds.amount <= half_full_bands.most
+         AND holds.released_at IS NULL
+     ) < places`,
+    [network],
+  );
+}
+
+function capacityOf(
+  { network, tokenOf, use }: FullBand,
+  walletId: Id<"wallet">,
+): z.input<typeof WalletCapacityRecord> {
+  return {
+    walletId,
+    network,
+    kind: "address",
+    tokens: [presentUse(tokenOf, use)],
+    addresses: null,
+  };
+}

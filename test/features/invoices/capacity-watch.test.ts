@@ -1,0 +1,132 @@
+// The warning to an organization, and recycling, while the amounts of one price at an address fill up.
+import { expect } from "chai";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import { day, minute } from "../../../src/kernel/clock.ts";
+import { networkState } from "../../../src/platform/chain/state.ts";
+import { createRelay } from "../../../src/platform/events/relay.ts";
+import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+import type { Json } from "../payments/counter.ts";
+import { atSharedAddress } from "../payments/shared-address.ts";
+
+/** So that a day later only canceled invoices are over. */
+const lasting = { expiresInSeconds: 172_800 };
+/** 1 % of a hundredth is a ten-thousandth: the price and a hundred surcharges of six decimals. */
+const places = 101;
+
+eachStore("The amounts of one price at an address", (store) => {
+  const shop = atSharedAddress(store);
+
+  /** The relay of another server on the same store. */
+  function relay() {
+    const { db, clock, ids, capacityWatch } = shop.counter.app.app;
+    const leases = createLeases({ db, clock, ids, actor: systemActor("tests") });
+    const worker = createRelay({ db, leases, subscribers: [capacityWatch], context: testContext });
+    return async () => {
+      // The second run passes on the events that the first one caused.
+      for (const _ of [1, 2]) await worker.run(new AbortController().signal);
+      await leases.releaseAll();
+    };
+  }
+  const relayEvents = () => relay()();
+  async function issue(count: number, input: Json = {}): Promise<Json[]> {
+    const made: Json[] = [];
+    for (let place = 0; place < count; place += 1) {
+      made.push(await shop.issue({ amount: "0.01", ...input }));
+      shop.counter.app.clock.advance(1);
+    }
+    return made;
+  }
+  const events = () =>
+    shop.counter.list(shop.merchant, "/events?types=wallet_capacity.half_used&limit=100");
+  async function live(): Promise<Json[]> {
+    return shop.counter.app.app.db.all(
+      `SELECT invoice_id AS "invoiceId" FROM holds WHERE organization_id = $1 AND released_at IS NULL`,
+      [shop.merchant.organizationId],
+    );
+  }
+  /** Releases the holds whose time is over. */
+  async function sweep(): Promise<void> {
+    const { db, clock, settlement } = shop.counter.app.app;
+    const read = await networkState(db, "sandbox");
+    if (read === null) throw new Error("no block was read");
+    const now = clock.now();
+    const state = { ...read, cursorTime: now };
+    const agreed = () => Promise.resolve(now);
+    while ((await settlement.sweepDeadlines(db, "sandbox", state, now, agreed)) > 0);
+  }
+  const cancel = (one: Json) =>
+    expectStatus(shop.post(`/invoices/${String(one["id"])}/cancel`), 200);
+
+  it("bring one warning when half of them are held, and another only after fewer were", async function () {
+    this.timeout(60_000);
+    const policy = `/v1/organizations/${shop.merchant.organizationId}/payment-policy`;
+    const set = { key: shop.merchant.key, body: { lateWindowDays: 1 } };
+    await expectStatus(shop.counter.app.request("PATCH", policy, set), 200);
+    const made = await issue(50, lasting);
+    await relayEvents();
+    expect(await events()).to.deep.equal([]);
+    await issue(1, lasting);
+    // Two servers at once.
+    await Promise.all([relayEvents(), relayEvents()]);
+    await relayEvents();
+    const [told, ...more] = await events();
+    expect(more).to.deep.equal([]);
+    const [wallet] = await shop.counter.list(shop.merchant, "/wallets");
+    expect(told?.["data"]).to.deep.include({
+      ...{ walletId: wallet?.["id"], network: "sandbox", kind: "address", addresses: null },
+      tokens: [{ tokenSymbol: "USDT", price: "0.01", used: 51, free: 50, usedPercent: 50 }],
+    });
+    await issue(5, lasting);
+    await relayEvents();
+    expect(await events()).to.have.length(1);
+
+    for (const one of made.slice(20, 35)) await cancel(one);
+    shop.counter.app.clock.advance(day + minute);
+    await sweep();
+    await issue(2, lasting);
+    await relayEvents();
+    expect(await live()).to.have.length(43);
+    expect(await events()).to.have.length(1);
+    await issue(10, lasting);
+    await relayEvents();
+    expect(await events()).to.have.length(2);
+    expect(await events()).to.satisfy((all: Json[]) =>
+      all.every(({ organizationId }) => organizationId === shop.merchant.organizationId),
+    );
+  });
+
+  it("bring one warning where each invoice has a price of its own, as rates move", async function () {
+    this.timeout(60_000);
+    for (let place = 0; place < 75; place += 1) {
+      const amount = `0.0100${String(place % 20).padStart(2, "0")}`;
+      await issue(1, { amount, settlementCurrency: "USDT" });
+      if (place % 5 === 0) await relayEvents();
+    }
+    await relayEvents();
+    expect(await events()).to.have.length(1);
+  });
+
+  it("are given again from nine tenths on, those of the oldest dead invoices first", async function () {
+    this.timeout(60_000);
+    const made = await issue(90);
+    // The first has the bare price, which is never given again while others are live.
+    for (const one of made.slice(3, 6)) await cancel(one);
+    await relayEvents();
+    expect(await live()).to.have.length(90);
+    await issue(1);
+    await relayEvents();
+    const kept = (await live()).map(({ invoiceId }) => invoiceId);
+    expect(kept).to.have.length(90);
+    expect(kept).not.to.include(made[3]?.["id"]);
+    expect(kept).to.include(made[4]?.["id"]);
+    await issue(2);
+    await relayEvents();
+    expect(await live()).to.have.length(90);
+    // Only living ones are left.
+    await issue(places - 90);
+    await relayEvents();
+    expect(await live()).to.have.length(places);
+  });
+});
