@@ -136,7 +136,7 @@ function faultsIn(file) {
   const name = relative(root, file);
   return readers[extname(file)](source).flatMap(({ text, start, isWhole }) =>
     [...text.matchAll(sentences)].flatMap(({ 0: sentence, index }) => {
-      if (sentence.endsWith("?")) return [];
+      if (sentence.endsWith("?") || !/\s\S/.test(sentence)) return [];
       const isOpening = isWhole && text.slice(0, index).trim() === "";
       for (const { phrase, advice } of isOpening ? rules : rules.slice(1)) {
         const match = phrase.exec(sentence);

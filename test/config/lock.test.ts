@@ -44,7 +44,7 @@ describe("the check of the lock file", () => {
     expect(told).to.match(/node_modules\/zod: its integrity is no SHA-512/);
   });
 
-  it("excuses no package that a server on Linux installs", () => {
+  it("allows no exception for a package that a server on Linux installs", () => {
     const { status, told } = check((packages) => {
       const excused = packages["node_modules/@foundry-rs/anvil-linux-arm64"];
       delete excused?.["cpu"];

@@ -7,7 +7,7 @@ import {
 } from "../../src/kernel/errors.ts";
 
 describe("a problem", () => {
-  it("keeps its cause and the time to wait, and has neither unless it was given one", () => {
+  it("has a cause and a retry delay only if they were given", () => {
     const cause = new Error("the reason");
     const problem = new InvalidRequest("Wait.", { cause, retryAfterSeconds: 7 });
     expect(problem).to.include({
@@ -20,7 +20,7 @@ describe("a problem", () => {
     expect(new InvalidRequest("Wait.")).not.to.have.property("cause");
   });
 
-  it("names the place of every wrong value", () => {
+  it("names the location of every invalid value", () => {
     const wrong = { code: "wrong", message: "must be right" };
     const problem = invalidFields([
       { pointer: "/amount", ...wrong },

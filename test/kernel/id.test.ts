@@ -5,12 +5,12 @@ import type { IdKind } from "../../src/kernel/id.ts";
 import { createIds, encodeTime, idFloor, idPattern, idPrefixes } from "../../src/kernel/id.ts";
 
 const kinds = Object.keys(idPrefixes) as IdKind[];
-/** Every time that ids must order: 1970 to past the year 10000. */
+/** The range of times that ids must order: 1970 to beyond the year 10000. */
 const times = fc.integer({ min: 0, max: 2 ** 48 });
 const random = (length: number): Uint8Array => randomBytes(length);
 
 describe("ids", () => {
-  it("sort in the order in which one source made them, whatever the clock does", () => {
+  it("sort in the order of creation within one source, even if the clock goes back", () => {
     fc.assert(
       fc.property(fc.array(times, { minLength: 2, maxLength: 50 }), (moments) => {
         const ids = createIds(random);
@@ -32,10 +32,10 @@ describe("ids", () => {
     );
   });
 
-  it("keep their order through many in one millisecond, even from the highest random number", () => {
+  it("keep their order for many ids in one millisecond, even after the highest random number", () => {
     const ids = createIds((length) => new Uint8Array(length).fill(255));
     let before = ids.next("event", 5);
-    // Half of the range is kept free to count up in.
+    // Half of the range stays free for incrementing.
     expect(before).to.equal(`evt_${encodeTime(5)}f${"z".repeat(15)}`);
     for (let n = 0; n < 5_000; n += 1) {
       const id = ids.next("event", 5);
@@ -46,7 +46,7 @@ describe("ids", () => {
     }
   });
 
-  it("match the pattern of their kind and of no other", () => {
+  it("match only the pattern of their own kind", () => {
     fc.assert(
       fc.property(fc.constantFrom(...kinds), times, (kind, at) => {
         const id = createIds(random).next(kind, at);
@@ -60,13 +60,13 @@ describe("ids", () => {
     }
   });
 
-  it("have prefixes of three letters, one a kind", () => {
+  it("have a distinct prefix of three letters for each kind", () => {
     const prefixes = Object.values(idPrefixes);
     expect(prefixes.every((prefix) => /^[a-z]{3}$/.test(prefix))).to.equal(true);
     expect(new Set(prefixes).size).to.equal(prefixes.length);
   });
 
-  it("are bounded by the floor of a moment", () => {
+  it("are not below the id floor of their time", () => {
     fc.assert(
       fc.property(times, (at) => {
         const ids = createIds(random);
@@ -78,18 +78,18 @@ describe("ids", () => {
     );
   });
 
-  it("that must not be guessed hold 160 random bits and no time", () => {
+  it("that must be unguessable contain 160 random bits and no time", () => {
     const ids = createIds(random);
     const made = Array.from({ length: 1_000 }, () => ids.unguessable("chk"));
     expect(new Set(made).size).to.equal(made.length);
     expect(made.every((id) => /^chk_[0-9a-hjkmnp-tv-z]{32}$/.test(id))).to.equal(true);
-    // Each of 32 places takes each of 32 digits: none is left out in 1,000 tries but by less than one chance in 10^10.
+    // Each of 32 positions takes each of 32 digits: the chance of missing one in 1,000 tries is below 10^-10.
     for (let place = 4; place < 36; place += 1) {
       expect(new Set(made.map((id) => id.charAt(place))).size).to.equal(32);
     }
   });
 
-  it("that must not be guessed use every bit they are given", () => {
+  it("that must be unguessable use every random bit", () => {
     const asked: number[] = [];
     const counting = createIds((length) => {
       asked.push(length);

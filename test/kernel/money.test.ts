@@ -36,7 +36,7 @@ const usd: Asset = { code: "USD", decimals: 2, displayDecimals: 2 };
 const jpy: Asset = { code: "JPY", decimals: 0, displayDecimals: 0 };
 
 const assets = fc.integer({ min: 0, max: 36 }).map((decimals) => tokenAsset("TOK", decimals));
-/** An asset, and a count of its units that is below 10^18 wholes. */
+/** An asset and an amount of its units below 10^18 whole units. */
 const amounts = assets.chain((asset) =>
   fc
     .bigInt({ min: 0n, max: 10n ** BigInt(18 + asset.decimals) - 1n })
@@ -48,7 +48,7 @@ const signedAmounts = amounts.chain((amount) =>
 const roundings = fc.constantFrom<Rounding[]>("down", "up", "half_even");
 const bigs = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
-/** The reason that a text is refused with. */
+/** Returns the reason for which a text is refused. */
 function refusal(read: () => Money): string {
   try {
     return `accepted as ${formatMoney(read())}`;
@@ -59,7 +59,7 @@ function refusal(read: () => Money): string {
 }
 
 describe("assets", () => {
-  it("know the decimals of ISO 4217's currencies", () => {
+  it("have the decimals of ISO 4217 for currencies", () => {
     const decimals = ["USD", "EUR", "JPY", "KWD", "CLF", "IQD", "HUF"].map(
       (code) => findCurrency(code)?.decimals,
     );
@@ -68,13 +68,13 @@ describe("assets", () => {
     expect(currencyDecimals.size).to.equal(165);
   });
 
-  it("do not know codes without a smaller unit, withdrawn ones, and other spellings", () => {
+  it("exclude codes without a minor unit, withdrawn codes and other spellings", () => {
     for (const code of ["XAU", "XTS", "XXX", "DEM", "HRK", "BGN", "usd", "US", "", "constructor"]) {
       expect(findCurrency(code), code).to.equal(null);
     }
   });
 
-  it("of a token show two decimals, or the fewer that it has", () => {
+  it("of a token display two decimals, or fewer if it has fewer", () => {
     expect(tokenAsset("USDT", 6).displayDecimals).to.equal(2);
     expect(tokenAsset("ONE", 1).displayDecimals).to.equal(1);
     for (const decimals of [-1, 1.5, 37, Number.NaN]) {
@@ -82,7 +82,7 @@ describe("assets", () => {
     }
   });
 
-  it("are the same only with the same code and unit", () => {
+  it("are equal only with the same code and decimals", () => {
     expect(isSameAsset(usdt, tokenAsset("USDT", 6))).to.equal(true);
     expect(isSameAsset(usdt, wei)).to.equal(false);
     expect(isSameAsset(usdt, tokenAsset("USDC", 6))).to.equal(false);
@@ -90,7 +90,7 @@ describe("assets", () => {
 });
 
 describe("money as text", () => {
-  it("is read and written exactly", () => {
+  it("is parsed and formatted exactly", () => {
     const written = (text: string, asset: Asset): string => formatMoney(parseMoney(text, asset));
     expect(written("25", usdt)).to.equal("25.00");
     expect(written("25.000000", usdt)).to.equal("25.00");
@@ -107,7 +107,7 @@ describe("money as text", () => {
     expect(formatMoneyOrNull(zero(usd))).to.equal("0.00");
   });
 
-  it("comes back from its text as it was", () => {
+  it("survives formatting and parsing unchanged", () => {
     fc.assert(
       fc.property(signedAmounts, (amount) => {
         const text = formatMoney(amount);
@@ -118,7 +118,7 @@ describe("money as text", () => {
     );
   });
 
-  it("has one canonical text", () => {
+  it("has exactly one canonical form", () => {
     fc.assert(
       fc.property(amounts, (amount) => {
         const text = formatMoney(amount);
@@ -131,7 +131,7 @@ describe("money as text", () => {
     );
   });
 
-  it("is nothing but plain decimal text", () => {
+  it("is refused unless it is plain decimal text", () => {
     const refused = [
       ["0x10", "0b11", "0o7", "1e3", "1E3", "1e-3", "Infinity", "-Infinity", "NaN", "1n", "1_000"],
       ["", " ", " 1", "1 ", "\t1", "1\n", "\n1", "1\r\n", "1\u00a0", "\ufeff1", "1\0", "\0"],
@@ -154,7 +154,7 @@ describe("money as text", () => {
     }
   });
 
-  it("has no more decimals than its asset", () => {
+  it("is refused with more decimals than its asset has", () => {
     expect(refusal(() => parseMoney("0.0000001", usdt))).to.equal("too_many_decimals");
     expect(refusal(() => parseMoney("0.0000000", usdt))).to.equal("too_many_decimals");
     expect(refusal(() => parseMoney("1.0", jpy))).to.equal("too_many_decimals");
@@ -165,7 +165,7 @@ describe("money as text", () => {
     expect(() => parseMoney("1,0", usd)).to.throw('such as "25.00"');
   });
 
-  it("that is arbitrary is refused, or means what it says", () => {
+  it("from arbitrary input is refused or parsed to the same value", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.stringMatching(/^[-+ 0-9.,eExX_]{0,24}$/),
@@ -180,14 +180,14 @@ describe("money as text", () => {
     );
   });
 
-  it("of a million characters is refused at once", () => {
+  it("of a million characters is refused within 100 ms", () => {
     const times = Array.from({ length: 5 }, () => {
       const startedAt = performance.now();
       refusal(() => parseMoney("1".repeat(1_000_000), usdt));
       refusal(() => parseMoney(`1.${"0".repeat(1_000_000)}x`, usdt));
       return performance.now() - startedAt;
     });
-    // The best of them: a machine that others use stands still now and then.
+    // The minimum counts, because a shared machine may pause.
     expect(Math.min(...times)).to.be.below(100);
   });
 });
@@ -209,7 +209,7 @@ describe("a money field", () => {
     throw new Error("it was accepted");
   }
 
-  it("answers 400 with its pointer and the reason", () => {
+  it("is a 400 problem with the pointer and the reason if invalid", () => {
     const at = (text: string, range?: "positive" | "not_negative" | "signed") =>
       problem(() => parseMoneyField("/amount", text, usd, range));
     const refused = (code: string) => ({ status: 400, pointer: "/amount", code });
@@ -220,7 +220,7 @@ describe("a money field", () => {
     expect(at("-0", "signed")).to.deep.equal(refused("not_decimal"));
   });
 
-  it("takes what is in its range", () => {
+  it("accepts amounts in its range", () => {
     expect(parseMoneyField("/amount", "0.01", usd).units).to.equal(1n);
     expect(parseMoneyField("/amount", "0", usd, "not_negative").units).to.equal(0n);
     expect(parseMoneyField("/amount", "-0.01", usd, "signed").units).to.equal(-1n);
@@ -228,7 +228,7 @@ describe("a money field", () => {
 });
 
 describe("arithmetic on money", () => {
-  it("adds and takes away exactly", () => {
+  it("adds and subtracts exactly", () => {
     const three = add(parseMoney("0.1", usdt), parseMoney("0.2", usdt));
     expect(formatMoney(three)).to.equal("0.30");
     fc.assert(
@@ -242,7 +242,7 @@ describe("arithmetic on money", () => {
     expect(sum([], usd)).to.deep.equal(zero(usd));
   });
 
-  it("never mixes assets, nor units of one code", () => {
+  it("refuses to mix assets, or different decimals of one code", () => {
     const foreign = [money(1n, wei), money(1n, tokenAsset("USDC", 6))];
     for (const other of foreign) {
       for (const operation of [add, subtract, compare, min, max]) {
@@ -252,7 +252,7 @@ describe("arithmetic on money", () => {
     }
   });
 
-  it("compares in the order of the amounts", () => {
+  it("orders amounts by size", () => {
     fc.assert(
       fc.property(fc.array(bigs), (units) => {
         const sorted = units.map((count) => money(count, usdt)).sort(compare);
@@ -268,7 +268,7 @@ describe("arithmetic on money", () => {
     expect(compare(money(7n, usdt), money(7n, usdt))).to.equal(0);
   });
 
-  it("rounds by the named rule, negatives as their opposites", () => {
+  it("rounds by the named mode, and negative amounts like their absolute values", () => {
     const halves = [5n, 15n, 25n, -5n, -15n, 14n, 16n].map((units) => ({
       down: divideRounded(units, 10n, "down"),
       up: divideRounded(units, 10n, "up"),
@@ -287,7 +287,7 @@ describe("arithmetic on money", () => {
     expect(() => divideRounded(1n, 0n, "down")).to.throw(RangeError);
   });
 
-  it("loses less than a unit to rounding, on the side that was named", () => {
+  it("rounds by less than one unit, in the named direction", () => {
     const divisors = bigs.filter((divisor) => divisor !== 0n);
     fc.assert(
       fc.property(bigs, divisors, roundings, (dividend, divisor, rounding) => {
@@ -312,7 +312,7 @@ describe("arithmetic on money", () => {
     expect(() => divide(amount, ratio(0n, 1n), "down")).to.throw(RangeError);
   });
 
-  it("does not lose or make a unit in a split", () => {
+  it("neither loses nor creates a unit when it splits an amount", () => {
     const weights = fc
       .array(fc.bigInt({ min: 0n, max: 10n ** 20n }), { minLength: 1, maxLength: 20 })
       .filter((list) => list.some((weight) => weight > 0n));
@@ -329,12 +329,12 @@ describe("arithmetic on money", () => {
     );
   });
 
-  it("gives the units that are left over to the parts that lost most, the earlier first", () => {
+  it("gives leftover units to the parts with the largest remainders, earlier parts first", () => {
     const split = (units: bigint, weights: bigint[]) =>
       allocate(money(units, usd), weights).map((part) => part.units);
     expect(split(100n, [1n, 1n, 1n])).to.deep.equal([34n, 33n, 33n]);
     expect(split(5n, [3n, 7n])).to.deep.equal([2n, 3n]);
-    // 10/7, 20/7 and 40/7 lose 3/7, 6/7 and 5/7.
+    // The remainders of 10/7, 20/7 and 40/7 are 3/7, 6/7 and 5/7.
     expect(split(10n, [1n, 2n, 4n])).to.deep.equal([1n, 3n, 6n]);
     expect(split(-100n, [1n, 1n, 1n])).to.deep.equal([-34n, -33n, -33n]);
     expect(split(1n, [0n, 1n])).to.deep.equal([0n, 1n]);

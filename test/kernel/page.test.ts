@@ -18,7 +18,7 @@ interface Row {
 
 const ids = createIds((length) => new Uint8Array(length).fill(7));
 
-/** Rows as a store would give them: ids descending, below the position, at most so many. */
+/** Returns rows as a store would: ids descending, below the position, at most `count`. */
 function select(rows: readonly Row[], after: string | null, count: number): Row[] {
   return rows
     .filter((row) => after === null || row.id < after)
@@ -26,7 +26,7 @@ function select(rows: readonly Row[], after: string | null, count: number): Row[
     .slice(0, count);
 }
 
-/** The parameters that a query is refused for. */
+/** Returns the parameters for which a query is refused. */
 function refusedFor(query: PageQuery, list = "invoices", filters: PageFilters = {}): string[] {
   try {
     parsePage(query, list, filters);
@@ -43,14 +43,14 @@ function cursorOf(content: unknown): string {
 }
 
 describe("a page of a list", () => {
-  it("holds 20 rows, or the 1 to 100 that were asked for", () => {
+  it("has 20 rows, or the requested number from 1 to 100", () => {
     const first = parsePage({}, "invoices");
     expect(first).to.include({ limit: 20, fetch: 21, after: null });
     expect(parsePage({ limit: "1" }, "invoices").limit).to.equal(1);
     expect(parsePage({ limit: 100 }, "invoices").fetch).to.equal(101);
   });
 
-  it("refuses every other limit by its name", () => {
+  it("refuses any other limit and names the parameter", () => {
     const refused = [
       "0",
       "101",
@@ -70,11 +70,11 @@ describe("a page of a list", () => {
     }
   });
 
-  it("names everything that is wrong at once", () => {
+  it("reports all invalid parameters at once", () => {
     expect(refusedFor({ limit: "0", cursor: "x" })).to.deep.equal(["limit", "cursor"]);
   });
 
-  it("has no cursor behind the last row", () => {
+  it("has no cursor after the last row", () => {
     const rows = [3, 2, 1].map((at) => ({ id: ids.next("invoice", at) }));
     const page = parsePage({ limit: 3 }, "invoices");
     expect(toPage(rows, page)).to.deep.equal({ data: rows, nextCursor: null });
@@ -82,7 +82,7 @@ describe("a page of a list", () => {
     expect(toPage([...rows, { id: "inv_0" }], page).nextCursor).to.be.a("string");
   });
 
-  it("walks every row once, while newer ones arrive", () => {
+  it("lists every row once while newer rows are added", () => {
     const sizes = fc.integer({ min: 0, max: 60 });
     const limits = fc.integer({ min: 1, max: 10 });
     const arrivals = fc.integer({ min: 0, max: 3 });
@@ -110,7 +110,7 @@ describe("a page of a list", () => {
     );
   });
 
-  it("of a search that stopped early leads on to where it stopped", () => {
+  it("of a search that stopped early continues where the search stopped", () => {
     const request = parsePage({ limit: 2 }, "invoices");
     const rows = [{ id: "inv_3" }, { id: "inv_2" }, { id: "inv_1" }];
     const page = (count: number, resumeAt: string | null) =>
@@ -121,7 +121,7 @@ describe("a page of a list", () => {
     expect(page(1, "inv_2")).to.deep.include({ data: [{ id: "inv_3" }] });
     expect(next(page(1, "inv_2"))).to.equal("inv_2");
     expect(next(page(1, null))).to.equal(null);
-    // A page that is full leads on behind its last row, not behind the last one that was searched.
+    // A full page continues after its last row, not after the last row that was examined.
     expect(next(page(3, "inv_1"))).to.equal("inv_2");
     expect(next(page(3, null))).to.equal("inv_2");
   });
@@ -137,7 +137,7 @@ describe("a cursor", () => {
   const page = parsePage({ limit: 1 }, "invoices", filters);
   const cursor = toPage([{ id: "inv_2" }, { id: "inv_1" }], page).nextCursor ?? "";
 
-  it("leads on in the list and with the filters that gave it", () => {
+  it("continues the list with the filters that returned it", () => {
     expect(parsePage({ cursor }, "invoices", filters).after).to.equal("inv_2");
     const reordered = { tags: ["a", "b"], status: "open", organizationId: "org_1", to: undefined };
     expect(parsePage({ cursor }, "invoices", reordered).after).to.equal("inv_2");
@@ -157,7 +157,7 @@ describe("a cursor", () => {
     }
   });
 
-  it("that was made up is refused", () => {
+  it("that was not issued is refused", () => {
     const { fingerprint } = page;
     const positions = [
       null,
@@ -188,7 +188,7 @@ describe("a cursor", () => {
     }
   });
 
-  it("with anything added, altered or left out is refused", () => {
+  it("with any character added, changed or removed is refused", () => {
     const altered = [
       "",
       " ",
@@ -217,7 +217,7 @@ describe("a cursor", () => {
     );
   });
 
-  it("holds the position of a list that is ordered by something else", () => {
+  it("contains the position in a list that is not ordered by id", () => {
     const rows = [{ volume: "900" }, { volume: "800" }];
     const { nextCursor } = toPageBy(rows, page, (row) => `${row.volume}:cus_1`);
     const next = parsePage({ cursor: nextCursor ?? "" }, "invoices", filters);

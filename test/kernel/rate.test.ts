@@ -19,7 +19,7 @@ const usdt = tokenAsset("USDT", 6);
 const of = { from: "EUR", to: "USDT", source: "test", at: 1_700_000_000_000 };
 
 describe("a rate", () => {
-  it("converts exactly what comes out even", () => {
+  it("converts without rounding if the result is a whole number of units", () => {
     const rate = parseRate("1.0834", of);
     expect(formatMoney(convert(parseMoney("25.00", eur), rate, usdt, "up"))).to.equal("27.085");
     const back = invertRate(rate);
@@ -27,7 +27,7 @@ describe("a rate", () => {
     expect(rate).to.deep.equal({ ...of, numerator: 5417n, denominator: 5000n });
   });
 
-  it("rounds by name what does not", () => {
+  it("rounds by the named mode otherwise", () => {
     const rate = parseRate("3", { ...of, from: "USDT", to: "EUR" });
     const toTokens = (rounding: Rounding) =>
       formatMoney(convert(parseMoney("1", eur), invertRate(rate), usdt, rounding));
@@ -38,7 +38,7 @@ describe("a rate", () => {
     expect(formatMoney(convert(parseMoney("2.50", eur), yen, jpy, "half_even"))).to.equal("2");
   });
 
-  it("loses less than a unit, on the side that was named, and is undone by its inverse", () => {
+  it("rounds by less than one unit in the named direction, and its inverse restores the amount", () => {
     const units = fc.bigInt({ min: 0n, max: 10n ** 30n });
     const parts = fc.bigInt({ min: 1n, max: 10n ** 24n });
     const decimals = fc.integer({ min: 0, max: 18 });
@@ -60,14 +60,14 @@ describe("a rate", () => {
     );
   });
 
-  it("is refused for other assets than its own", () => {
+  it("refuses to convert assets other than its own", () => {
     const rate = parseRate("1.1", of);
     expect(() => convert(parseMoney("1", jpy), rate, usdt, "up")).to.throw(Defect, "EUR to USDT");
     expect(() => convert(parseMoney("1", eur), rate, jpy, "up")).to.throw(Defect);
     expect(() => convert(parseMoney("1", usdt), rate, eur, "up")).to.throw(Defect);
   });
 
-  it("is positive and plain decimal text", () => {
+  it("is parsed only from positive plain decimal text", () => {
     for (const text of [
       "0",
       "0.000",
@@ -85,7 +85,7 @@ describe("a rate", () => {
     }
   });
 
-  it("is shown without an exponent", () => {
+  it("is displayed without an exponent", () => {
     expect(formatRate(parRate(of))).to.equal("1");
     expect(formatRate(parseRate("1.0800", of))).to.equal("1.08");
     expect(formatRate(invertRate(parseRate("3", of)))).to.equal("0.333333333333");
@@ -101,7 +101,7 @@ describe("a percentage", () => {
     expect(parsePercent("0.0001")).to.deep.equal({ numerator: 1n, denominator: 1_000_000n });
   });
 
-  it("comes back in its shortest text", () => {
+  it("is formatted in its shortest form", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (tenThousandths) => {
         const text = formatPercent(ratio(BigInt(tenThousandths), 1_000_000n));
@@ -111,7 +111,7 @@ describe("a percentage", () => {
     );
   });
 
-  it("is nothing else, and not above its bound", () => {
+  it("is refused in any other form or above its limit", () => {
     const refused = ["", "2.5%", "-1", "+1", "1e1", ".5", "5.", "01", "1.00001", "100.0001", "١"];
     for (const text of [...refused, "101", "1000", " 1", "1 "]) {
       expect(parsePercent(text), text).to.equal(null);
@@ -120,7 +120,7 @@ describe("a percentage", () => {
     expect(parsePercent("5.0001", maxTolerancePercent)).to.equal(null);
   });
 
-  it("as a field answers 400 with the pointer", () => {
+  it("is a 400 problem with the pointer if a field is invalid", () => {
     expect(parsePercentField("/value", "50")).to.deep.equal(ratio(1n, 2n));
     expect(() => parsePercentField("/underpaymentTolerance", "6", maxTolerancePercent))
       .to.throw(Problem, "from 0 to 5")
@@ -130,7 +130,7 @@ describe("a percentage", () => {
 });
 
 describe("a ratio", () => {
-  it("is ordered by its value, whatever its terms", () => {
+  it("is ordered by value, also if not in lowest terms", () => {
     const [third, half] = [ratio(1n, 3n), ratio(2n, 4n)];
     expect(compareRatios(third, half)).to.equal(-1);
     expect(compareRatios(half, third)).to.equal(1);
@@ -138,7 +138,7 @@ describe("a ratio", () => {
     expect(compareRatios(ratio(-1n, 2n), third)).to.equal(-1);
   });
 
-  it("is kept in its lowest terms with a positive denominator", () => {
+  it("is reduced to lowest terms with a positive denominator", () => {
     expect(ratio(-6n, 4n)).to.deep.equal({ numerator: -3n, denominator: 2n });
     expect(() => ratio(1n, 0n)).to.throw(RangeError);
     expect(() => ratio(1n, -1n)).to.throw(RangeError);

@@ -11,7 +11,7 @@ import {
 describe("a search by words", () => {
   const finds = (text: string, query: string) => hasWords(text, searchQuery(query));
 
-  it("compares runs of letters and digits in lower case, each once", () => {
+  it("compares distinct runs of letters and digits in lower case", () => {
     expect(wordsOf("Blue chair, BLUE table (no. 7)")).to.deep.equal([
       ...["blue", "chair", "table", "no", "7"],
     ]);
@@ -19,7 +19,7 @@ describe("a search by words", () => {
     expect(wordsOf(" .,- ")).to.deep.equal([]);
   });
 
-  it("takes the first words of a text, and of each the first letters", () => {
+  it("uses only the first words of a text, and the first characters of each", () => {
     const many = Array.from({ length: searchWordsMax + 2 }, (_, place) => `w${String(place)}`);
     expect(wordsOf(many.join(" "))).to.deep.equal(many.slice(0, searchWordsMax));
     expect(wordsOf("x".repeat(searchWordLengthMax + 1))).to.deep.equal([
@@ -27,7 +27,7 @@ describe("a search by words", () => {
     ]);
   });
 
-  it("finds a text by the starts of its words, in any order, all of them", () => {
+  it("matches a text if every query word is a prefix of one of its words, in any order", () => {
     expect(finds("Blue chair with arms", "cha blu")).to.equal(true);
     expect(finds("Blue chair with arms", "blue sofa")).to.equal(false);
     expect(finds("Blue chair with arms", "hair")).to.equal(false);

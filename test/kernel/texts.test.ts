@@ -7,7 +7,7 @@ describe("a time", () => {
     expect([second, minute, hour, day]).to.deep.equal([1_000, 60_000, 3_600_000, 86_400_000]);
   });
 
-  it("is written as ISO 8601 with milliseconds and Z, and a missing one as null", () => {
+  it("is formatted as ISO 8601 with milliseconds and Z, and null stays null", () => {
     expect(toIso(0)).to.equal("1970-01-01T00:00:00.000Z");
     expect(toIsoOrNull(1)).to.equal("1970-01-01T00:00:00.001Z");
     expect(toIsoOrNull(null)).to.equal(null);
@@ -21,7 +21,7 @@ describe("canonical JSON", () => {
     expect(canonicalJson({ a: [{ x: null, y: 1 }, "b"], b: { c: 2, d: true } })).to.equal(written);
   });
 
-  it("keeps the order of lists, and single values", () => {
+  it("keeps the order of lists and leaves single values unchanged", () => {
     expect(canonicalJson([3, 1, 2])).to.equal("[3,1,2]");
     expect(canonicalJson("text")).to.equal('"text"');
     expect(canonicalJson(null)).to.equal("null");

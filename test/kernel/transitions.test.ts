@@ -12,7 +12,7 @@ const declared = {
 const invoice = transitions(declared);
 
 describe("transitions", () => {
-  it("allow what is declared and nothing else", () => {
+  it("allow only what is declared", () => {
     const states = fc.constantFrom(...invoice.states);
     fc.assert(
       fc.property(states, states, (from, to) => {
@@ -27,17 +27,17 @@ describe("transitions", () => {
     );
   });
 
-  it("tell the states that follow one", () => {
+  it("return the states that may follow a state", () => {
     expect(invoice.next("open")).to.deep.equal(["open", "paid", "canceled"]);
     expect(invoice.next("paid")).to.deep.equal([]);
   });
 
-  it("let a state follow itself only where that is declared", () => {
+  it("let a state follow itself only if declared", () => {
     expect(invoice.allows("open", "open")).to.equal(true);
     expect(invoice.allows("paid", "paid")).to.equal(false);
   });
 
-  it("do not take a state that nobody declared for one", () => {
+  it("refuse an undeclared state", () => {
     const stored = "constructor" as "draft";
     expect(() => invoice.allows(stored, "open")).to.throw(Defect, "'constructor'");
   });

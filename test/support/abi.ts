@@ -1,10 +1,10 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 
-/** An address (20 bytes as hexadecimal, with or without 0x), a number, or an array of either. */
+/** A call argument: an address (20 bytes in hexadecimal, with or without 0x), a number, or an array of either. */
 export type CallValue = string | bigint | readonly (string | bigint)[];
 
-/** The calldata of a call such as `transfer(address,uint256)`: 0x, selector, arguments. */
+/** Encodes the calldata of a call such as `transfer(address,uint256)`: 0x, selector, arguments. */
 export function encodeCall(signature: string, values: readonly CallValue[]): string {
   const selector = bytesToHex(keccak_256(utf8ToBytes(signature))).slice(0, 8);
   const heads: string[] = [];
@@ -22,27 +22,27 @@ export function encodeCall(signature: string, values: readonly CallValue[]): str
   return `0x${selector}${heads.join("")}${tails.join("")}`;
 }
 
-/** The first topic of an event's logs, with 0x. */
+/** Returns the first topic of an event's logs, with 0x. */
 export function eventTopic(signature: string): string {
   return `0x${bytesToHex(keccak_256(utf8ToBytes(signature)))}`;
 }
 
-/** An address as a topic: 32 bytes with 0x. */
+/** Encodes an address as a topic: 32 bytes with 0x. */
 export function addressTopic(address: string): string {
   return `0x${word(address)}`;
 }
 
-/** Where a `mapping(address => …)` that is declared at a slot keeps an address's value. */
+/** Returns the storage slot of an address's value in a `mapping(address => …)` that is declared at a slot. */
 export function mappingSlot(address: string, slot: bigint): string {
   return `0x${bytesToHex(keccak_256(concatBytes(hexToBytes(word(address)), hexToBytes(word(slot)))))}`;
 }
 
-/** A number as 32 bytes with 0x. */
+/** Encodes a number as 32 bytes with 0x. */
 export function wordOf(value: bigint): string {
   return `0x${word(value)}`;
 }
 
-/** 20 bytes as 40 lower-case hexadecimal digits; throws on anything else. */
+/** Returns an address as 40 lowercase hexadecimal digits; throws on anything else. */
 export function bareAddress(address: string): string {
   const bare = address.replace(/^0x/, "").toLowerCase();
   if (!/^[0-9a-f]{40}$/.test(bare)) throw new Error(`${address} is not 20 bytes of hexadecimal`);

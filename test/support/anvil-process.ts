@@ -22,7 +22,7 @@ const platforms: Readonly<Record<string, string>> = {
   "win32-x64": "win32-amd64",
 };
 
-/** Where the native program is, or why there is none on this machine. */
+/** Finds the native program, or the reason why it is missing. */
 function findBinary(): { path: string } | { reason: string } {
   const machine = `${process.platform}-${process.arch}`;
   const platform = platforms[machine];
@@ -30,7 +30,7 @@ function findBinary(): { path: string } | { reason: string } {
   const file = process.platform === "win32" ? "anvil.exe" : "anvil";
   try {
     const own = createRequire(import.meta.url);
-    // The platform's package is a dependency of the wrapper's, not of ours.
+    // The package with the native program is a dependency of the wrapper package.
     const wrapper = createRequire(own.resolve("@foundry-rs/anvil/package.json"));
     return { path: wrapper.resolve(`@foundry-rs/anvil-${platform}/bin/${file}`) };
   } catch {
@@ -42,7 +42,7 @@ function findBinary(): { path: string } | { reason: string } {
 
 let unavailable: string | null | undefined;
 
-/** Why anvil cannot run here, for the name of a skipped suite; null when it can. */
+/** Returns the reason why anvil cannot run here, for the title of a skipped suite; null if it can. */
 export function anvilUnavailableReason(): string | null {
   if (unavailable === undefined) {
     const binary = findBinary();
@@ -61,8 +61,8 @@ export function anvilUnavailableReason(): string | null {
 }
 
 /**
- * Runs the native program with these arguments, which let it listen on a port of 127.0.0.1, and waits until it does. It
- * is killed when this process is gone, however that ended.
+ * Runs the native program with arguments that make it listen on a port of 127.0.0.1, and waits until it does. It is
+ * killed when this process is gone, however that ended.
  */
 export async function spawnAnvil(commandLine: readonly string[]): Promise<AnvilProcess> {
   const binary = findBinary();
@@ -70,7 +70,7 @@ export async function spawnAnvil(commandLine: readonly string[]): Promise<AnvilP
   const folder = mkdtempSync(join(tmpdir(), "till-anvil-"));
   const output = join(folder, "output.txt");
   const file = openSync(output, "w");
-  // Output goes to a file, never to an inherited pipe: a node that outlives its parent would hold that open.
+  // Output goes to a file, never to an inherited pipe, which a node that outlives its parent would keep open.
   const child = spawn(binary.path, commandLine, { stdio: ["ignore", file, file] });
   closeSync(file);
   const died = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ export async function spawnAnvil(commandLine: readonly string[]): Promise<AnvilP
   }
 }
 
-/** Waits for the line that names the port which the system gave. */
+/** Waits for the line that contains the assigned port. */
 async function listening(child: ChildProcess, output: string): Promise<string> {
   const deadline = Date.now() + patienceMs;
   while (Date.now() < deadline) {

@@ -34,7 +34,7 @@ describeOnAnvil("anvil", function () {
     return anvil.send({ from, to, data: "0x" });
   };
 
-  it("has the chain id, ten accounts and the block times that it was given", async () => {
+  it("has the given chain id and block times, and ten accounts", async () => {
     expect(await anvil.rpc("eth_chainId")).to.equal("0x2b6653dc");
     expect(anvil.accounts).to.have.length(10);
     expect(anvil.accounts[0]).to.equal("0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266");
@@ -48,18 +48,18 @@ describeOnAnvil("anvil", function () {
     expect(Number((await block(3)).timestamp)).to.equal(genesisTime / 1_000 + 3_600);
   });
 
-  it("mines more blocks than one call takes", async () => {
+  it("mines more blocks than fit in one call", async () => {
     await anvil.mine(1_100);
     expect(await anvil.height()).to.equal(1_100);
   });
 
-  it("refuses with the node's code and message", async () => {
+  it("reports a refusal with the node's code and message", async () => {
     const refusal = await anvil.rpc("eth_nothing").catch((error: unknown) => error);
     expect(refusal).to.be.instanceOf(JsonRpcRefusal);
     expect((refusal as JsonRpcRefusal).code).to.equal(-32601);
   });
 
-  it("would mine the same empty block again: why every fork gets a miner of its own", async () => {
+  it("would mine an identical empty block again, which is why every fork gets its own miner", async () => {
     await anvil.mine(3);
     const before = await hashes();
     await anvil.rpc("anvil_rollback", [2]);
@@ -67,7 +67,7 @@ describeOnAnvil("anvil", function () {
     expect(await hashes()).to.deep.equal(before);
   });
 
-  it("replaces even empty blocks by ones never seen before", async () => {
+  it("replaces even empty blocks by new ones", async () => {
     await anvil.mine(6);
     const seen = new Set(await hashes());
     for (const depth of [1, 1, 3, 2, 3, 1]) {
@@ -106,7 +106,7 @@ describeOnAnvil("anvil", function () {
     expect(await anvil.receipt(kept)).to.deep.equal({ transactionHash: kept, blockNumber: tip });
   });
 
-  it("takes blocks away", async () => {
+  it("removes blocks", async () => {
     await anvil.mine(5);
     await anvil.rollback(2);
     expect(await anvil.height()).to.equal(3);
@@ -114,7 +114,7 @@ describeOnAnvil("anvil", function () {
     expect(String(refusal)).to.include("height 3");
   });
 
-  it("goes back to a snapshot, after which blocks are others again", async () => {
+  it("returns to a snapshot, after which blocks differ again", async () => {
     await anvil.mine(2);
     const snapshot = await anvil.snapshot();
     await anvil.mine(2);
@@ -128,20 +128,20 @@ describeOnAnvil("anvil", function () {
     expect(String(again)).to.include("no snapshot");
   });
 
-  it("mines together what is sent together", async () => {
+  it("mines transactions that are sent together in one block", async () => {
     const sent = await anvil.inOneBlock(async () => [await sendSomething(), await sendSomething()]);
     expect((await block(1)).transactions).to.have.members(sent);
     await anvil.receipt(await sendSomething());
     expect(await anvil.height()).to.equal(2);
   });
 
-  it("says when a transaction did not end as expected", async () => {
+  it("reports a transaction that did not end as expected", async () => {
     const hash = await sendSomething();
     const wrong = await anvil.receipt(hash, "failed").catch((error: unknown) => error);
     expect(String(wrong)).to.include("succeeded");
   });
 
-  it("is gone after stop, which may be called twice", async () => {
+  it("has ended after stop, which may be called twice", async () => {
     const other = await startAnvil({ chainId: 1 });
     await other.stop();
     await other.stop();
@@ -150,7 +150,7 @@ describeOnAnvil("anvil", function () {
 
   for (const [title, end] of [
     ["ends", "process.exit(0)"],
-    ["is told to terminate", "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)"],
+    ["receives SIGTERM", "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)"],
     ["fails", "throw new Error('on purpose')"],
   ] as const) {
     it(`dies with its process when that ${title}`, async () => {
@@ -169,7 +169,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Starts a node in a process that then runs `end`; answers the node's pid. */
+/** Starts a node in a process that then runs `end`; returns the node's pid. */
 async function startInAnotherProcess(end: string): Promise<number> {
   const module = JSON.stringify(new URL("anvil.ts", import.meta.url).href);
   const script = `const { startAnvil } = await import(${module});

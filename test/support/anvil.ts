@@ -7,67 +7,67 @@ export { anvilUnavailableReason } from "./anvil-process.ts";
 
 export interface AnvilOptions {
   readonly chainId: number;
-  /** The height of the first block; there is nothing below it, nor a parent (0). */
+  /** The height of the first block (default 0); no block or parent exists below it. */
   readonly firstBlock?: number;
-  /** `finalized` lags the tip by twice this many blocks (32). */
+  /** `finalized` is twice this many blocks below the tip (default 32). */
   readonly slotsInAnEpoch?: number;
-  /** The time of block 0, a whole second; the present when absent. */
+  /** The time of block 0, a whole second; by default the current time. */
   readonly genesisTime?: Instant;
-  /** Every block comes this many seconds after its parent; by the machine's clock when absent. */
+  /** The block interval in seconds; by default blocks have the machine's time. */
   readonly blockSeconds?: number;
 }
 
 /**
- * What becomes of the transactions of the blocks that a reorganisation replaces: they are gone; each comes back at its
- * height; or all come back together in one block more than the old chain had.
+ * The fate of transactions in replaced blocks: dropped; kept at their heights; or delayed, all together in one block
+ * more than the old chain had.
  */
 export type ReorganisedTransactions = "dropped" | "kept" | "delayed";
 
 export interface MinedTransaction {
-  /** With 0x. */
+  /** With 0x prefix. */
   readonly transactionHash: string;
   readonly blockNumber: number;
 }
 
-/** A real EVM node in a process of its own. */
+/** A real EVM node in a separate process. */
 export interface Anvil {
   readonly url: string;
   readonly pid: number;
-  /** Its ten unlocked accounts: lower case with 0x. */
+  /** The ten unlocked accounts: lowercase with 0x. */
   readonly accounts: readonly string[];
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
   height(): Promise<number>;
   mine(blocks?: number): Promise<void>;
-  /** The next block's time; later blocks follow it. It may not be before the tip's. */
+  /** Sets the time of the next block; later blocks follow it. It must not be before the tip's time. */
   setNextBlockTime(at: Instant): Promise<void>;
-  /** Sends a transaction from an unlocked account, and answers its hash without waiting for a block. */
+  /** Sends a transaction from an unlocked account and returns its hash without waiting for a block. */
   send(transaction: { from: string; to: string; data: string; gas?: number }): Promise<string>;
-  /** Waits for the transaction's block; throws when its success is not the expected one. */
+  /** Waits for the transaction's block; throws if it did not end as expected. */
   receipt(transactionHash: string, expected?: "succeeded" | "failed"): Promise<MinedTransaction>;
-  /** Runs `work` while no block is made, then makes one block of all that it sent. */
+  /** Runs `work` without mining, then mines one block with everything that it sent. */
   inOneBlock<T>(work: () => Promise<T>): Promise<T>;
-  /** Replaces the last blocks by as many others, whose hashes have never been seen. */
+  /** Replaces the last blocks by the same number of new ones with new hashes. */
   reorg(depth: number, transactions?: ReorganisedTransactions): Promise<void>;
-  /** Takes the last blocks away: the tip goes back. */
+  /** Removes the last blocks, so that the tip goes back. */
   rollback(blocks: number): Promise<void>;
-  /** An id for `revert`, which uses it up. */
+  /** Returns an id for `revert`, which consumes it. */
   snapshot(): Promise<string>;
   revert(id: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The deadline of everything that should take milliseconds. */
+/** The timeout of operations that normally take milliseconds. */
 const patienceMs = 60_000;
-/** Anvil answers slowly when many blocks are asked for at once. */
+/** Anvil is slow if many blocks are requested at once. */
 const blocksPerCall = 1_000;
 const plentyOfGas = 1_000_000;
 
-/** Starts a node on a free port of 127.0.0.1 and waits until it answers. It dies with this process at the latest. */
+/** Starts a node on a free port of 127.0.0.1 and waits until it answers. It ends with this process at the latest. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const node = await spawnAnvil(commandLine(options));
   const { url } = node;
   try {
-    // Else its output grows by a line for every request.
+    // Otherwise its output grows by a line per request.
     await callJsonRpc(url, "anvil_setLoggingEnabled", [false]);
     if (options.blockSeconds !== undefined) {
       await callJsonRpc(url, "anvil_setBlockTimestampInterval", [options.blockSeconds]);
@@ -110,7 +110,7 @@ function makeChain(url: string): Omit<Anvil, "url" | "pid" | "accounts" | "stop"
 
   /**
    * An empty block that is mined again with the same parent and time has the same hash, and so would a whole
-   * reorganisation. A miner of its own makes every block after a fork unlike any that was mined before.
+   * reorganization. A different miner makes every block after a fork unique.
    */
   async function nameFork(): Promise<void> {
     forks += 1;

@@ -14,7 +14,7 @@ import { expectDeclared } from "./declared.ts";
 import { noteProblem } from "./problems-seen.ts";
 import { expectSoundPlace } from "./sound.ts";
 
-/** The machine's time, and what a test adds to it. */
+/** The machine's time plus an offset that the test sets. */
 export interface MovingClock extends Clock {
   advance(milliseconds: number): void;
 }
@@ -29,7 +29,7 @@ export function movingClock(start?: Instant): MovingClock {
   };
 }
 
-/** A clock that stands still until it is moved: for what happens in one millisecond, or the next. */
+/** A clock that stands still until the test moves it, for events within one millisecond or in the next. */
 export function stillClock(start: number): MovingClock {
   let now = start;
   return {
@@ -43,7 +43,7 @@ export function stillClock(start: number): MovingClock {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON; null where there is none. */
+  /** The body as JSON; null if it is empty. */
   readonly body: Record<string, unknown>;
   readonly text: string;
 }
@@ -52,7 +52,7 @@ export interface RequestOptions {
   readonly key?: string;
   readonly token?: string;
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** The raw body, in place of `body`. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -61,34 +61,34 @@ export interface TestApp {
   readonly app: App;
   readonly clock: MovingClock;
   readonly server: Server;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** `path` from the root. */
+  /** Sends a request; `path` starts at the root. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 export interface AppOptions {
   /**
-   * Where the store lies, whose maker verifies it; without one a fresh SQLite file, verified as by `till db verify` when
-   * the app stops.
+   * The place of the store, which its creator verifies; by default a fresh SQLite file, which is verified as by `till
+   * db verify` when the app stops.
    */
   readonly place?: StoreOptions;
-  /** Settings by their variables. */
+  /** Settings by environment variable. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: MovingClock;
   readonly outside?: Partial<Outside>;
-  /** Whether the background work runs; tests that want to see a state in between leave it out. */
+  /** False to run no background work, for tests that inspect intermediate states. */
   readonly background?: boolean;
 }
 
-/** The least that argon2id allows: hashing at the real cost would be a good part of the suite's time. */
+/** The minimum cost of argon2id: the real cost would take a large part of the suite's time. */
 const leastCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/** What the store of a test's app is sealed with, for other processes on it. */
+/** The secret of a test app's store, for other processes that use it. */
 export const secret = "a secret of the tests, longer than thirty-two bytes";
 
-/** The whole program on a port of its own, as `till serve` makes it. */
+/** Starts the whole program on a free port, as `till serve` does. */
 export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   const clock = options.clock ?? movingClock();
   const ownFolder = options.place === undefined ? await mkdtemp(join(tmpdir(), "till app ")) : null;
@@ -103,7 +103,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       TILL_REGISTRATION: "open",
       TILL_NETWORKS: "sandbox",
       TILL_RATE_LIMIT_SCALE: "0",
-      // No test asks a public source of rates.
+      // Tests make no requests to public sources of rates.
       TILL_RATES: "off",
       TILL_PORT: "0",
       ...store,
@@ -208,7 +208,7 @@ export const legalFields = {
   businessDescription: "Books",
 } as const;
 
-/** Registers a user whose organization is approved, and makes a key for it. */
+/** Registers a user with an approved organization, and creates an API key for it. */
 export async function approvedMerchant(app: TestApp): Promise<Person & { readonly key: string }> {
   const person = await register(app);
   const path = `/v1/organizations/${person.organizationId}`;

@@ -85,7 +85,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       const block = await call("eth_getBlockByNumber", hexNumber(height), false);
       return (block as { hash: string }).hash;
     };
-    /** Who got how much of what, in the order of the chain. */
+    /** Returns recipient, amount and token of all transfers, in the order of the chain. */
     const transfers = async () =>
       (await logs()).map(({ address, topics, data }) => ({
         contract: bareAddress(address),
@@ -93,7 +93,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
         amount: BigInt(data),
       }));
 
-    it("is the network's own chain, with USDT where it really is", async () => {
+    it("has the network's chain id, and USDT at its real address", async () => {
       expect(await call("eth_chainId")).to.equal(chainId);
       expect(Number(chainId)).to.equal(lab.chainId);
       expect(lab.tokens.USDT).to.equal(usdt);
@@ -101,7 +101,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(Number(await call("eth_call", ask, "latest"))).to.equal(decimals);
     });
 
-    it("pays, in a block that says so", async () => {
+    it("pays, with a log in the block", async () => {
       const paid = await lab.pay({ to: wallet, amount: 25_000_001n, from: 3 });
       expect(paid.transactionHash).to.match(/^0x[0-9a-f]{64}$/);
       expect(paid.blockNumber).to.equal(await lab.height());
@@ -120,7 +120,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       ).to.equal(25_000_001n);
     });
 
-    it("pays amounts beyond every machine number", async () => {
+    it("pays amounts beyond 64 bits", async () => {
       const amount = 123_456_789_012_345_678_901_234_567n;
       await lab.pay({ to: wallet, amount });
       expect(await transfers()).to.deep.equal([
@@ -128,7 +128,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       ]);
     });
 
-    it("makes fakes that differ by their contract alone", async () => {
+    it("creates fake tokens that differ only in their contract", async () => {
       await lab.pay({ to: wallet, amount: 5n });
       await lab.pay({ to: wallet, amount: 5n, token: "fake" });
       const [real, fake] = await logs();
@@ -144,7 +144,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(symbols[0]).to.equal(symbols[1]);
     });
 
-    it("leaves a log for a transfer of nothing, and none for a failed one", async () => {
+    it("emits a log for a transfer of zero, and none for a failed one", async () => {
       const zero = await lab.payZero(wallet);
       const failed = await lab.payFailing({ to: wallet, amount: 10n ** 12n });
       expect(failed.blockNumber).to.equal(zero.blockNumber + 1);
@@ -180,7 +180,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(String(await mixed.catch((error: unknown) => error))).to.include("one token");
     });
 
-    it("mines many transactions in one block, whose logs are numbered through", async () => {
+    it("mines many transactions in one block with consecutive log indexes", async () => {
       const paid = await lab.payTogether([
         { to: wallet, amount: 1n, from: 1 },
         { to: wallet, amount: 2n, from: 1 },
@@ -194,7 +194,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       );
     });
 
-    it("takes a fee of each transfer, so that the log says less than was sent", async () => {
+    it("deducts a fee from each transfer, so that the log has less than was sent", async () => {
       await lab.setTransferFee(100n);
       await lab.pay({ to: wallet, amount: 1_000n });
       expect(await transfers()).to.deep.equal([
@@ -203,7 +203,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       ]);
     });
 
-    it("does what is asked at once one after the other", async () => {
+    it("executes concurrent calls one after another", async () => {
       const done = await Promise.all([
         lab.pay({ to: wallet, amount: 1n }),
         lab.payTogether([{ to: wallet, amount: 2n }]),
@@ -216,7 +216,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(await lab.height()).to.equal(7);
     });
 
-    it("finalizes blocks behind the tip", async () => {
+    it("finalizes blocks at a distance below the tip", async () => {
       await lab.mine(70);
       const block = await call("eth_getBlockByNumber", "finalized", false);
       expect(Number((block as { number: string }).number)).to.equal(
@@ -224,7 +224,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       );
     });
 
-    it("reorganises: a payment vanishes, and every replaced hash with it", async () => {
+    it("reorganizes: a payment disappears, and every replaced block gets a new hash", async () => {
       await lab.mine(2);
       const paid = await lab.pay({ to: wallet, amount: 8n });
       await lab.mine(2);
@@ -238,12 +238,12 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(after[2]).not.to.equal(before[2]);
       expect(await logs()).to.deep.equal([]);
       expect(await call("eth_getTransactionReceipt", paid.transactionHash)).to.equal(null);
-      // Empty blocks, replaced once more, are others once more.
+      // Empty blocks that are replaced a second time differ again.
       await lab.reorg(3);
       expect([before[2], after[2]]).not.to.include(await hashAt(tip));
     });
 
-    it("reorganises: the same transaction comes back, at its height or later", async () => {
+    it("reorganizes: the same transaction returns, at its height or later", async () => {
       const [first] = await lab.payTogether([
         { to: wallet, amount: 1n },
         { to: wallet, amount: 2n, from: 1 },
@@ -262,7 +262,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(delayed[0]?.blockNumber).to.equal(hexNumber(await lab.height()));
     });
 
-    it("rolls back, so that the tip shrinks, but never the contracts away", async () => {
+    it("rolls back the tip, but never the contracts", async () => {
       await lab.mine(3);
       const paid = await lab.pay({ to: wallet, amount: 8n });
       await lab.rollback(2);
@@ -276,7 +276,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(await logs()).to.have.length(1);
     });
 
-    it("has several providers of one chain, each with faults of its own", async () => {
+    it("has several providers of one chain, each with its own faults", async () => {
       const second = await lab.addProvider();
       const { blockNumber } = await lab.pay({ to: wallet, amount: 8n });
       lab.provider.fail("unavailable");
@@ -286,7 +286,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       expect(await call("eth_blockNumber")).to.equal(hexNumber(blockNumber));
     });
 
-    it("does not let its users command the node through the provider", async () => {
+    it("does not expose the node's test methods through the provider", async () => {
       for (const method of ["eth_sendTransaction", "anvil_mine", "evm_revert", "txpool_content"]) {
         const refusal = await call(method).catch((error: unknown) => error);
         expect(refusal).to.be.instanceOf(JsonRpcRefusal);
@@ -294,7 +294,7 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       }
     });
 
-    it("keeps the time that it is told", async () => {
+    it("uses the times that it is given", async () => {
       const genesisTime = Date.UTC(2026, 2, 1);
       const timed = await start({ genesisTime, blockSeconds: 3 });
       try {

@@ -13,62 +13,65 @@ import { startTronFront, type TronFront } from "./tron-front.ts";
 export type LabToken = "USDT" | "fake";
 
 export interface LabPayment {
-  /** The network's USDT, or a contract of another address with the same name whose logs look alike (USDT). */
+  /** The network's USDT, the default, or a contract at another address with the same name and similar logs. */
   readonly token?: LabToken;
-  /** 20 bytes as hexadecimal, with or without 0x. */
+  /** 20 bytes in hexadecimal, with or without 0x. */
   readonly to: string;
   /** In the token's smallest unit. */
   readonly amount: bigint;
-  /** Which of the payers 0–8 pays (0). */
+  /** The index of the payer, 0 to 8 (default 0). */
   readonly from?: number;
 }
 
 export interface LabOptions {
-  /** The time of block 0, a whole second; the present when absent. */
+  /** The time of block 0, a whole second; by default the current time. */
   readonly genesisTime?: Instant;
-  /** Every block comes this many seconds after its parent; by the machine's clock when absent. */
+  /** The block interval in seconds; by default blocks have the machine's time. */
   readonly blockSeconds?: number;
-  /** Starts as high as real chains are; there is nothing below, so that `finalized` needs blocks first (0). */
+  /**
+   * The height of the first block, to start as high as real chains (default 0). No block exists below, so `finalized`
+   * needs blocks first.
+   */
   readonly firstBlock?: number;
-  /** Where `finalized` lags the tip by twice this many blocks; not on TRON, where it lags by 19 (32). */
+  /** `finalized` is twice this many blocks below the tip (default 32); on TRON it is always 19 below. */
   readonly slotsInAnEpoch?: number;
 }
 
-/** A chain of its own with the network's real chain id and USDT at its real address, and payers who own plenty. */
+/** A private chain with the network's real chain id and USDT at its real address, and payers with large balances. */
 export interface ChainLab<Front extends RpcFront = RpcFront> {
-  /** As in config/networks.yaml. */
+  /** The id in config/networks.yaml. */
   readonly network: string;
   readonly chainId: number;
-  /** What TILL_<NETWORK>_RPC_URLS is set to. */
+  /** The value for TILL_<NETWORK>_RPC_URLS. */
   readonly providerUrl: string;
-  /** The provider behind that URL: its faults and its request counts. */
+  /** The provider behind that URL, with its faults and request counts. */
   readonly provider: Front;
   readonly anvil: Anvil;
-  /** Contract addresses: 40 hexadecimal digits. */
+  /** Contract addresses, 40 hexadecimal digits each. */
   readonly tokens: Readonly<Record<LabToken, string>>;
-  /** The payers' addresses: 40 hexadecimal digits. */
+  /** The payers' addresses, 40 hexadecimal digits each. */
   readonly payers: readonly string[];
-  /** Another provider of the same chain, for failover and disagreement. It stops with the lab. */
+  /** Adds a provider of the same chain, for failover and disagreement. It stops with the lab. */
   addProvider(): Promise<Front>;
-  /** Pays in a block of its own. */
+  /** Pays in a separate block. */
   pay(payment: LabPayment): Promise<MinedTransaction>;
-  /** A transfer of nothing, which leaves a log all the same: how addresses are poisoned. */
+  /** Sends a transfer of zero, which still emits a log: the method of address poisoning. */
   payZero(to: string): Promise<MinedTransaction>;
-  /** A transfer beyond the payer's balance: mined, failed, without a log. */
+  /** Sends a transfer beyond the payer's balance: it is mined, fails, and emits no log. */
   payFailing(payment: LabPayment): Promise<MinedTransaction>;
-  /** Many transfers in one transaction, as an exchange pays out. All of the same token. */
+  /** Sends many transfers of one token in one transaction, like an exchange's payout. */
   batchPay(payments: readonly LabPayment[]): Promise<MinedTransaction>;
-  /** Many transactions in one block. */
+  /** Mines many transactions in one block. */
   payTogether(payments: readonly LabPayment[]): Promise<MinedTransaction[]>;
-  /** What USDT keeps of every transfer from now on, in basis points. */
+  /** Sets the fee that USDT deducts from every further transfer, in basis points. */
   setTransferFee(basisPoints: bigint): Promise<void>;
   height(): Promise<number>;
   mine(blocks?: number): Promise<void>;
-  /** The time of the next block, a whole second, not before the tip's. */
+  /** Sets the time of the next block, a whole second that is not before the tip's. */
   setNextBlockTime(at: Instant): Promise<void>;
-  /** Replaces the last blocks by as many others; their transactions are dropped unless told otherwise. */
+  /** Replaces the last blocks by the same number of new ones; by default their transactions are dropped. */
   reorg(depth: number, transactions?: ReorganisedTransactions): Promise<void>;
-  /** Takes the last blocks away, so that the tip goes back. */
+  /** Removes the last blocks, so that the tip goes back. */
   rollback(blocks: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -85,10 +88,10 @@ const fakeUsdt = "fa4efa4efa4efa4efa4efa4efa4efa4efa4efa4e";
 const multiSender = "5e4de25e4de25e4de25e4de25e4de25e4de25e4d";
 const balancesSlot = 0n;
 const plenty = 10n ** 40n;
-/** One log, two storage writes and the calldata of an entry. */
+/** Gas for one log, two storage writes and the calldata of an entry. */
 const gasPerTransfer = 60_000;
 
-/** TRON's mainnet behind a java-tron-like endpoint. */
+/** Starts a TRON mainnet behind an endpoint like java-tron's. */
 export function startTronLab(options: LabOptions = {}): Promise<ChainLab<TronFront>> {
   return startLab(options, {
     network: "tron",
@@ -99,7 +102,7 @@ export function startTronLab(options: LabOptions = {}): Promise<ChainLab<TronFro
   });
 }
 
-/** Ethereum's mainnet behind a plain endpoint. */
+/** Starts an Ethereum mainnet behind a plain endpoint. */
 export function startEthereumLab(options: LabOptions = {}): Promise<ChainLab> {
   return startLab(options, {
     network: "ethereum",
@@ -110,7 +113,7 @@ export function startEthereumLab(options: LabOptions = {}): Promise<ChainLab> {
   });
 }
 
-/** BNB Smart Chain behind a plain endpoint: its USDT has 18 decimals. */
+/** Starts a BNB Smart Chain behind a plain endpoint; its USDT has 18 decimals. */
 export function startBscLab(options: LabOptions = {}): Promise<ChainLab> {
   return startLab(options, {
     network: "bsc",
@@ -121,7 +124,7 @@ export function startBscLab(options: LabOptions = {}): Promise<ChainLab> {
   });
 }
 
-/** Base's mainnet, a layer 2, behind a plain endpoint. */
+/** Starts a Base mainnet, a layer 2, behind a plain endpoint. */
 export function startBaseLab(options: LabOptions = {}): Promise<ChainLab> {
   return startLab(options, {
     network: "base",
@@ -151,7 +154,7 @@ async function startLab<Front extends RpcFront>(
 
   try {
     const provider = await addProvider();
-    // The last account stays poor: its transfers fail.
+    // The last account has no balance, so its transfers fail.
     const payers = anvil.accounts.slice(0, -1).map(bareAddress);
     await placeContracts(anvil, usdt, usdtContract, payers);
     return {
@@ -172,7 +175,7 @@ async function startLab<Front extends RpcFront>(
   }
 }
 
-/** Puts code and balances where they belong. They are part of the next block, which no reorganisation may take away. */
+/** Sets code and balances. They are part of the next block, which no reorganization may remove. */
 async function placeContracts(
   anvil: Anvil,
   usdt: string,
@@ -208,7 +211,7 @@ function makePayments(anvil: Anvil, usdt: string, contractsAt: number): Payments
   const contractOf = (token: LabToken = "USDT") => `0x${token === "USDT" ? usdt : fakeUsdt}`;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One change of the chain at a time, so that a payment never waits for a block that another one holds back. */
+  /** Runs one change of the chain at a time, so that a payment never waits for a block that another holds back. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(work);
     last = turn.catch(() => undefined);

@@ -3,7 +3,7 @@ import type { Id } from "../../src/kernel/id.ts";
 import { register, type Person, type TestApp } from "./app.ts";
 import { testContext } from "./stores.ts";
 
-/** Registers a user and makes them a member of another's organization; their `organizationId` is that one. */
+/** Registers a user as a member of another user's organization, which becomes their `organizationId`. */
 export async function colleague(app: TestApp, of: Person, role: Role): Promise<Person> {
   const person = await register(app, role);
   const { db, members, clock } = app.app;
@@ -17,7 +17,7 @@ export async function colleague(app: TestApp, of: Person, role: Role): Promise<P
   return { ...person, organizationId: of.organizationId };
 }
 
-/** Makes an API key through the API and gives its secret. */
+/** Creates an API key through the API and returns its secret. */
 export async function keyOf(
   app: TestApp,
   of: Person,
@@ -31,7 +31,7 @@ export async function keyOf(
   return answer.body["secret"] as string;
 }
 
-/** Everything that a list gives, page by page; `between` runs after each page. */
+/** Returns all entries of a list, page by page; `between` runs after each page. */
 export async function walk(
   app: TestApp,
   path: string,

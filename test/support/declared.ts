@@ -6,7 +6,7 @@ interface HeaderObject {
   readonly required?: boolean;
 }
 
-/** An answer that the API's document describes. */
+/** A response that the OpenAPI document describes. */
 export interface DescribedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, HeaderObject>>;
@@ -23,7 +23,7 @@ interface Described {
 type Node = Readonly<Record<string, unknown>>;
 type Tree = Readonly<Record<string, Readonly<Record<string, Node>>>>;
 
-/** Follows `{ $ref: "#/components/…" }`. */
+/** Resolves `{ $ref: "#/components/…" }`. */
 function resolve(document: Node, node: unknown): unknown {
   const { $ref } = node as { $ref?: string };
   if ($ref === undefined) return node;
@@ -55,31 +55,31 @@ function readDocument(): readonly Described[] {
 
 let described: readonly Described[] | undefined;
 
-/** The operation of the API's document that a request is for; undefined where it is for none. */
+/** Returns the operation in the OpenAPI document for a request; undefined if it matches none. */
 export function describedOperation(method: string, target: string): Described | undefined {
   described ??= readDocument();
   const [path = ""] = target.split("?", 1);
   const wanted = method === "HEAD" ? "GET" : method;
   const fitting = described.filter((each) => each.method === wanted && each.pattern.test(path));
-  // A word in a path goes before a parameter.
+  // A literal path segment takes precedence over a parameter.
   return fitting.sort((one, other) => parameterCount(one) - parameterCount(other))[0];
 }
 
 const parameterCount = ({ path }: Described) => path.split("{").length;
 
-/** Headers of HTTP itself, which OpenAPI leaves out, and those of the connection. */
+/** Headers of HTTP and of the connection, which OpenAPI leaves out. */
 const unlisted = new Set([
   ...["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"],
 ]);
 
-/** Statuses that may come before an operation is found. */
+/** Statuses that may occur before an operation is found. */
 const statusesOfAnyRequest = new Set(
   problemsOfAnyRequest.map(({ definition }) => definition.status),
 );
 
 /**
- * Throws where an answer of an operation has a status or a header that the API's document does not declare there, or
- * lacks a header that it requires.
+ * Throws if a response has a status or a header that the OpenAPI document does not declare for the operation, or lacks
+ * a required header.
  */
 export function expectDeclared(
   method: string,

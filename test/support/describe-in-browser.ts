@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 
-/** Where Debian, Ubuntu and Alpine put it; TILL_TEST_CHROMIUM names another. */
+/** The paths on Debian, Ubuntu and Alpine; TILL_TEST_CHROMIUM names another. */
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const patienceMs = 60_000;
 
@@ -11,8 +11,8 @@ function browserPath(): string | null {
 }
 
 /**
- * A suite in a real browser: where none is installed, it is skipped under a name that says why, or fails where nothing
- * may be skipped. The browser is there from the suite's first test to its last.
+ * Declares a suite in a real browser, which runs for the whole suite. Without a browser the suite is skipped with the
+ * reason in its title, or fails if nothing may be skipped.
  */
 export function describeInBrowser(title: string, body: (browser: () => Browser) => void): void {
   const path = browserPath();
@@ -39,7 +39,7 @@ export function describeInBrowser(title: string, body: (browser: () => Browser) 
     before(async () => {
       browser = await chromium.launch({
         executablePath: path,
-        // Containers have no sandbox of their own to give; the pages are ours.
+        // Containers provide no sandbox; the pages are our own.
         args: ["--no-sandbox", "--disable-background-networking"],
       });
     });

@@ -1,6 +1,6 @@
 import { anvilUnavailableReason } from "./anvil.ts";
 
-/** A suite that needs a real EVM node: where there is none, it is skipped under a name that says why. */
+/** Declares a suite that needs a real EVM node; without one it is skipped with the reason in its title. */
 export function describeOnAnvil(title: string, body: (this: Mocha.Suite) => void): void {
   const reason = anvilUnavailableReason();
   if (reason === null) describe(title, body);

@@ -1,8 +1,8 @@
 import { postgresUnavailableReason } from "./postgres.ts";
 
 /**
- * A suite that needs PostgreSQL: where there is none, it is skipped under a name that says why, or fails where nothing
- * may be skipped.
+ * Declares a suite that needs PostgreSQL. Without it the suite is skipped with the reason in its title, or fails if
+ * nothing may be skipped.
  */
 export function describeOnPostgres(title: string, body: (this: Mocha.Suite) => void): void {
   const reason = postgresUnavailableReason();

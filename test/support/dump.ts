@@ -5,7 +5,7 @@ const tableNames = {
   postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
 } as const;
 
-/** Every value of every table as one text, to search for what must not be there. */
+/** Returns all values of all tables as one text, to search for values that must not be stored. */
 export async function dumpStore(db: Database): Promise<string> {
   const parts: string[] = [];
   for (const { name } of await db.all<{ name: string }>(tableNames[db.dialect])) {
@@ -14,7 +14,7 @@ export async function dumpStore(db: Database): Promise<string> {
   return parts.join("\n");
 }
 
-/** How many rows a table has, of those that a condition names. */
+/** Returns the number of rows in a table that meet a condition. */
 export async function countRows(
   db: Database,
   table: string,

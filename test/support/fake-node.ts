@@ -1,61 +1,61 @@
 import { hexNumber, JsonRpcRefusal, type JsonRpcCall } from "./json-rpc.ts";
 import { startRpcFront, type RpcFront } from "./rpc-front.ts";
 
-/** A transfer of a chain that is made up. */
+/** A transfer on the fake chain. */
 export interface FakeTransfer {
   /** 40 hexadecimal digits. */
   readonly to: string;
   readonly amount: bigint;
-  /** 64 hexadecimal digits; made from the block and its place when absent. */
+  /** 64 hexadecimal digits; by default derived from the block and the index. */
   readonly transactionHash?: string;
 }
 
-/** A chain of any length that costs nothing: blocks are computed when they are asked for. */
+/** A chain of any length at no cost: blocks are computed on request. */
 export interface FakeChain {
   readonly chainId: number;
   readonly contract: string;
   height(): number;
-  /** Blocks on top; the first of them holds these transfers. */
+  /** Adds blocks; the first of them contains these transfers. */
   mine(blocks?: number, transfers?: readonly FakeTransfer[]): void;
-  /** Puts transfers into a block that is there already, before anybody asked. */
+  /** Adds transfers to an existing block, before any request for it. */
   place(height: number, transfers: readonly FakeTransfer[]): void;
-  /** Replaces the newest blocks by as many others; their transfers are gone. */
+  /** Replaces the newest blocks by the same number of new ones, without their transfers. */
   reorg(depth: number): void;
   block(height: number): { readonly hash: string; readonly time: number };
   transfers(height: number): readonly (FakeTransfer & { readonly transactionHash: string })[];
   heights(): readonly number[];
 }
 
-/** What one node of a chain does wrong while it answers. A test sets the fields. */
+/** The faults of one node of a chain. A test sets the fields. */
 export interface NodeView {
-  /** It lacks the newest blocks. */
+  /** The number of newest blocks that it lacks. */
   lag: number;
-  /** It tells of so many blocks that are not there, the newest of them as of now. */
+  /** The number of nonexistent blocks that it reports above the tip, the newest with the current time. */
   ahead: number;
-  /** Every block that it tells of, and every log, is so many milliseconds later than on the chain. */
+  /** The offset of all of its block and log times, in milliseconds. */
   timeShift: number;
-  /** Its newest block alone is, too. */
+  /** The offset of the time of its newest block only, in milliseconds. */
   tipTimeShift: number;
-  /** Its logs alone are, too. */
+  /** The offset of the times of its logs only, in milliseconds. */
   logTimeShift: number;
-  /** It calls its newest block final. */
+  /** True if it reports its newest block as final. */
   isAllFinal: boolean;
-  /** It does not know the tag of the final block. */
+  /** True if it does not support the tag of the final block. */
   withoutFinal: boolean;
   chainId: number;
   decimals: number;
-  /** More blocks in one eth_getLogs are refused. */
+  /** The maximum number of blocks per eth_getLogs. */
   rangeMax: number;
-  /** Every eth_getLogs is empty, as of a node without its index. */
+  /** True if every eth_getLogs is empty, as from a node without its log index. */
   hidesLogs: boolean;
-  /** Of these transactions, in lower-case hex without 0x, its logs show nothing. */
+  /** Transaction hashes, in lowercase hex without 0x, that its logs omit. */
   hidden: ReadonlySet<string>;
-  /** It knows nothing of these, not even a receipt. */
+  /** Transaction hashes that it does not know at all, not even by receipt. */
   denied: ReadonlySet<string>;
-  /** Every log is listed so often. */
+  /** The number of times that every log is listed. */
   repeats: number;
   withoutBlockReceipts: boolean;
-  /** Transfers that are nowhere but in its answers. */
+  /** Transfers that exist only in its answers, by height. */
   lies: Map<number, FakeTransfer>;
 }
 
@@ -72,13 +72,13 @@ export function makeFakeChain(options: {
   readonly chainId: number;
   /** 40 hexadecimal digits. */
   readonly contract: string;
-  /** Of block 0, in milliseconds. */
+  /** The time of block 0, in milliseconds. */
   readonly startAt: number;
   readonly blockMs: number;
 }): FakeChain {
   const { chainId, contract, startAt, blockMs } = options;
   let height = 0;
-  /** Where forks begin, the latest last: blocks from there on have other hashes. */
+  /** The heights of forks, latest last: from there on, blocks have other hashes. */
   let forks: number[] = [];
   const placed = new Map<number, readonly (FakeTransfer & { transactionHash: string })[]>();
 
@@ -113,7 +113,7 @@ export function makeFakeChain(options: {
   };
 }
 
-/** A node of the chain, over HTTP on a free port: its faults are those of RpcFront, and its `view`. */
+/** Starts a node of the chain on a free port: its faults are those of RpcFront and of its `view`. */
 export async function startFakeNode(
   chain: FakeChain,
   given: Partial<NodeView> = {},

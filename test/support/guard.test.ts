@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const suite = "test/support/lingering.ts";
 const patienceMs = 100_000;
 
-describe("A server that a suite has started", function () {
+describe("a server that a suite has started", function () {
   this.timeout(patienceMs);
   let folder: string;
   let child: ChildProcess | null = null;
@@ -25,7 +25,7 @@ describe("A server that a suite has started", function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Runs the waiting suite; gives the ids of its process and of its server once both run. */
+  /** Runs the waiting suite; returns the ids of its process and of its server once both run. */
   async function run(program: string, env: NodeJS.ProcessEnv = {}): Promise<readonly number[]> {
     const notes = join(folder, "pids");
     child = spawn(process.execPath, [program, suite], {
@@ -50,7 +50,7 @@ describe("A server that a suite has started", function () {
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
     it(`ends when npm test is ended by ${signal}`, async () => {
-      // One of them with a server of Till; the others need none of the program.
+      // Only one of them with a server of Till; the others need no program.
       const pids = await run(
         ".config/test.mjs",
         signal === "SIGKILL" ? { LINGERING_DEMO: "1" } : {},

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 
-/** A shell that waits until this process is gone and then runs its script. */
+/** A shell that waits until this process is gone and then runs a script. */
 export interface Guard {
-  /** Ends the shell; its script does not run. */
+  /** Ends the shell without running its script. */
   dismiss(): void;
 }
 
@@ -11,7 +11,7 @@ export function whenThisProcessIsGone(script: string, ...args: readonly string[]
   // The pipe closes with this process, and `read` returns.
   const shell = spawn("/bin/sh", ["-c", `read -r _; ${script}`, "till-test-guard", ...args], {
     stdio: ["pipe", "ignore", "ignore"],
-    // Outside of this process's group, which may be killed as a whole.
+    // Outside this process's group, which may be killed as a whole.
     detached: true,
   });
   shell.unref();

@@ -1,4 +1,4 @@
-/** What a JSON-RPC endpoint refuses with: `code` and `message` as they stand in its error object. */
+/** A refusal by a JSON-RPC endpoint, with the `code` and `message` of its error object. */
 export class JsonRpcRefusal extends Error {
   override readonly name = "JsonRpcRefusal";
   readonly code: number;
@@ -21,7 +21,7 @@ interface Reply {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** One plain call, as a test makes it: the result, or a JsonRpcRefusal. */
+/** Makes one plain call; returns the result or throws a JsonRpcRefusal. */
 export async function callJsonRpc(
   url: string,
   method: string,
@@ -41,12 +41,12 @@ export async function callJsonRpc(
   return reply.result;
 }
 
-/** `0x1a`, the form of every number in these interfaces. */
+/** Formats a number as in JSON-RPC: `0x1a`. */
 export function hexNumber(value: number): string {
   return `0x${value.toString(16)}`;
 }
 
-/** An object whose fields are unknown; throws on anything else. */
+/** Returns the value as an object with unknown fields; throws on anything else. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Error(`expected an object, got ${JSON.stringify(value)}`);

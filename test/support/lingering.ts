@@ -1,6 +1,6 @@
-// A suite that starts a server, writes the ids of both processes to the file that LINGERING_PIDS names, and waits until it
-// is ended. The server is the demo if LINGERING_DEMO is 1, else a program that only waits. It is for guard.test.ts, and no
-// part of the suite.
+// A suite that starts a server, writes the ids of both processes to the file that LINGERING_PIDS names, and waits until
+// it is ended. The server is the demo if LINGERING_DEMO is 1, else a program that only waits. Only guard.test.ts runs
+// it.
 import { spawn } from "node:child_process";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ describe("a suite that waits", () => {
 });
 
 async function startDemo(): Promise<number> {
-  // Loads the whole program, which the other server does without.
+  // Loads the whole program, which the other server does not need.
   const { useProcesses } = await import("./till.ts");
   const server = useProcesses().start(["demo", "--json", "--port", "0"], {
     TMPDIR: await mkdtemp(join(tmpdir(), "till-lingering-")),

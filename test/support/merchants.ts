@@ -11,7 +11,7 @@ import { testContext } from "./stores.ts";
 
 let shipped: ReadonlyMap<string, Network> | undefined;
 
-/** The product's own table, read once. */
+/** The shipped network table, read once. */
 function shippedNetworks(): ReadonlyMap<string, Network> {
   const file = new URL("../../config/networks.yaml", import.meta.url);
   const parsed = parseNetworks(readFileSync(file, "utf8"));
@@ -19,7 +19,7 @@ function shippedNetworks(): ReadonlyMap<string, Network> {
   return new Map(parsed.networks.map((network) => [network.id, network]));
 }
 
-/** Networks of the product's own table, as if they were enabled. */
+/** Returns networks of the shipped table as if they were enabled. */
 export function testNetworks(...enabled: readonly string[]): Map<string, Network> {
   const networks = (shipped ??= shippedNetworks());
   return new Map(
@@ -31,7 +31,7 @@ export function testNetworks(...enabled: readonly string[]): Map<string, Network
   );
 }
 
-/** An organization without members, made through its own feature. */
+/** Creates an organization without members through its feature. */
 export function addOrganization(
   db: Database,
   ids: IdSource,
@@ -55,12 +55,12 @@ export function addOrganization(
 
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
 
-/** The extended key of one of the accounts that nobody uses. */
+/** Returns the extended public key of an unused account. */
 export function xpubOf(index: number): string {
   return account.derive(`m/44'/60'/${String(index)}'`).publicExtendedKey;
 }
 
-/** Two of them, and the private key of the first. */
+/** Two extended public keys, and the private key of the first. */
 export const xpubs = {
   first: xpubOf(0),
   second: xpubOf(1),

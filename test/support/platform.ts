@@ -5,7 +5,7 @@ import { expectStatus, register, type Person, type TestApp } from "./app.ts";
 const operator: OperatorActor = { type: "operator", id: null, label: "tests@localhost" };
 const context = { actor: operator, requestId: null, ip: null };
 
-/** Makes the platform organization, as `till init` does, and gives a key of it with scope `platform`. */
+/** Creates the platform organization, as `till init` does, and returns an API key of it with the scope `platform`. */
 export async function platformKey({ app }: TestApp): Promise<string> {
   const organization = await app.db.write(context, (tx) =>
     app.organizations.add(tx, app.clock.now(), {
@@ -21,7 +21,7 @@ export async function platformKey({ app }: TestApp): Promise<string> {
   return secret;
 }
 
-/** Makes the platform organization with a registered user as its owner, whose `organizationId` it is. */
+/** Creates the platform organization with a registered user as its owner, whose `organizationId` it becomes. */
 export async function platformAdmin(app: TestApp): Promise<Person> {
   const person = await register(app, "Olga");
   const { db, organizations, clock } = app.app;
@@ -35,7 +35,7 @@ export async function platformAdmin(app: TestApp): Promise<Person> {
   return { ...person, organizationId: organization.id };
 }
 
-/** Approves an organization through the operation that the platform's reviewers use. */
+/** Approves an organization with the operation that the platform's reviewers use. */
 export async function approve(app: TestApp, key: string, organizationId: string): Promise<void> {
   await expectStatus(
     app.request("POST", `/v1/admin/organizations/${organizationId}/verification`, {

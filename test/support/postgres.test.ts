@@ -33,7 +33,7 @@ describeOnPostgres("a throwaway PostgreSQL", function () {
 
   const endings = {
     "is stopped": "await server.stop();",
-    "ends by itself": "process.exit(0);",
+    "ends without stopping it": "process.exit(0);",
     fails: "throw new Error('on purpose');",
     "is killed": "setInterval(() => undefined, 1_000);",
   };

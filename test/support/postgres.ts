@@ -19,21 +19,21 @@ import pg from "pg";
 import { whenThisProcessIsGone } from "./guard.ts";
 
 export interface PostgresOptions {
-  /** Flushes to disk like a real server; off, since a throwaway one has nothing to lose. */
+  /** True to flush to disk like a real server; off by default, because a temporary server has nothing to lose. */
   readonly fsync?: boolean;
 }
 
-/** A throwaway PostgreSQL server in a process of its own, on a free port of 127.0.0.1. */
+/** A temporary PostgreSQL server in a separate process, on a free port of 127.0.0.1. */
 export interface PostgresServer {
-  /** Everything that it keeps. */
+  /** The folder of its data. */
   readonly folder: string;
-  /** The process of the server; another one after `start`. */
+  /** The server's process id; a new one after `start`. */
   pid(): number;
-  /** The address of one of its databases. */
+  /** Returns the URL of one of its databases. */
   url(database: string): string;
   /** Ends the server and keeps its data. */
   halt(): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts it on the same port and data. */
   start(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
@@ -44,14 +44,14 @@ const portTries = 3;
 /** `nobody`: PostgreSQL refuses to run as root. */
 const nobody = 65_534;
 
-/** Where the programs are, or why there are none on this machine. */
+/** Finds the programs, or the reason why they are missing. */
 function findPrograms(): { folder: string } | { reason: string } {
   const candidates = [
     ...(process.env["PATH"] ?? "").split(delimiter),
     ...debianFolders(),
     ...embeddedFolder(),
   ];
-  // Debian's PATH may hold a link to initdb alone, and initdb needs its neighbours.
+  // Debian's PATH may contain a link to initdb only, and initdb needs the programs beside it.
   const folder = candidates.find((each) =>
     ["initdb", "postgres"].every((name) => runs(join(each, name))),
   );
@@ -72,7 +72,7 @@ function debianFolders(): string[] {
   }
 }
 
-/** The npm package's own programs, for machines that have no PostgreSQL. */
+/** Returns the programs of the npm package, for machines without PostgreSQL. */
 function embeddedFolder(): string[] {
   const machine = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
@@ -93,14 +93,14 @@ function runs(file: string): boolean {
   }
 }
 
-/** Why there is no PostgreSQL here, for the name of a skipped suite; null when there is one. */
+/** Returns the reason why PostgreSQL is missing, for the title of a skipped suite; null if it is there. */
 export function postgresUnavailableReason(): string | null {
   if (process.env["TEST_DATABASE_URL"] !== undefined) return null;
   const programs = findPrograms();
   return "reason" in programs ? programs.reason : null;
 }
 
-/** Makes a server of its own and waits until it answers. It ends with this process, however that ends. */
+/** Starts a server and waits until it answers. It ends with this process, however that ends. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const programs = findPrograms();
   if ("reason" in programs) throw new Error(programs.reason);
@@ -141,7 +141,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     child = spawn(join(folder, "postgres"), ["-D", data, "-p", String(port), ...flags], {
       cwd: root,
       ...user,
-      // Ctrl-C ends the tests first; the guard ends the server.
+      // Ctrl-C ends the tests first; then the guard ends the server.
       detached: true,
       stdio: ["ignore", log, log],
     });
@@ -153,7 +153,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ending = child;
     const ended = new Promise((resolve) => ending.once("exit", resolve));
-    // Else nothing would keep this process alive until the server has gone.
+    // Keeps this process alive until the server has ended.
     ending.ref();
     ending.kill("SIGINT");
     await ended;
@@ -184,7 +184,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         await server.stop();
         throw error;
       }
-      // Somebody else may have taken the port since it was free.
+      // Another process may have taken the port meanwhile.
       await halt();
       port = await freePort();
     }
@@ -223,8 +223,8 @@ let shared: Promise<PostgresServer> | undefined;
 let databases = 0;
 
 /**
- * The address of an administrator's database: on the server that the environment names, on that of the whole run, or on
- * the one server of this process, which the first call starts.
+ * Returns the URL of an administrator's database: on the server that the environment names, on that of the whole test
+ * run, or on this process's own server, which the first call starts.
  */
 async function adminUrl(): Promise<string> {
   const given = process.env["TEST_DATABASE_URL"] ?? process.env["TILL_TEST_POSTGRES"];
@@ -243,7 +243,7 @@ async function asAdmin(sql: string): Promise<void> {
   }
 }
 
-/** The URL of a new database: empty, or a copy of another that nobody is connected to. */
+/** Creates a database, empty or a copy of one without connections, and returns its URL. */
 export async function freshDatabase(templateUrl?: string): Promise<string> {
   databases += 1;
   const name = `till_test_${String(process.pid)}_${String(databases)}`;
@@ -254,7 +254,7 @@ export async function freshDatabase(templateUrl?: string): Promise<string> {
   return url.href;
 }
 
-/** Removes a database that `freshDatabase` made, whoever is still connected. */
+/** Removes a database from `freshDatabase`, even if connections are open. */
 export async function dropDatabase(url: string): Promise<void> {
   await asAdmin(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 }

@@ -3,8 +3,8 @@ import { appendFileSync } from "node:fs";
 const seen = new Set<string>();
 
 /**
- * Notes that a request was refused, where TILL_TEST_PROBLEMS names the file to which all parts of the suite do so, and
- * test/api/provoked.ts looks for the declared problems that no test provokes.
+ * Records a refused request in the file that TILL_TEST_PROBLEMS names. test/api/provoked.ts compares the file with the
+ * declared problems and reports those that no test provokes.
  */
 export function noteProblem(method: string, path: string, body: unknown): void {
   const file = process.env["TILL_TEST_PROBLEMS"];

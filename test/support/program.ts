@@ -14,27 +14,27 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A server of `till serve` in a process of its own. */
+/** A `till serve` server in a separate process. */
 export interface RunningServer {
   readonly url: string;
   readonly child: ChildProcess;
-  /** kill -9: nothing is tidied up. */
+  /** Sends SIGKILL, so that nothing is cleaned up. */
   kill(): Promise<void>;
-  /** SIGTERM; gives the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** The program as operators run it: an installation in a folder of its own, on SQLite or on a database that is given. */
+/** The program as operators run it: an installation in its own folder, on SQLite or on a given database. */
 export interface Installation {
   readonly folder: string;
-  /** Its settings by their variables: for commands that the test runs in its own process. */
+  /** Its settings by environment variable, for commands that the test runs in its own process. */
   readonly env: Readonly<Record<string, string>>;
   run(args: readonly string[], input?: string): Promise<Finished>;
   serve(settings?: Readonly<Record<string, string>>): Promise<RunningServer>;
   remove(): Promise<void>;
 }
 
-/** Makes the folder; `till init` is the caller's to run. */
+/** Creates the folder; the caller runs `till init`. */
 export async function makeInstallation(
   settings: Readonly<Record<string, string>>,
   place?: StoreOptions,
@@ -48,7 +48,7 @@ export async function makeInstallation(
   const env = {
     TILL_DATA_DIR: join(folder, "data of till"),
     TILL_PORT: "0",
-    // No test asks a public source of rates.
+    // Tests make no requests to public sources of rates.
     TILL_RATES: "off",
     ...store,
     ...settings,
@@ -108,7 +108,8 @@ export async function makeInstallation(
     async remove() {
       const gone = [...children].map((child) => once(child, "exit"));
       for (const child of children) child.kill("SIGKILL");
-      // None writes into the folder while it is removed, or to the database that is looked at next.
+      // Waits for all processes, so that none writes to the folder while it is removed, or to the database that is used
+      // next.
       await Promise.all(gone);
       await rm(folder, { recursive: true, force: true });
     },

@@ -5,34 +5,36 @@ import type { AddressInfo } from "node:net";
 export const kinds = ["coinbase", "ecb", "er-api"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What a source does with the next requests. Without `body` it serves the sample of its provider's documentation. */
+/** The behavior of a source. Without `body` it serves the sample of its provider's documentation. */
 export interface Behaviour {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Accepts the request and never answers. */
+  /** True to accept requests and never answer. */
   readonly isSilent?: boolean;
 }
 
 export interface RateSources {
-  /** The shipped file of rates, with the three providers' hosts replaced by this server. */
+  /** Writes the shipped rates file with the three providers' hosts replaced by this server, and returns its path. */
   file(): Promise<string>;
   set(kind: Kind, behaviour: Behaviour): void;
-  /** How many requests a source got since the start. */
+  /** Returns the number of requests to a source since the start. */
   asked(kind: Kind): number;
-  /** The headers of the last request. */
+  /** Returns the headers of the last request. */
   lastHeaders(): Readonly<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-/** How the shipped file calls each provider, and the path that the fake one serves instead. */
+/** The URL of each provider in the shipped file, and the path that the fake server serves instead. */
 const hosts: Readonly<Record<Kind, string>> = {
   coinbase: "https://api.coinbase.com",
   ecb: "https://api.frankfurter.dev",
   "er-api": "https://open.er-api.com",
 };
 
-/** The answers as the providers document them, dated on a day, with a euro of so many dollars. */
+/**
+ * Returns a response in the documented format of a provider, dated on a day, with the given price of a euro in dollars.
+ */
 export function sample(kind: Kind, day: string, dollarsPerEuro = 1.1527): string {
   const euro = Number((1 / dollarsPerEuro).toFixed(6));
   const rates = {
@@ -68,7 +70,10 @@ export function sample(kind: Kind, day: string, dollarsPerEuro = 1.1527): string
   }
 }
 
-/** The three shipped sources on this machine: each answers its sample, dated on the day of `now`, until told otherwise. */
+/**
+ * Starts the three shipped sources on this machine: each returns its sample, dated on the day of `now`, unless set
+ * otherwise.
+ */
 export async function startRateSources(now: () => number = Date.now): Promise<RateSources> {
   const behaviours = new Map<Kind, Behaviour>();
   const counts = new Map<Kind, number>();

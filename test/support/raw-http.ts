@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** An answer as it came over the wire, with repeated headers joined by a comma. */
+/** A raw response, with repeated headers joined by commas. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -10,15 +10,15 @@ export interface RawAnswer {
 export interface RawRequest {
   readonly method?: string;
   readonly target: string;
-  /** Sent in this order, repeated ones too. `Host` and `Connection: close` are added unless they are here. */
+  /** Sent in this order, including repeated ones. `Host` and `Connection: close` are added unless given. */
   readonly headers?: readonly (readonly [string, string])[];
-  /** Sent as it is; whoever gives one gives its length or encoding too. */
+  /** Sent unchanged; the caller also sets its length or encoding. */
   readonly body?: string | Uint8Array;
 }
 
 const patienceMs = 60_000;
 
-/** Sends what no ordinary client would send, and reads until the server ends the connection. */
+/** Sends a request that ordinary clients cannot send, and reads until the server closes the connection. */
 export async function rawExchange(url: string, request: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const given = new Set(request.headers?.map(([name]) => name.toLowerCase()));
@@ -39,7 +39,7 @@ export async function rawExchange(url: string, request: RawRequest): Promise<Raw
   return parseAnswer(answer.toString("utf8"));
 }
 
-/** Writes everything, and gives what came back until the other side closed. */
+/** Writes all parts and returns what was received until the peer closed the connection. */
 async function talk(hostname: string, port: number, parts: readonly Uint8Array[]): Promise<Buffer> {
   const socket = connect(port, hostname);
   const received: Buffer[] = [];
@@ -53,7 +53,7 @@ async function talk(hostname: string, port: number, parts: readonly Uint8Array[]
         resolve(Buffer.concat(received));
       });
       socket.on("error", (error) => {
-        // A server that refuses a large body may end the connection while it is still being sent.
+        // A server that refuses a large body may close the connection while it is still being sent.
         if (received.length > 0) resolve(Buffer.concat(received));
         else reject(error);
       });

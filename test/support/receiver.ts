@@ -3,15 +3,15 @@ import type { AddressInfo } from "node:net";
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
-  /** The exact bytes as text. */
+  /** The exact body as text. */
   readonly body: string;
 }
 
-/** A merchant's receiver on loopback, which keeps what it is sent. */
+/** A merchant's receiver on loopback, which records its requests. */
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** What it answers from now on. */
+  /** Sets the status of further responses. */
   answer(status: number): void;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// PostgreSQL databases that suites use one after the other. To make one takes a third of a second and to drop it another
-// tenth; to empty one takes a hundredth.
+// PostgreSQL databases that suites use one after another. Creating one takes a third of a second and dropping it a
+// tenth; emptying one takes a hundredth.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { makeLent } from "../../src/platform/database/postgres/client.ts";
@@ -8,21 +8,21 @@ import { makeReader } from "../../src/platform/database/reader.ts";
 import type { Reader } from "../../src/platform/database/index.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
 
-/** A database that holds what its template does, and nothing else, when it is taken. */
+/** A database that contains only the content of its template when it is taken. */
 export interface ReusedDatabase {
   readonly url: string;
-  /** Reads it over a connection that stays open for the next who takes it. */
+  /** A reader on a connection that stays open for later users. */
   readonly reader: Reader;
   /**
-   * Empties it for the next. It is dropped instead where that would not make it as new: somebody is still connected, its
-   * tables or indexes were altered, or the server is a shared one, where a test may not switch foreign keys off.
+   * Empties it for the next user. It is dropped instead if emptying would not restore it: a connection is still open,
+   * its tables or indexes were altered, or the server is shared, where a test must not disable foreign keys.
    */
   giveBack(): Promise<void>;
 }
 
 interface Kept extends ReusedDatabase {
   readonly client: pg.Client;
-  /** What was there before anybody used it: its schema, and the rows that the migrations wrote. */
+  /** The initial content: its schema, and the rows that the migrations wrote. */
   readonly schema: string | null;
   readonly rows: readonly { readonly table: string; readonly json: string }[];
 }
@@ -30,10 +30,10 @@ interface Kept extends ReusedDatabase {
 const looksMax = 40;
 const lookMs = 5;
 
-/** Those that nobody uses now, by their template. */
+/** Unused databases by template. */
 const free = new Map<string | undefined, Kept[]>();
 
-/** A database as `template` is, which nobody may be connected to; an empty one without a template. */
+/** Takes a database that equals `template`, to which no connection may be open; without a template an empty one. */
 export async function takeDatabase(template?: string): Promise<ReusedDatabase> {
   return free.get(template)?.pop() ?? (await makeDatabase(template));
 }
@@ -41,11 +41,11 @@ export async function takeDatabase(template?: string): Promise<ReusedDatabase> {
 async function makeDatabase(template?: string): Promise<Kept> {
   const url = await freshDatabase(template);
   const client = new pg.Client({ connectionString: url, application_name: "till tests" });
-  // A server that a test ends, or the end of the tests, is nobody's failure here.
+  // A server that a test ends, or the end of the tests, is not a failure here.
   client.on("error", () => undefined);
   await client.connect();
   readAsSqliteDoes(client, pg.types.builtins);
-  // An idle connection does not keep the process of the tests alive.
+  // An idle connection must not keep the test process alive.
   (client as unknown as { unref(): void }).unref();
   const lent = makeLent(client);
   const kept: Kept = {
@@ -65,7 +65,7 @@ async function makeDatabase(template?: string): Promise<Kept> {
   return kept;
 }
 
-/** Makes it as new; false where that cannot be done. */
+/** Restores the initial state; false if that is impossible. */
 async function empty({ client, schema, rows }: Kept): Promise<boolean> {
   if (process.env["TEST_DATABASE_URL"] !== undefined || !(await isAlone(client))) return false;
   if (schema === null) {
@@ -84,7 +84,7 @@ async function empty({ client, schema, rows }: Kept): Promise<boolean> {
   return true;
 }
 
-/** A connection that was closed may be there for a moment yet. */
+/** A closed connection may still be listed for a moment. */
 async function isAlone(client: pg.Client): Promise<boolean> {
   for (let looks = 0; looks < looksMax; looks += 1) {
     const { rows } = await client.query(
@@ -96,7 +96,7 @@ async function isAlone(client: pg.Client): Promise<boolean> {
   return false;
 }
 
-/** Deletes every row, and the statistics of the planner; a table that has grown is made anew, so that it is small again. */
+/** Deletes all rows and the planner's statistics; a table that has grown is recreated, so that it is small again. */
 const emptying = `DO $$
   DECLARE grown RECORD;
   BEGIN
@@ -113,7 +113,7 @@ const emptying = `DO $$
       WHERE starelid = pg_class.oid AND relnamespace = 'public'::regnamespace;
   END $$`;
 
-/** Tables, columns, indexes and triggers; null where there is none. */
+/** Returns tables, columns, indexes and triggers as text; null if the database has none. */
 async function schemaOf(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ schema: string | null }>(
     `SELECT md5(string_agg(concat_ws(' ', attrelid, attname, atttypid, attnotnull), ',' ORDER BY attrelid, attnum))

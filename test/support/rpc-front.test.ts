@@ -48,7 +48,7 @@ describeOnAnvil("a provider", function () {
   });
 
   describe("fails on command", () => {
-    it("with HTTP 200 and no JSON-RPC, as many times as told", async () => {
+    it("with HTTP 200 without JSON-RPC, a given number of times", async () => {
       lab.provider.fail("overloaded", 2);
       for (let times = 0; times < 2; times += 1) {
         const response = await post(request(1, "eth_blockNumber"));
@@ -75,7 +75,7 @@ describeOnAnvil("a provider", function () {
       expect((await post(request(1, "eth_blockNumber"))).status).to.equal(200);
     });
 
-    it("with half an answer, a page, or the answer to another request", async () => {
+    it("with a truncated response, an HTML page, or the response to another request", async () => {
       lab.provider.fail("truncated");
       const half = await (await post(request(1, "eth_getBlockByNumber", ["latest", false]))).text();
       expect(half).to.match(/^\{"jsonrpc"/);
@@ -93,13 +93,13 @@ describeOnAnvil("a provider", function () {
       expect(batch).to.have.nested.property("[0].id", 999_999_999);
     });
 
-    it("with silence until it is healed, or by hanging up", async () => {
+    it("with silence until it is healed, or by closing the connection", async () => {
       lab.provider.fail("hang");
       const waiter = new AbortController();
       const body = JSON.stringify(request(1, "eth_chainId"));
       const hung = fetch(lab.providerUrl, { method: "POST", body, signal: waiter.signal });
       const ended = hung.catch((error: unknown) => (error as Error).name);
-      // Only once it has come there: else the silence is kept for the next one.
+      // Waits for the request to arrive; otherwise the fault would apply to the next one.
       while (lab.provider.counts().requests < 1) await new Promise(setImmediate);
       await delay(100);
       waiter.abort();
@@ -116,7 +116,7 @@ describeOnAnvil("a provider", function () {
       expect(await call("eth_chainId")).to.equal("0x2b6653dc");
     });
 
-    it("by losing its index of logs: filtered queries are silently empty", async () => {
+    it("by losing its log index: filtered queries are silently empty", async () => {
       const { blockNumber } = await lab.pay({ to: wallet, amount: 7n });
       const fromBlock = hexNumber(blockNumber);
       lab.provider.state.bloomless = true;
@@ -131,7 +131,7 @@ describeOnAnvil("a provider", function () {
       expect(await logs({ fromBlock, address: usdt() })).to.have.length(1);
     });
 
-    it("by falling behind or standing still: it knows nothing above its own tip", async () => {
+    it("by lagging or stopping: it knows nothing above its own tip", async () => {
       const earlier = await lab.pay({ to: wallet, amount: 8n });
       const paid = await lab.pay({ to: wallet, amount: 9n });
       const fromBlock = hexNumber(paid.blockNumber);
@@ -163,7 +163,7 @@ describeOnAnvil("a provider", function () {
       expect(await tips()).to.deep.equal([paid.blockNumber, paid.blockNumber, paid.blockNumber]);
     });
 
-    it("as an older node: without finalized, without the time in logs", async () => {
+    it("as an older node: without finalized and without times in logs", async () => {
       const { blockNumber } = await lab.pay({ to: wallet, amount: 4n });
       Object.assign(lab.provider.state, { withoutFinalized: true, withoutLogTimes: true });
       const refusal = await block("finalized").catch((error: unknown) => error);
@@ -173,7 +173,7 @@ describeOnAnvil("a provider", function () {
       expect(log).not.to.have.property("blockTimestamp");
     });
 
-    it("by lying", async () => {
+    it("by returning changed results", async () => {
       const paid = await lab.pay({ to: wallet, amount: 4n });
       lab.provider.lie(({ method }, result) =>
         method === "eth_getTransactionReceipt" ? { ...(result as object), status: "0x0" } : result,
@@ -185,7 +185,7 @@ describeOnAnvil("a provider", function () {
   });
 
   describe("counts", () => {
-    it("requests, calls and methods, failed ones too", async () => {
+    it("requests, calls and methods, including failed ones", async () => {
       await post([request(1, "eth_chainId"), request(2, "eth_blockNumber")]);
       lab.provider.fail("forbidden");
       await post(request(3, "eth_chainId"));
@@ -198,7 +198,7 @@ describeOnAnvil("a provider", function () {
       expect(lab.provider.counts().requests).to.equal(0);
     });
 
-    it("and remembers the last headers", async () => {
+    it("and keeps the last headers", async () => {
       await fetch(lab.providerUrl, {
         method: "POST",
         body: JSON.stringify(request(1, "eth_chainId")),

@@ -4,11 +4,11 @@ import type { Anvil } from "./anvil.ts";
 import { JsonRpcRefusal, type JsonRpcCall } from "./json-rpc.ts";
 
 /**
- * How a provider fails, seen by its client:
- * - `overloaded`: HTTP 200 whose body is no JSON-RPC, only `{"Error": …}`, as a java-tron node out of resources answers
+ * Faults of a provider as its client sees them:
+ * - `overloaded`: HTTP 200 with only `{"Error": …}`, not JSON-RPC, as from a java-tron node without resources
  * - `rate-limited`, `forbidden`, `unavailable`: HTTP 429 with Retry-After, 403, 503
- * - `truncated`: half of the answer; `html`: a page with status 200; `wrong-id`: the answer to another request
- * - `hang`: no answer while the fault lasts; `disconnect`: the connection is closed instead
+ * - `truncated`: half of the response; `html`: a page with status 200; `wrong-id`: the response to another request
+ * - `hang`: no response while the fault lasts; `disconnect`: the connection is closed instead
  */
 export type ProviderFault =
   | "overloaded"
@@ -22,29 +22,29 @@ export type ProviderFault =
   | "disconnect";
 
 export interface RequestCounts {
-  /** HTTP requests, failed ones too. */
+  /** HTTP requests, including failed ones. */
   readonly requests: number;
-  /** Calls in them, those of failed requests too. */
+  /** Calls in these requests, including failed ones. */
   readonly calls: number;
   readonly methods: Readonly<Record<string, number>>;
 }
 
-/** Changes a result on its way out, so that the provider lies. */
+/** Changes a result before it is sent, so that the provider lies. */
 export type Lie = (call: JsonRpcCall, result: unknown) => unknown;
 
-/** A provider's endpoint as clients see it, and the switches by which a test breaks it. */
+/** A provider's endpoint, with switches for its faults. */
 export interface RpcFront {
   readonly url: string;
-  /** The next `times` requests fail so; `Infinity`: until `heal`. Faults queue in the order they are given. */
+  /** Makes the next `times` requests fail; `Infinity`: until `heal`. Faults queue in the order of the calls. */
   fail(fault: ProviderFault, times?: number): void;
-  /** Every result passes through this; null: the truth. */
+  /** Sets a function that changes every result; null: none. */
   lie(lie: Lie | null): void;
-  /** Answers truly again, and closes the connections that hang. */
+  /** Ends all faults, and closes hanging connections. */
   heal(): void;
-  /** Since the start or the last `resetCounts`. */
+  /** Returns the counts since the start or the last `resetCounts`. */
   counts(): RequestCounts;
   resetCounts(): void;
-  /** The headers of the last request, lower-case names. */
+  /** Returns the headers of the last request, with lowercase names. */
   lastHeaders(): Readonly<Record<string, string | string[] | undefined>>;
   stop(): Promise<void>;
 }
@@ -52,9 +52,9 @@ export interface RpcFront {
 export type Answer = (call: JsonRpcCall) => Promise<unknown>;
 
 export interface RpcFrontOptions {
-  /** The only path that is served; everything else is 404. */
+  /** The only path that is served; all others are 404. */
   readonly path: string;
-  /** Called for each HTTP request: the answers within one batch agree about the chain. */
+  /** Called for each HTTP request, so that all answers of a batch show the same state of the chain. */
   readonly open: () => Answer;
   readonly batchLimit?: () => number;
   readonly requestBytesLimit?: number;
@@ -69,7 +69,7 @@ interface Wire {
 const page =
   "<!DOCTYPE html><html><title>Bad gateway</title><body><h1>502 Bad gateway</h1></body></html>";
 
-/** Serves JSON-RPC over HTTP on a free port of 127.0.0.1, with faults at run time. */
+/** Serves JSON-RPC over HTTP on a free port of 127.0.0.1, with faults that tests control. */
 export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront> {
   const faults: { fault: ProviderFault; left: number }[] = [];
   const hanging = new Set<ServerResponse>();
@@ -204,8 +204,8 @@ export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront>
 }
 
 /**
- * A plain EVM provider in front of a node: what a hosted one offers, without the node's test methods, its accounts and
- * its sending.
+ * Starts a plain EVM provider in front of a node: like a hosted one, without the node's test methods, accounts and
+ * sending.
  */
 export async function startEvmFront(anvil: Anvil): Promise<RpcFront> {
   const closed = /^(?!eth_|net_|web3_)|^eth_(accounts|sign|sendTransaction|sendUnsigned)/;

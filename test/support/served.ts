@@ -1,7 +1,7 @@
 import { startApp, type AppOptions, type TestApp } from "./app.ts";
 import { anyStore, eachStore, type TestStore } from "./stores.ts";
 
-/** A program that runs for a suite; it is there from the suite's first test on. */
+/** The program under test; it runs from the suite's first test on. */
 export interface Served {
   readonly app: TestApp;
   readonly store: TestStore;
@@ -18,7 +18,7 @@ export function eachServed(title: string, body: Body, options: AppOptions = {}):
   });
 }
 
-/** The same for what no database has a part in, as `anyStore` says it. */
+/** `eachServed` for subjects in which the database has no part, as defined by `anyStore`. */
 export function anyServed(title: string, body: Body, options: AppOptions = {}): void {
   anyStore(title, (store) => {
     serve(store, body, options);

@@ -21,7 +21,10 @@ import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { addOrganization, testNetworks } from "./merchants.ts";
 import { testContext } from "./stores.ts";
 
-/** A merchant with wallets and invoices on a store, and a clock that the test moves. Nothing of the product is faked. */
+/**
+ * Opens a merchant with wallets and invoices on a store, and a clock that the test moves. No part of the product is
+ * faked.
+ */
 export async function openShop(db: Database, ...enabled: readonly string[]) {
   let now = 1_800_000_000_000;
   const clock = { now: () => now };
@@ -65,7 +68,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   });
   const organizationId = await addOrganization(db, ids, now);
 
-  /** What the watcher saw of a network: the tip's height, at the present moment unless told. */
+  /** Records a scan of a network with the tip's height, by default at the current time. */
   async function scan(network: string, tipHeight = 1_000, tipTime = now): Promise<NetworkState> {
     const state = {
       network,
@@ -89,7 +92,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     return state;
   }
 
-  /** Decides deadlines as of a state. The providers agree about the time of its final block unless told otherwise. */
+  /**
+   * Applies deadlines as of a network state. The providers agree on the time of its final block unless stated
+   * otherwise.
+   */
   function sweep(
     state: NetworkState,
     finalTime: Instant | null = state.cursorTime,
@@ -102,12 +108,12 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
     sweep,
     managed,
-    /** What settling told of managed invoices, call by call. */
+    /** The managed invoices that settlement reported, call by call. */
     settledManaged,
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
     setGate: (changed: typeof gate) => (gate = changed),
-    /** Another organization on the same store. */
+    /** Adds another organization to the store. */
     addOrganization: () => addOrganization(db, ids, now),
     addWallet: (
       network: string,
@@ -129,7 +135,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** The problem that work was refused with. */
+/** Returns the problem with which work was refused. */
 export async function refusal(work: Promise<unknown>): Promise<Problem> {
   try {
     await work;

@@ -3,18 +3,18 @@ import { verifyStore, type CheckResult } from "../../src/compose/checks.ts";
 import { openForReading } from "../../src/platform/database/glance.ts";
 import type { Reader, StoreOptions } from "../../src/platform/database/index.ts";
 
-/** What tests leave in a store that Till alone would never write. */
+/** Rows that tests leave in a store and that Till alone would never write. */
 export interface Unsound {
-  /** The checks that it breaks, or all where nothing in the store is as it should be. */
+  /** The checks that these rows violate, or all if the whole store is inconsistent. */
   readonly checks: readonly string[] | "all";
-  /** What the tests write past the program, or leave out. */
+  /** The rows that the tests write directly, or omit. */
   readonly because: string;
 }
 
 const leavesNothingSound = (unsound: readonly Unsound[]): boolean =>
   unsound.some(({ checks }) => checks === "all");
 
-/** Throws where a store is not as one must be that only Till has written. */
+/** Throws if a store violates an invariant of stores that only Till writes. */
 export async function expectSound(reader: Reader, unsound: readonly Unsound[] = []): Promise<void> {
   if (leavesNothingSound(unsound)) return;
   const excused = unsound.flatMap(({ checks }) => checks);
@@ -24,7 +24,7 @@ export async function expectSound(reader: Reader, unsound: readonly Unsound[] = 
   if (broken.length > 0) throw new Error(`the store is broken: ${broken.map(told).join("; ")}`);
 }
 
-/** The same of a store that nobody has open; one without Till's tables holds nothing that could be broken. */
+/** `expectSound` for a store that is not open; one without Till's tables passes. */
 export async function expectSoundPlace(
   place: StoreOptions,
   unsound: readonly Unsound[] = [],

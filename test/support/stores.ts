@@ -21,27 +21,28 @@ import { takeDatabase } from "./reused.ts";
 import { expectSound, expectSoundPlace, type Unsound } from "./sound.ts";
 
 /**
- * One of the two databases, as a suite uses it. What a test opened and made, or a `beforeEach` for it, is gone after the
- * test; what a `before` did, after the suite.
+ * One of the two databases, for a suite. Stores that a test or its `beforeEach` opened are removed after the test;
+ * those of a `before`, after the suite.
  */
 export interface TestStore {
   readonly dialect: Dialect;
-  /** A fresh place: without a table, or migrated. To have one for the whole suite is much quicker than one a test. */
+  /** Creates a place, without tables or migrated. One place for the whole suite is much faster than one per test. */
   place(kind: "empty" | "migrated"): Promise<StoreOptions>;
-  /** Opens a place, a fresh and migrated one when none is given. */
+  /** Opens a place, by default a fresh and migrated one. */
   open(place?: StoreOptions, limits?: Partial<StoreLimits>): Promise<Database>;
-  /** Says that its stores will be as Till alone would never leave one; what is said adds up. */
+  /** Declares that the suite's stores end in a state that Till alone would not leave; declarations add up. */
   leavesUnsound(unsound: Unsound): void;
 }
 
-/** Everything on both databases, and in the size that finds most: `npm run test:all`. */
+/** True to run everything on both databases, and with the sizes that find most: `npm run test:all`. */
 export const testsAll = process.env["TILL_TEST_ALL"] === "1";
 
 const patienceMs = 60_000;
 
 /**
- * Runs a suite on SQLite and on PostgreSQL. What this machine lacks is skipped under a name that says why. Every store
- * that a test or the suite leaves behind is verified as by `till db verify`, which fails with the rows that are broken.
+ * Runs a suite on SQLite and on PostgreSQL. If one is missing, its suite is skipped with the reason in its title. Every
+ * store that a test or the suite leaves behind is verified as by `till db verify`, which fails with the rows that are
+ * wrong.
  */
 export function eachStore(title: string, body: (store: TestStore) => void): void {
   describe(`${title} on sqlite`, () => {
@@ -53,9 +54,9 @@ export function eachStore(title: string, body: (store: TestStore) => void): void
 }
 
 /**
- * `eachStore` for what no database has a part in: rules, the forms of requests and answers, the words of the terminal,
- * providers of a network. It runs on SQLite, and with `TILL_TEST_ALL=1` on both. A suite whose statements or races no
- * other suite brings to PostgreSQL takes `eachStore`, whatever its subject is.
+ * `eachStore` for subjects in which the database has no part: rules, the forms of requests and responses, terminal
+ * output, providers of a network. It runs on SQLite, and with `TILL_TEST_ALL=1` on both. A suite with statements or
+ * races that no other suite runs on PostgreSQL must use `eachStore`, whatever its subject.
  */
 export function anyStore(title: string, body: (store: TestStore) => void): void {
   if (testsAll) eachStore(title, body);
@@ -67,8 +68,8 @@ export function anyStore(title: string, body: (store: TestStore) => void): void 
 }
 
 /**
- * What a suite does with each of several, such as networks, half of it on SQLite and half on PostgreSQL; all of it on both
- * with `TILL_TEST_ALL=1`, and on SQLite where there is no PostgreSQL.
+ * Returns the share of items, such as networks, for this database: one half on SQLite and the other on PostgreSQL; all
+ * on both with `TILL_TEST_ALL=1`, and all on SQLite without PostgreSQL.
  */
 export function shareOf<T>({ dialect }: TestStore, all: readonly T[]): readonly T[] {
   if (testsAll || postgresUnavailableReason() !== null) return all;
@@ -112,7 +113,7 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
     },
   });
 
-  // Hooks run in the order they are declared: what the suite opened on a place is closed by then.
+  // Hooks run in the order of declaration, so the suite has closed its connections by then.
   afterEach(async function () {
     this.timeout(patienceMs);
     isTest = false;
@@ -127,7 +128,7 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
 
 interface Taken {
   readonly place: StoreOptions;
-  /** A connection to it that is open anyway, to verify it; null where there is none. */
+  /** An existing connection to it, for verification; null if it has none. */
   readonly reader: Reader | null;
   giveBack(): Promise<void>;
 }
@@ -136,7 +137,7 @@ interface Used extends Taken {
   readonly opened: Database[];
 }
 
-/** Verifies places that nothing uses any more, and lets them go. */
+/** Verifies places that are no longer used, and releases them. */
 async function giveBack(places: readonly Used[], unsound: readonly Unsound[]): Promise<void> {
   await Promise.all(places.flatMap(({ opened }) => opened).map((db) => db.close()));
   try {
@@ -163,7 +164,7 @@ async function takePlace(dialect: Dialect, kind: "empty" | "migrated"): Promise<
 
 const templates = new Map<Dialect, Promise<StoreOptions>>();
 
-/** A place that was migrated once in this process, to be copied: quicker than migrating each. */
+/** Returns a place that was migrated once in this process, as a template: copying is faster than migrating. */
 function migratedPlace(dialect: Dialect): Promise<StoreOptions> {
   let template = templates.get(dialect);
   if (template === undefined) {
@@ -200,14 +201,14 @@ function isSame(one: StoreOptions, other: StoreOptions): boolean {
     : "sqliteFile" in other && one.sqliteFile === other.sqliteFile;
 }
 
-/** What tests write under when it does not matter who does. */
+/** The write context for tests in which the actor does not matter. */
 export const testContext: WriteContext = contextOf(systemActor("test"));
 
 export function contextOf(actor: Actor): WriteContext {
   return { actor, requestId: null, ip: null };
 }
 
-/** What `look` sees of a store while it is broken; then the break is taken back. */
+/** Breaks a store, returns what `look` finds, and undoes the break. */
 export async function whileBroken<T>(
   db: Database,
   breakIt: (tx: Tx) => Promise<unknown>,

@@ -8,7 +8,7 @@ import { builtProgram } from "./built.ts";
 import { endWithThisProcess } from "./guard.ts";
 import { until } from "./until.ts";
 
-/** How a run of the command line came out. */
+/** The result of a command-line run. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
@@ -18,11 +18,11 @@ export interface Outcome {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** What a person at a terminal types, by a part of the question that it answers. Without it nobody is there. */
+  /** The keys that a user types, each with a part of the question that they answer. Without them no user is present. */
   readonly person?: readonly (readonly [question: string, keys: string])[];
 }
 
-/** Runs `till` in this process, without a terminal and with nothing but the given environment. */
+/** Runs `till` in this process, without a terminal and with only the given environment. */
 export async function till(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const { env = {}, stdin = "", person } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -32,16 +32,16 @@ export async function till(words: readonly string[], options: RunOptions = {}): 
   const code = await runCommandLine(words, {
     stdin: Object.assign(keyboard, { isTTY }),
     stdout: Object.assign(stdout, { isTTY }),
-    // As with the process's own, what is piped into it does not end it.
+    // Like the process's own stream, it is not ended by a pipe.
     stderr: Object.assign(stderr, { isTTY, _isStdio: true }),
     env,
   });
-  // What was written last is read now.
+  // Lets the output that was written last be read.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, stdout: out(), stderr: err() };
 }
 
-/** Somebody who waits for each question and types. */
+/** Simulates a user who waits for each question and types. */
 function sit(person: NonNullable<RunOptions["person"]>, screen: PassThrough): Readable {
   const keyboard = Object.assign(new PassThrough(), { setRawMode: () => keyboard });
   const answers = [...person];
@@ -65,7 +65,7 @@ function collect(stream: NodeJS.ReadableStream): () => string {
 
 const password = "a long password of the tests 7";
 
-/** Makes a store with its platform organization and admin; gives what `till init` printed. */
+/** Creates a store with its platform organization and admin; returns the output of `till init`. */
 export async function init(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const given = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
   return till(
@@ -74,7 +74,7 @@ export async function init(words: readonly string[], options: RunOptions = {}): 
   );
 }
 
-/** Folders whose names have a space, as on many a desk; gone after the suite. */
+/** Provides folders with a space in their names, removed after the suite. */
 export function useFolders(): { make(): Promise<string> } {
   const made: string[] = [];
   after(async () => {
@@ -89,20 +89,20 @@ export function useFolders(): { make(): Promise<string> } {
   };
 }
 
-/** `till` as a process of its own. */
+/** `till` in a separate process. */
 export interface TillProcess {
   readonly child: ChildProcess;
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** The first line of standard output that fits; throws when the process ends before. */
+  /** Returns the first matching line of standard output; throws if the process ends before. */
   line(pattern: RegExp): Promise<string>;
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 const patienceMs = 90_000;
 
-/** Starts `till` with nothing of this environment but where programs are; `own` are ended after the suite. */
+/** Starts `till` with no environment except PATH; all of these processes are ended after the suite. */
 export function useProcesses(): {
   start(words: readonly string[], env?: Readonly<Record<string, string>>): TillProcess;
 } {
@@ -114,7 +114,7 @@ export function useProcesses(): {
     start(words, env = {}) {
       const { PATH = "" } = process.env;
       const child = spawn(process.execPath, [builtProgram(), ...words], {
-        // No test asks a public source of rates.
+        // Tests make no requests to public sources of rates.
         env: { PATH, TILL_RATES: "off", ...env },
         stdio: ["ignore", "pipe", "pipe"],
       });

@@ -71,7 +71,7 @@ describeOnAnvil("the TRON endpoint", function () {
       });
     });
 
-    it("refuses what is no request", async () => {
+    it("refuses anything that is not a request", async () => {
       const codes: unknown[] = [];
       for (const body of ["{", "7", [1], { id: 1 }]) {
         const answer: unknown = await (await post(body)).json();
@@ -81,7 +81,7 @@ describeOnAnvil("the TRON endpoint", function () {
       expect((await post(" ".repeat(4_194_305))).status).to.equal(413);
     });
 
-    it("carries the data field that java-tron's refusals carry", async () => {
+    it("includes the data field of java-tron's refusals", async () => {
       const answer = await (await post(request(1, "eth_getBlockByNumber", ["safe", false]))).json();
       expect(answer).to.deep.equal({
         jsonrpc: "2.0",
@@ -90,7 +90,7 @@ describeOnAnvil("the TRON endpoint", function () {
       });
     });
 
-    it("has no method that writes, and none of the node's own", async () => {
+    it("has no method that writes, and none of the node's test methods", async () => {
       for (const method of ["eth_sendRawTransaction", "eth_sendTransaction", "eth_sign"]) {
         await expectRefusal(
           call(method),
@@ -110,7 +110,7 @@ describeOnAnvil("the TRON endpoint", function () {
       expect(await call("net_version")).to.equal("0x2b6653dc");
     });
 
-    it("whose hashes begin with the height, and are accepted back", async () => {
+    it("with hashes that begin with the height and are accepted as parameters", async () => {
       const tip = await lab.height();
       for (const height of [0, 1, tip]) {
         const found = (await block(height)) as Block;
@@ -127,7 +127,7 @@ describeOnAnvil("the TRON endpoint", function () {
       await expectRefusal(call("eth_getBlockByHash", "0x12", false), -32602, "invalid hash value");
     });
 
-    it("with blanks for what TRON lacks", async () => {
+    it("with empty values for fields that TRON lacks", async () => {
       const found = (await block("latest")) as Record<string, unknown>;
       expect(found).to.include({
         stateRoot: "0x",
@@ -154,7 +154,7 @@ describeOnAnvil("the TRON endpoint", function () {
   });
 
   describe("shows transfers", () => {
-    it("alike in logs, receipts and the block's receipts, with their transaction's own hash", async () => {
+    it("identically in logs, receipts and the block's receipts, with their transaction's hash", async () => {
       const paid = await lab.pay({ to: wallet, amount: 12n });
       const at = hexNumber(paid.blockNumber);
       const found = await logs({
@@ -194,7 +194,7 @@ describeOnAnvil("the TRON endpoint", function () {
       expect(await logs({ blockHash: hash })).to.deep.equal(found);
     });
 
-    it("no longer once a reorganisation took them", async () => {
+    it("no longer after a reorganization removed them", async () => {
       const paid = await lab.pay({ to: wallet, amount: 5n });
       const { hash } = (await block(paid.blockNumber)) as Block;
       await lab.reorg(1);
@@ -238,7 +238,7 @@ describeOnAnvil("the TRON endpoint", function () {
       expect(await call("eth_getCode", usdt(), "latest")).to.match(/^0x[0-9a-f]{100,}$/);
     });
 
-    it("and says where there is none, or where it reverts", async () => {
+    it("and reports a missing contract or a revert", async () => {
       await expectRefusal(
         call("eth_call", { to: `0x${wallet}`, data: decimals }, "latest"),
         -32600,
@@ -253,7 +253,7 @@ describeOnAnvil("the TRON endpoint", function () {
   });
 
   describe("keeps limits", () => {
-    it("on the range: 5000 blocks apart pass, one more is refused", async () => {
+    it("on the range: a distance of 5000 blocks passes, one more is refused", async () => {
       const limited = await startTronLab({ firstBlock: 5_000 });
       try {
         const ask = (fromBlock: string, toBlock: string) =>
@@ -264,7 +264,7 @@ describeOnAnvil("the TRON endpoint", function () {
         expect(await ask("0x1", hexNumber(99_999))).to.deep.equal([]);
         await expectRefusal(ask("0x0", "latest"), -32602, message);
         await expectRefusal(ask("0x0", hexNumber(99_999)), -32602, message);
-        // A hosted plan's limit.
+        // The limit of a hosted plan.
         limited.provider.limits.blockRange = 5;
         await expectRefusal(ask("0x0", "0x6"), -32602, "exceed max block range: 5");
       } finally {
@@ -303,7 +303,7 @@ describeOnAnvil("the TRON endpoint", function () {
       }
     });
 
-    it("on the order of the ends, and on naming a block twice", async () => {
+    it("on the order of the bounds, and on giving a block both by hash and by number", async () => {
       await expectRefusal(
         logs({ fromBlock: "0x5", toBlock: "0x4" }),
         -32602,
@@ -320,7 +320,7 @@ describeOnAnvil("the TRON endpoint", function () {
   });
 });
 
-/** Addresses that nobody uses. */
+/** Returns unused addresses. */
 function many(length: number): string[] {
   return Array.from(
     { length },

@@ -20,17 +20,17 @@ import {
   transactionFields,
 } from "./tron-shapes.ts";
 
-/** How a TRON node is off while it answers. A test sets the fields; `heal` resets them. */
+/** The faults of a TRON node. A test sets the fields; `heal` resets them. */
 export interface TronState {
-  /** The index of logs is missing: every filtered eth_getLogs is silently empty. */
+  /** True if the log index is missing: every filtered eth_getLogs is silently empty. */
   bloomless: boolean;
-  /** The node knows the chain only up to this many blocks below the tip. */
+  /** The number of blocks below the tip that the node knows. */
   lagBlocks: number;
-  /** The node knows nothing above this height; null: it follows the chain. */
+  /** The height above which the node knows nothing; null: it follows the chain. */
   stuckAt: number | null;
-  /** An older node, which doesn't know the tag `finalized`. */
+  /** True for an older node, which does not support the tag `finalized`. */
   withoutFinalized: boolean;
-  /** An older node, whose logs carry no blockTimestamp. */
+  /** True for an older node, whose logs have no blockTimestamp. */
   withoutLogTimes: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface TronFront extends RpcFront {
   readonly limits: TronLimits;
 }
 
-/** A block is solidified when 19 of the 27 producers have built on it. */
+/** A block is solidified when 19 of the 27 block producers have built on it. */
 const solidificationBlocks = 19;
 const soundState: TronState = {
   bloomless: false,
@@ -48,7 +48,7 @@ const soundState: TronState = {
   withoutFinalized: false,
   withoutLogTimes: false,
 };
-/** What java-tron knows by name and refuses. */
+/** Methods that java-tron knows and refuses. */
 const refusedMethods = new Set([
   "eth_sendRawTransaction",
   "eth_sendTransaction",
@@ -62,8 +62,8 @@ const refusedMethods = new Set([
 ]);
 
 /**
- * Answers as a java-tron node's JSON-RPC does, out of an EVM node's chain: hashes that begin with the height, its tags,
- * limits, codes and messages, and its blanks. Energy, bandwidth and native TRX have no counterpart here.
+ * Answers like the JSON-RPC of a java-tron node, based on an EVM node's chain: with hashes that begin with the height,
+ * its tags, limits, codes and messages, and its empty fields. Energy, bandwidth and native TRX are not simulated.
  */
 export async function startTronFront(
   anvil: Anvil,
@@ -176,7 +176,7 @@ async function heightOf(view: View, at: unknown): Promise<number> {
   return Number(at);
 }
 
-/** The height of the block that has this hash now; null when none has. */
+/** Returns the height of the block that has this hash now; null if none has. */
 async function heightOfHash(view: View, value: unknown): Promise<number | null> {
   const hash = plainHash(checkedHash(value));
   const height = Number(hash.slice(0, 18));
@@ -235,7 +235,7 @@ async function checkedRange(
     if (height === null) throw invalid("invalid blockHash");
     return { from: height, to: height };
   }
-  // An upper end that is absent or `latest` is open.
+  // An upper bound that is absent or `latest` is open.
   const to = toBlock === null || toBlock === "latest" ? Infinity : await heightOf(view, toBlock);
   const from = fromBlock === null ? Math.min(to, tip) : await heightOf(view, fromBlock);
   if (from > to) throw invalid("please verify: fromBlock <= toBlock");

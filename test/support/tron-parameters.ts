@@ -1,12 +1,12 @@
-/** What java-tron accepts as parameters, and the words in which it refuses the rest. */
+/** The parameters that java-tron accepts, and the messages with which it refuses others. */
 import { JsonRpcRefusal } from "./json-rpc.ts";
 
-/** What a java-tron node allows; hosted ones may allow less. */
+/** The limits of a java-tron node; hosted ones may be lower. */
 export interface TronLimits {
-  /** The largest difference of toBlock and fromBlock. */
+  /** The maximum difference of toBlock and fromBlock. */
   blockRange: number;
   addresses: number;
-  /** Alternatives for one topic. */
+  /** The maximum number of alternatives for one topic. */
   subTopics: number;
   results: number;
   batch: number;
@@ -66,7 +66,7 @@ export function checkedTopics(value: unknown, limits: TronLimits): unknown[] {
   return value;
 }
 
-/** 20 bytes of hexadecimal, or 21 that begin with TRON's 41; base58 is refused. */
+/** Parses 20 bytes in hexadecimal, or 21 that begin with TRON's 41; base58 is refused. */
 export function evmAddress(value: unknown, complaint: string): string {
   const bare =
     typeof value === "string" ? /^(?:0x)?(?:41)?([0-9a-fA-F]{40})$/.exec(value)?.[1] : undefined;

@@ -1,6 +1,6 @@
 /**
- * An EVM node's blocks, transactions, receipts and logs as java-tron's JSON-RPC shows them: only the fields that it has,
- * hashes of blocks that begin with the height, and zeros for what TRON's blocks lack.
+ * Converts an EVM node's blocks, transactions, receipts and logs to those of java-tron's JSON-RPC: only the fields that
+ * it has, block hashes that begin with the height, and zeros for fields that TRON's blocks lack.
  */
 import { asRecord, asText } from "./json-rpc.ts";
 
@@ -9,12 +9,12 @@ type Fields = Readonly<Record<string, unknown>>;
 const zeroHash = `0x${"0".repeat(64)}`;
 const zeroBloom = `0x${"0".repeat(512)}`;
 
-/** Lower case with 0x; TRON's interfaces take hashes without it, too. */
+/** Normalizes a hash to lowercase with 0x; TRON's interfaces also accept hashes without it. */
 export function plainHash(hash: string): string {
   return `0x${hash.replace(/^0x/, "").toLowerCase()}`;
 }
 
-/** The first 8 bytes become the height, as in every block hash of TRON. */
+/** Replaces the first 8 bytes by the height, as in every block hash of TRON. */
 function blockHash(hash: unknown, height: number): string {
   return `0x${height.toString(16).padStart(16, "0")}${asText(hash).slice(18)}`;
 }

@@ -1,8 +1,8 @@
 const pauseMs = 25;
 
 /**
- * Asks again and again until the answer is good, and gives it; after `patienceMs` it throws with the last one.
- * For what other processes and real chains do in their own time.
+ * Polls until the answer is good and returns it; after `patienceMs` it throws with the last answer. For other processes
+ * and real chains, which take their own time.
  */
 export async function until<T>(
   what: string,

@@ -20,7 +20,7 @@ describe("loadConfig", () => {
   const load = (options: Partial<LoadOptions> = {}): Promise<LoadedConfig> =>
     loadConfig({ mode: "serve", env: {}, cwd, ...options });
 
-  /** What is wrong with the settings, line by line. */
+  /** Returns the problems of the settings, line by line. */
   async function problems(options: Partial<LoadOptions> = {}): Promise<string[]> {
     try {
       await load(options);
@@ -40,7 +40,7 @@ describe("loadConfig", () => {
   }
 
   describe("without any setting", () => {
-    it("serves TRON from a SQLite store in ./data, on loopback, closed to strangers", async () => {
+    it("serves TRON from a SQLite store in ./data on loopback, with registration closed", async () => {
       const { config } = await load();
       expect(config).to.include({
         mode: "serve",
@@ -71,14 +71,14 @@ describe("loadConfig", () => {
       expect(config.webhookAllowCidrs).to.deep.equal([]);
     });
 
-    it("demonstrates on the sandbox, open, and with its own receiver", async () => {
+    it("runs the demo on the sandbox with open registration and a local webhook receiver", async () => {
       const { config } = await load({ mode: "demo" });
       expect(config.networks.map(({ id }) => id)).to.deep.equal(["sandbox"]);
       expect(config).to.include({ registration: "open", verification: "required" });
       expect(config.webhookAllowCidrs).to.deep.equal(["127.0.0.1/32"]);
     });
 
-    it("asks public sources for rates, but not in the demo, and nobody where that is off", async () => {
+    it("fetches rates from public sources, except in the demo or if switched off", async () => {
       const pairs = async (options: Partial<LoadOptions>) => {
         const { rates } = (await load(options)).config;
         return rates.pairs.map(({ fixed }) => (fixed === null ? "asked" : "fixed"));
@@ -91,7 +91,7 @@ describe("loadConfig", () => {
       expect(await pairs({ env })).to.deep.equal(["fixed"]);
     });
 
-    it("makes nothing on disk", async () => {
+    it("creates no files", async () => {
       await load();
       expect(() => {
         rmSync(join(cwd, "data"));
@@ -100,7 +100,7 @@ describe("loadConfig", () => {
   });
 
   describe("precedence", () => {
-    it("is flags, environment, file, default", async () => {
+    it("is flags, then environment, then file, then default", async () => {
       write("data/till.yaml", "port: 3\nhost: 10.0.0.3\nlogLevel: warn\nbilling: on\n");
       const env = { TILL_PORT: "2", TILL_HOST: "10.0.0.2" };
       const { config, settings } = await load({ env, flags: { port: "1" } });
@@ -121,18 +121,18 @@ describe("loadConfig", () => {
       ]);
     });
 
-    it("skips what is empty", async () => {
+    it("ignores empty values", async () => {
       write("data/till.yaml", "port:\nhost: 10.0.0.3\n");
       const { config } = await load({ env: { TILL_HOST: "", TILL_PORT: " ", DATABASE_URL: "" } });
       expect(config).to.include({ port: 8080, host: "10.0.0.3", databaseUrl: null });
     });
 
-    it("does not look at flags that are no setting's", async () => {
+    it("ignores flags that belong to no setting", async () => {
       const { config } = await load({ flags: { json: true, port: undefined, secret: "short" } });
       expect(config).to.include({ port: 8080, secret: null });
     });
 
-    it("finds the file where --config or TILL_CONFIG_FILE says", async () => {
+    it("reads the file that --config or TILL_CONFIG_FILE names", async () => {
       const path = write("etc/my.yaml", "dataDir: ../store\nport: 99\nsecretFile: secret\n");
       write("etc/secret", `${secret}\n`);
       write("data/till.yaml", "port: 1\n");
@@ -150,7 +150,7 @@ describe("loadConfig", () => {
       }
     });
 
-    it("takes paths of flags and variables from the working folder", async () => {
+    it("resolves relative paths in flags and variables from the working directory", async () => {
       write("here/secret", secret);
       const flags = { dataDir: "there" };
       const { config } = await load({ flags, env: { TILL_SECRET_FILE: "here/secret" } });
@@ -161,7 +161,7 @@ describe("loadConfig", () => {
   describe("values", () => {
     const read = async (env: Record<string, string>) => (await load({ env })).config;
 
-    it("are lists of ranges, once each, an address alone being a range of one", async () => {
+    it("are lists of distinct ranges, and a single address is a range of one", async () => {
       const config = await read({
         TILL_TRUST_PROXY: "127.0.0.1, 10.0.0.0/8,,FD00::/8,127.0.0.1/32",
         TILL_WEBHOOK_ALLOW_CIDRS: "::1",
@@ -170,14 +170,14 @@ describe("loadConfig", () => {
       expect(config.webhookAllowCidrs).to.deep.equal(["::1/128"]);
     });
 
-    it("are lists in the file as well", async () => {
+    it("can be YAML lists in the file", async () => {
       write("data/till.yaml", "networks: [ethereum, tron]\ntrustProxy: 10.0.0.1,10.0.0.2\n");
       const { config } = await load();
       expect(config.networks.map(({ id }) => id)).to.deep.equal(["ethereum", "tron"]);
       expect(config.trustProxy).to.deep.equal(["10.0.0.1/32", "10.0.0.2/32"]);
     });
 
-    it("are base URLs without the slash at their end", async () => {
+    it("are base URLs without a trailing slash", async () => {
       const urls = [
         ["https://pay.example.com/", "https://pay.example.com"],
         ["https://Example.com:443/pay//", "https://example.com/pay"],
@@ -188,7 +188,7 @@ describe("loadConfig", () => {
       }
     });
 
-    it("are yes and no in the words that people use", async () => {
+    it("accept the common spellings of yes and no", async () => {
       expect((await read({ TILL_BILLING: "true" })).billing).to.equal("on");
       expect((await read({ TILL_SANDBOX_MIXED: "1" })).sandboxMixed).to.equal(true);
       write("data/till.yaml", "billing: true\nverification: off\nsandboxMixed: yes\n");
@@ -197,7 +197,7 @@ describe("loadConfig", () => {
       expect((await load()).config).to.include({ billing: "on", verification: "off" });
     });
 
-    it("that are wrong are told with what would be right", async () => {
+    it("that are invalid are reported with the accepted values", async () => {
       const wrong: Record<string, string[]> = {
         TILL_PORT: ["65536", "-1", "08080", "1e3", "0x10", "80 80", "tcp://10.0.0.1:80"],
         TILL_HOST: ["http://x", "a b", "-x", "x/y"],
@@ -246,7 +246,7 @@ describe("loadConfig", () => {
   });
 
   describe("the secret", () => {
-    it("has 32 bytes or more, given once, in a variable or a file", async () => {
+    it("has at least 32 bytes and is given once, in a variable or a file", async () => {
       expect((await load({ env: { TILL_SECRET: secret } })).config.secret).to.equal(secret);
       const umlauts = "ä".repeat(16);
       expect((await load({ env: { TILL_SECRET: umlauts } })).config.secret).to.equal(umlauts);
@@ -272,7 +272,7 @@ describe("loadConfig", () => {
       ).to.deep.equal(["TILL_SECRET_FILE and TILL_SECRET are both set: keep one of them"]);
     });
 
-    it("must be given where processes share a store", async () => {
+    it("must be given if processes share a store", async () => {
       const DATABASE_URL = "postgres://till:hunter22@db.internal/till";
       const told = await problems({ env: { DATABASE_URL } });
       expect(told).to.have.length(1);
@@ -281,7 +281,7 @@ describe("loadConfig", () => {
       expect(config.databaseUrl).to.equal(DATABASE_URL);
     });
 
-    it("is nowhere in what is shown, nor is any other", async () => {
+    it("is never displayed, like any other secret", async () => {
       const env = {
         TILL_SECRET: secret,
         TILL_METRICS_TOKEN: "metrics-hunter22",
@@ -310,7 +310,7 @@ describe("loadConfig", () => {
       }
     });
 
-    it("and a real store are not for the demo", async () => {
+    it("may be missing in the demo, which ignores DATABASE_URL", async () => {
       const env = { DATABASE_URL: "postgres://till:hunter22@db.internal/till" };
       const { config } = await load({ mode: "demo", env });
       expect(config.databaseUrl).to.equal(null);
@@ -321,7 +321,7 @@ describe("loadConfig", () => {
     const endpoints = async (env: Record<string, string>) =>
       (await load({ env })).config.networks[0]?.endpoints;
 
-    it("have the table's providers, confirmations and interval", async () => {
+    it("have the providers, confirmations and poll interval of the table", async () => {
       const { config } = await load();
       expect(config.networks[0]).to.include({ confirmations: 19, pollMs: 3_000 });
       expect(config.networks[0]?.endpoints).to.deep.equal([
@@ -336,7 +336,7 @@ describe("loadConfig", () => {
       ]);
     });
 
-    it("have their own where settings say so, in order", async () => {
+    it("have those of the settings if given, in order", async () => {
       const env = {
         TILL_TRON_RPC_URLS: "http://127.0.0.1:1/a, https://b.example/jsonrpc",
         TILL_TRON_RPC_HEADERS: '{"KEY":"k","b.example":{"B":"b"},"http://127.0.0.1:1/a":{"A":"a"}}',
@@ -363,7 +363,7 @@ sandbox:
       expect(fromFile?.endpoints[0]?.headers).to.deep.equal({ KEY: "k" });
     });
 
-    it("send a header to the providers of the table that take it, and lose none", async () => {
+    it("send each header to the providers that accept it, and refuse one that none accepts", async () => {
       const TILL_TRON_RPC_HEADERS = '{"tron-pro-api-key":"k"}';
       const [first, second] = (await endpoints({ TILL_TRON_RPC_HEADERS })) ?? [];
       expect(first?.headers).to.deep.equal({ "tron-pro-api-key": "k" });
@@ -385,7 +385,7 @@ sandbox:
       ]);
     });
 
-    it("of test and real money are mixed only on request", async () => {
+    it("of the sandbox and real ones are combined only if explicitly allowed", async () => {
       const TILL_NETWORKS = "tron,sandbox";
       expect((await problems({ env: { TILL_NETWORKS } }))[0]).to.match(/TILL_SANDBOX_MIXED=1$/);
       const env = { TILL_NETWORKS, TILL_SANDBOX_MIXED: "1", TILL_SANDBOX_BLOCK_MS: "250" };
@@ -397,12 +397,12 @@ sandbox:
       expect(config.networks[0]?.blockTimeMs).to.equal(1_000);
     });
 
-    it("of the demo hold the sandbox", async () => {
+    it("of the demo must include the sandbox", async () => {
       const told = await problems({ mode: "demo", env: { TILL_NETWORKS: "tron" } });
       expect(told[0]).to.match(/^TILL_NETWORKS must include sandbox/);
     });
 
-    it("come from the operator's own table where there is one", async () => {
+    it("come from the operator's own table if one is configured", async () => {
       const path = write("networks.yaml", "networks:\n  tron: 1\n");
       const wrong = await problems({ env: { TILL_NETWORKS_FILE: path, TILL_BSC_POLL_MS: "500" } });
       expect(wrong).to.have.length(1);
@@ -414,8 +414,8 @@ sandbox:
     });
   });
 
-  describe("what nobody knows", () => {
-    it("is told among the variables, with what was probably meant", async () => {
+  describe("an unknown setting", () => {
+    it("is reported among the variables, with a suggestion", async () => {
       const env = {
         TILL_REGISTRATON: "closed",
         TILL_PROT: "1",
@@ -440,7 +440,7 @@ sandbox:
       ]);
     });
 
-    it("is told among the file's entries", async () => {
+    it("is reported among the file's entries", async () => {
       const entries = [
         "base_url: https://x",
         "TILL_LOG_LEVEL: info",
@@ -468,14 +468,14 @@ sandbox:
       ]);
     });
 
-    it("does not hide in a prototype", async () => {
+    it("is found even if its name is that of an object prototype's property", async () => {
       write("data/till.yaml", "constructor: 1\n__proto__: { port: 1 }\n");
       expect(await problems()).to.have.length(2);
     });
   });
 
   describe("files", () => {
-    it("that cannot be read or understood are told by name", async () => {
+    it("that cannot be read or parsed are reported by name", async () => {
       const path = join(cwd, "data/till.yaml");
       const cases: (readonly [string, RegExp])[] = [
         ["port: [1", /^\S+ is not valid YAML: .+ at line 1, column 9/],
@@ -505,7 +505,7 @@ sandbox:
       ]);
     });
 
-    it("that blow up are refused", async () => {
+    it("that expand without limit are refused", async () => {
       const layers = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
       for (let n = 1; n < 8; n += 1) {
         const alias = `*a${String(n - 1)}`;
@@ -517,7 +517,7 @@ sandbox:
   });
 
   describe("the data folder", () => {
-    it("that cannot be written to is told, whoever would make it", async () => {
+    it("is reported if it is not writable, also if it does not exist yet", async () => {
       const isWritable = () => Promise.resolve(false);
       const data = join(cwd, "data");
       expect(await problems({ isWritable })).to.deep.equal([
@@ -530,7 +530,7 @@ sandbox:
       expect(await problems({ isWritable: (path) => Promise.resolve(path === data) })).to.be.empty;
     });
 
-    it("is no file, nor below one", async () => {
+    it("must not be a file or below a file", async () => {
       const file = write("file", "");
       for (const dataDir of ["file", "file/data"]) {
         expect(await problems({ flags: { dataDir } })).to.deep.equal([
@@ -539,7 +539,7 @@ sandbox:
       }
     });
 
-    it("does not matter to commands, nor beside PostgreSQL", async () => {
+    it("is not checked for commands or with PostgreSQL", async () => {
       const isWritable = () => Promise.resolve(false);
       const env = { DATABASE_URL: "postgres://till@db/till", TILL_SECRET: secret };
       expect(await problems({ isWritable, env })).to.be.empty;
@@ -547,7 +547,7 @@ sandbox:
     });
   });
 
-  it("tells everything that is wrong at once, and shows what could be read", async () => {
+  it("reports all problems at once, and shows the settings that could be read", async () => {
     write("data/till.yaml", "prot: 1\nhost: a b\n");
     const env = { TILL_PORT: "x", TILL_SECRET: "short", TILL_LOG_LEVEL: "debug", TILL_X: "1" };
     try {

@@ -45,8 +45,8 @@ const plan = (changes: Readonly<Record<string, string>> = {}) => {
   return `${billing}plans:\n  growth:\n${lines.join("\n")}\n`;
 };
 
-describe("the catalog of plans", () => {
-  it("comes with a free plan and paid ones, and the deadlines of all of them", () => {
+describe("the plans file", () => {
+  it("is shipped with a free plan, paid plans and a billing policy", () => {
     const { plans, policy } = catalog(shipped);
     expect(plans.map(({ id }) => id)).to.deep.equal(["starter", "growth", "scale"]);
     expect(plans[0]).to.include({ price: "0.00", overagePrice: null, trialDays: 0 });
@@ -70,19 +70,19 @@ describe("the catalog of plans", () => {
     });
   });
 
-  it("keeps amounts in their canonical form, with the decimals of the currency", () => {
+  it("stores amounts in canonical form, with the decimals of the currency", () => {
     const [euro] = catalog(plan({ price: '"49"', overagePrice: '"0.5"', currency: "EUR" })).plans;
     expect(euro).to.include({ price: "49.00", overagePrice: "0.50" });
     const [yen] = catalog(plan({ price: '"4900"', overagePrice: '"35"', currency: "JPY" })).plans;
     expect(yen).to.include({ price: "4900", overagePrice: "35" });
   });
 
-  it("lets a plan change parts of what holds for all", () => {
+  it("lets a plan override parts of the policy", () => {
     const { plans, policy } = catalog(plan({ billing: "{ dueDays: 30, reminderDays: [] }" }));
     expect(plans[0]?.policy).to.deep.equal({ ...policy, dueDays: 30, reminderDays: [] });
   });
 
-  it("tells of everything that is wrong at once", () => {
+  it("reports all problems at once", () => {
     const told = problems(
       plan({
         price: "49.00",
@@ -120,7 +120,7 @@ describe("the catalog of plans", () => {
     ["no plan", `${billing}plans: {}\n`, /plans: must contain at least one plan/],
     ["no deadlines", plan().replace(billing, ""), /billing: /],
     ["an empty file", "", /the file: /],
-    ["text that is no YAML", "plans: [", /line 1: /],
+    ["text that is not YAML", "plans: [", /line 1: /],
     ["a plan twice", `${plan()}  growth: {}\n`, /line 19: /],
   ];
   for (const [title, text, expected] of alone) {
@@ -137,7 +137,7 @@ describe("the catalog of plans", () => {
     const load = (env: Readonly<Record<string, string>>) =>
       loadConfig({ mode: "serve", env: { TILL_DATA_DIR: folder, ...env }, cwd: folder });
 
-    it("is the one that comes with the program, or the operator's own", async () => {
+    it("is the shipped file or the operator's own", async () => {
       expect((await load({})).config.plans).to.deep.equal(catalog(shipped));
       const path = join(folder, "own.yaml");
       writeFileSync(path, plan({ name: "Own" }));
@@ -145,7 +145,7 @@ describe("the catalog of plans", () => {
       expect(config.plans.plans.map(({ name }) => name)).to.deep.equal(["Own"]);
     });
 
-    it("stops the start where it is wrong, with every other problem", async () => {
+    it("prevents the start if invalid, and is reported with all other problems", async () => {
       const path = join(folder, "wrong.yaml");
       writeFileSync(path, plan({ price: '"x"', trialDays: "many" }));
       const refused = await load({ TILL_PLANS_FILE: path, TILL_PORT: "x" }).catch(

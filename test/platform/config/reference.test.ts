@@ -7,7 +7,7 @@ import {
 import { flagProperty } from "../../../src/platform/config/setting.ts";
 import { settings } from "../../../src/platform/config/settings.ts";
 
-/** The settings that operators' scripts rely on: their names never change. */
+/** The settings on which operators' scripts rely; their names never change. */
 const relied =
   `TILL_DATA_DIR DATABASE_URL TILL_HOST TILL_PORT TILL_BASE_URL TILL_NETWORKS TILL_SECRET TILL_SECRET_FILE
   TILL_REGISTRATION TILL_VERIFICATION TILL_BILLING TILL_WEBHOOK_ALLOW_CIDRS TILL_RATE_LIMIT_SCALE TILL_TRUST_PROXY
@@ -16,11 +16,11 @@ const relied =
 const declared = Object.values(settings);
 
 describe("the declarations of settings", () => {
-  it("hold every name that scripts rely on", () => {
+  it("include every name on which scripts rely", () => {
     expect(declared.map(({ env }) => env)).to.include.members(relied);
   });
 
-  it("have names, variables and flags of their own", () => {
+  it("have distinct names, variables and flags", () => {
     for (const names of [
       declared.map(({ name }) => name),
       declared.map(({ env }) => env),
@@ -30,11 +30,11 @@ describe("the declarations of settings", () => {
     }
   });
 
-  it("say something in sentences, and give examples and defaults that are taken", () => {
+  it("have descriptions in sentences, and valid examples and defaults", () => {
     for (const setting of declared) {
       expect(setting.description, setting.name).to.match(/^[A-Z].+\.$/s);
       for (const text of [setting.default, setting.demo, setting.example]) {
-        // A secret's example is the command that makes one.
+        // The example of a secret is the command that generates one.
         if (text === null || text.startsWith("$(")) continue;
         expect(() => setting.type.read(text, "/"), setting.name).not.to.throw();
       }
@@ -49,7 +49,7 @@ describe("the declarations of settings", () => {
 });
 
 describe("the flags of settings", () => {
-  it("are one a setting that is no secret", () => {
+  it("exist once for every setting that is not a secret", () => {
     const options = allOptions().map(({ flags }) => flags);
     expect(options).to.include.members(["--config <path>", "--port <number>", "--sandbox-mixed"]);
     expect(options.some((flags) => flags.startsWith("--secret "))).to.equal(false);
@@ -59,7 +59,7 @@ describe("the flags of settings", () => {
     ]);
   });
 
-  it("are found under the property that a parser of arguments makes of them", () => {
+  it("are found under the property that the command-line parser derives from them", () => {
     expect(flagProperty("--base-url")).to.equal("baseUrl");
     expect(flagProperty("--webhook-allow-cidrs")).to.equal("webhookAllowCidrs");
   });
@@ -76,7 +76,7 @@ describe("the reference of settings", () => {
     expect(reference).to.include("- Default: `tron`; in the demo `sandbox`\n");
   });
 
-  it("is the same each time, and ends with a line end", () => {
+  it("is the same each time and ends with a line break", () => {
     expect(settingsReference()).to.equal(reference);
     expect(reference).to.match(/[^\n]\n$/);
     expect(reference).not.to.match(/undefined|null|\[object/);

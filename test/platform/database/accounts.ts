@@ -16,7 +16,7 @@ import {
 import { columnTypes } from "../../../src/platform/database/types.ts";
 import { testContext } from "../../support/stores.ts";
 
-/** A table with a column of every kind, which these tests make for themselves. */
+/** A test table with a column of every kind. */
 export const accounts = table(
   "test_accounts",
   {
@@ -36,7 +36,7 @@ export const accounts = table(
   },
 );
 
-/** Where appended rows go. */
+/** A test table for appended rows. */
 export const entries = table(
   "test_entries",
   { id: text(), accountId: text(), amount: amount() },
@@ -87,7 +87,7 @@ export async function createAccounts(db: Database): Promise<void> {
   });
 }
 
-/** Adds to a balance as a service would: reads, computes outside of the database, writes, and appends an entry. */
+/** Adds to a balance as a service would: reads it, computes in the program, writes it, and appends an entry. */
 export async function deposit(tx: Tx, id: string, added: bigint, entryId: string): Promise<void> {
   const found = await tx.lockOne(accounts, "WHERE id = $1", [id]);
   if (found === null) throw new Error(`there is no account ${id}`);

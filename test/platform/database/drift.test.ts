@@ -24,7 +24,7 @@ interface DescribedIndex {
   readonly where: string | null;
 }
 
-/** A table as it is declared or as it is in the database, in the same words. */
+/** A table in a form in which a declaration and the database can be compared. */
 interface Described {
   readonly columns: Readonly<Record<string, DescribedColumn>>;
   readonly primaryKey: readonly string[];
@@ -33,7 +33,7 @@ interface Described {
 
 const source = fileURLToPath(new URL("../../../src", import.meta.url));
 
-/** Every table that the program declares, wherever that is. */
+/** Returns every table that any part of the program declares. */
 async function allTables(): Promise<readonly Table[]> {
   const files = readdirSync(source, { recursive: true, encoding: "utf8" })
     .map((file) => join(source, file))
@@ -86,7 +86,7 @@ async function declared(table: Table, db: Database): Promise<Described> {
 
 const isExpression = (part: string) => part.includes("(");
 
-/** An index's expressions and condition as the database itself writes them down. */
+/** Returns an index's expressions and condition in the database's own spelling. */
 async function inItsWords(
   db: Database,
   table: Table,
@@ -140,7 +140,7 @@ async function storedInSqlite(table: string, db: Database): Promise<Described> {
         name,
         {
           type: typeOf({ name, type }),
-          // SQLite lets a primary key be NULL unless it is told otherwise; no row of ours can be.
+          // SQLite allows NULL in a primary key unless declared otherwise; the program never inserts it.
           isNullable: notnull === 0 && pk === 0,
         },
       ]),
@@ -162,7 +162,7 @@ async function storedInSqlite(table: string, db: Database): Promise<Described> {
   };
 }
 
-/** The columns and expressions of an index of SQLite, as it was made. */
+/** Returns the columns and expressions in the CREATE statement of a SQLite index. */
 function listedIn(sql: string): string[] {
   return [/\((.+)\)(?: WHERE .+)?$/is.exec(sql)?.[1] ?? ""];
 }
@@ -248,18 +248,18 @@ eachStore("a migrated store", (store) => {
     tables = await allTables();
   });
 
-  it("has the tables that are declared, and no other", async () => {
+  it("has exactly the declared tables", async () => {
     const names = (await db.all<{ name: string }>(tableNames[db.dialect])).map(({ name }) => name);
     expect(names.sort()).to.deep.equal(tables.map(({ name }) => name).sort());
   });
 
-  it("has them as they are declared: columns, keys and indexes", async () => {
+  it("has the declared columns, keys and indexes in every table", async () => {
     for (const table of tables) {
       expect(await stored(table.name, db), table.name).to.deep.equal(await declared(table, db));
     }
   });
 
-  it("names every unique index by its columns, which is how SQLite names it", () => {
+  it("has at most one unique index per list of columns, by which SQLite reports a violation", () => {
     for (const table of tables) {
       const unique = table.indexes.filter((index) => index.unique === true);
       const columns = unique.map((index) => index.columns.join());

@@ -23,7 +23,7 @@ eachStore("a glance at a store", (store) => {
     place = await store.place("migrated");
   });
 
-  it("reads what others commit, while they work", async () => {
+  it("reads what other connections commit meanwhile", async () => {
     const db = await store.open(place);
     const glance = await openForReading(place);
     try {
@@ -63,8 +63,8 @@ eachStore("a glance at a store", (store) => {
   });
 });
 
-describe("a glance at a store that is not there", () => {
-  it("says so, and makes nothing", async () => {
+describe("opening a missing store for reading", () => {
+  it("fails with a clear message and creates no file", async () => {
     const missing = await failure(openForReading({ sqliteFile: "/nowhere/till.db" }));
     expect(missing).to.be.instanceOf(StoreUnavailable);
     const closed = await failure(openForReading({ url: "postgres://till@127.0.0.1:1/till" }));

@@ -1,4 +1,4 @@
-// A process whose files cannot grow: it writes until that is refused, and tells what it was answered.
+// A process with a limit on file sizes: it writes until a write is refused, and prints the answer.
 import { openDatabase } from "../../../src/platform/database/index.ts";
 import { testContext } from "../../support/stores.ts";
 import { account, accounts, countEntries, deposit } from "./accounts.ts";
@@ -12,7 +12,7 @@ for (let round = 0; round < 60; round += 1) {
       db.write(testContext, async (tx) => {
         const id = `${String(round)}-${String(index)}`;
         await deposit(tx, "a", 1n, id);
-        // Makes the pages of the transaction many without making the store larger.
+        // Modifies many pages in the transaction without enlarging the store.
         await tx.insert(accounts, account(id, { owner: "x".repeat(3_000) }));
         await tx.run("DELETE FROM test_accounts WHERE id = $1", [id]);
       }),

@@ -8,7 +8,7 @@ import {
 } from "../../../src/platform/database/list-order.ts";
 
 describe("the position of a row in a list", () => {
-  it("is read back as the key that it was made from", () => {
+  it("is parsed to the key from which it was built", () => {
     expect(keyAt(byId, positionOf(byId, null, "inv_7"))).to.eql(["inv_7"]);
     expect(
       keyAt(byTime("paid_at"), positionOf(byTime("paid_at"), 1_700_000_000_000, "inv_7")),
@@ -33,7 +33,7 @@ describe("the position of a row in a list", () => {
     });
   }
 
-  it("is refused with an amount of more digits than a stored one", () => {
+  it("is refused if its amount has more digits than the column", () => {
     expect(() => keyAt(byAmount("amount"), `${"1".repeat(79)}.pay_7`)).to.throw("nextCursor");
   });
 });

@@ -42,7 +42,7 @@ eachStore("migrations", (store) => {
     names(await applyMigrations(db, clock, known));
   const firsts = (db: Database) => db.all("SELECT name FROM test_first");
 
-  it("bring an empty store up to date, and leave it alone after that", async () => {
+  it("bring an empty store up to date and then change nothing more", async () => {
     const db = await openEmpty();
     expect(await currentVersion(db)).to.equal(0);
     expect(names(await pendingMigrations(db))).to.deep.equal(names(migrations));
@@ -60,7 +60,7 @@ eachStore("migrations", (store) => {
     );
   });
 
-  it("go forward from where the store is, and note when", async () => {
+  it("continue from the store's version and record the time", async () => {
     const db = await openEmpty();
     expect(await apply(db, [first])).to.deep.equal(["first"]);
     expect(await apply(db, [first, second])).to.deep.equal(["second"]);
@@ -70,7 +70,7 @@ eachStore("migrations", (store) => {
     ]);
   });
 
-  it("that fail leave nothing of themselves, and may be repeated", async () => {
+  it("that fail leave nothing behind and may be retried", async () => {
     const db = await openEmpty();
     await apply(db, [first]);
     const error = await apply(db, [first, broken]).catch(String);
@@ -80,7 +80,7 @@ eachStore("migrations", (store) => {
     expect(await apply(db, [first, second])).to.deep.equal(["second"]);
   });
 
-  it("are applied once by many who begin at once", async () => {
+  it("are applied once by many concurrent processes", async () => {
     const place = await store.place("empty");
     const openers = await Promise.all([1, 2, 3, 4].map(() => store.open(place)));
     const applied = await Promise.all(openers.map((db) => apply(db, [first, second])));
@@ -88,7 +88,7 @@ eachStore("migrations", (store) => {
     for (const db of openers) expect(await firsts(db)).to.deep.equal([{ name: "second" }]);
   });
 
-  it("of a newer program keep an older one out", async () => {
+  it("of a newer program prevent an older one from opening the store", async () => {
     const place = await store.place("migrated");
     const db = await store.open(place);
     await db.write(testContext, (tx) =>

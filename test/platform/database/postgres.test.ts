@@ -36,7 +36,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
 
   const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
 
-  it("runs a write again that met another in a deadlock", async () => {
+  it("retries a write after a deadlock", async () => {
     await write((tx) => tx.insertMany(accounts, [account("a"), account("b")]));
     let waiting = 2;
     let meet: () => void = () => undefined;
@@ -54,7 +54,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
         try {
           await add(tx, second);
         } catch {
-          // What a service makes of the error must not hide that it is worth another try.
+          // A service that replaces the error must not prevent the retry.
           throw new Error("it went wrong");
         }
       });
@@ -64,7 +64,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
     expect(versions).to.deep.equal([2, 2]);
   });
 
-  it("runs a write again that could not be put in a row with another", async () => {
+  it("retries a write after a serialization failure", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     await Promise.all(
       Array.from({ length: 8 }, () =>
@@ -79,13 +79,13 @@ describeOnPostgres("a store on PostgreSQL", () => {
     expect((await onlyAccount(db)).version).to.equal(8);
   });
 
-  it("refuses integers that a number cannot hold, and keeps the connection", async () => {
+  it("refuses integers that exceed a JavaScript number, and keeps the connection", async () => {
     const error = await failure(db.all("SELECT CAST('9007199254740993' AS BIGINT) AS big"));
     expect(String(error)).to.contain("not below 2^53");
     expect(await db.all("SELECT CAST('-5' AS BIGINT) AS small")).to.deep.equal([{ small: -5 }]);
   });
 
-  it("bounds how long a statement, a lock and an idle transaction may take", async () => {
+  it("limits the time of a statement, a lock and an idle transaction", async () => {
     const names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
     for (const name of names) {
       const [row] = await write((tx) => tx.all("SELECT current_setting($1) AS value", [name]));
@@ -93,7 +93,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
     }
   });
 
-  it("reads while every connection that writes is taken", async () => {
+  it("reads while all write connections are in use", async () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     const writes = Array.from({ length: 40 }, () => write(() => held));
@@ -102,7 +102,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
     await Promise.all(writes);
   });
 
-  it("never takes a COMMIT for done that was not answered", async () => {
+  it("never reports a COMMIT without an answer as done", async () => {
     const proxy = await commitEater(Number(new URL(url).port || 5432), new URL(url).hostname);
     const throughProxy = new URL(url);
     throughProxy.host = `127.0.0.1:${String(proxy.port)}`;
@@ -113,14 +113,14 @@ describeOnPostgres("a store on PostgreSQL", () => {
     );
     expect(error).to.include({ code: "store_unavailable", status: 503 });
     expect(error?.message).to.contain("may have happened");
-    // It happened, this time; and the next write finds a connection again.
+    // The commit did succeed this time, and the next write finds a connection again.
     await until(async () => (await db.find(accounts, "")).length === 1);
     await other.write(testContext, (tx) => tx.insert(accounts, account("b")));
     await other.close();
     await proxy.close();
   });
 
-  it("lives on when a server that goes down ends a connection in the moment in which it is made", async () => {
+  it("survives a server that shuts down while a connection is being opened", async () => {
     const proxy = await connectionCutter(Number(new URL(url).port || 5432), new URL(url).hostname);
     const throughProxy = new URL(url);
     throughProxy.host = `127.0.0.1:${String(proxy.port)}`;
@@ -130,7 +130,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     await new Promise<void>((isIn) => {
-      // So that the next write needs a connection that is not there yet.
+      // Forces the next write to open a new connection.
       void other.write(testContext, () => (isIn(), held));
     });
     proxy.cutNext();
@@ -159,7 +159,7 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
     await server.stop();
   });
 
-  it("answers 503 at once, keeps nothing of what was going on, and works again when it is back", async function () {
+  it("answers 503 at once, discards open writes, and works again when the server is back", async function () {
     this.timeout(120_000);
     let isIn: () => void = () => undefined;
     const inside = new Promise<void>((resolve) => (isIn = resolve));
@@ -202,7 +202,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** A way to the server that, once it may be asked, says in the same breath that it goes down. */
+/** A proxy to the server that, when armed, sends a shutdown error together with the answer to a connection request. */
 async function connectionCutter(port: number, host: string) {
   const fields = ["SFATAL", "C57P01", "Mterminating connection due to administrator command", ""];
   const text = Buffer.from(`${fields.join("\0")}\0`, "latin1");
@@ -214,7 +214,7 @@ async function connectionCutter(port: number, host: string) {
     const upstream = connect(port, host);
     client.pipe(upstream);
     upstream.on("data", (chunk) => {
-      // What answers the request to connect begins with Authentication and ends with ReadyForQuery.
+      // The answer to a connection request begins with Authentication and ends with ReadyForQuery.
       if (isArmed && chunk.toString("latin1").startsWith("R")) {
         isArmed = false;
         client.end(Buffer.concat([chunk, farewell]));
@@ -236,7 +236,7 @@ async function connectionCutter(port: number, host: string) {
   };
 }
 
-/** A way to the server that passes one COMMIT on and then breaks, before the answer comes back. */
+/** A proxy to the server that forwards one COMMIT and then closes the connection before the answer returns. */
 async function commitEater(port: number, host: string) {
   let isArmed = false;
   const proxy: Server = createServer((client) => {

@@ -16,7 +16,7 @@ import {
 } from "./accounts.ts";
 import type { WorkerTask } from "./worker.ts";
 
-/** By each of two processes. */
+/** The number of changes by each of two processes. */
 const changes = testsAll ? 1_000 : 250;
 const worker = new URL("worker.ts", import.meta.url);
 
@@ -55,7 +55,7 @@ eachStore("processes on one store", function (store) {
     expect(await countEntries(db)).to.equal(2 * changes);
   });
 
-  it("lose no change that was answered when they are killed", async function () {
+  it("lose no confirmed change when they are killed", async function () {
     this.timeout(120_000);
     for (const name of ["first", "second", "third"]) {
       const child = start({ place, name, deposits: null });
@@ -68,7 +68,7 @@ eachStore("processes on one store", function (store) {
       }
       const kept = new Set((await db.find(entries, "")).map(({ id }) => id));
       expect(answered.filter((id) => !kept.has(id))).to.deep.equal([]);
-      // In one statement, since the server may still be at the last COMMIT that it was sent.
+      // In one statement, because the server may still execute the last COMMIT that it received.
       const [row] = await db.all<{ balance: string; count: number }>(
         "SELECT balance, (SELECT COUNT(*) FROM test_entries) AS count FROM test_accounts",
       );

@@ -9,7 +9,7 @@ interface Asked {
   fail(error: Error): void;
 }
 
-/** A connection whose statements are answered by hand. */
+/** A connection whose statements the test answers. */
 function connection(asked: Asked[]): Connection {
   const none = () => Promise.reject(new Error("nobody writes here"));
   return {
@@ -25,7 +25,7 @@ function connection(asked: Asked[]): Connection {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("The readers of a SQLite store", () => {
+describe("the readers of a SQLite store", () => {
   let asked: Asked[];
   let readers: ReturnType<typeof makeReaders>;
 
@@ -34,7 +34,7 @@ describe("The readers of a SQLite store", () => {
     readers = makeReaders([connection(asked)]);
   });
 
-  it("ask once for all who wait with the same question, and give each rows of its own", async () => {
+  it("run identical waiting statements once and give each caller its own rows", async () => {
     const first = readers.all("SELECT a", [1]);
     const waiting = [1, 1, 2, 1].map((value) => readers.all("SELECT a", [value]));
     expect(asked.map(({ text }) => text)).to.deep.equal(["SELECT a 1"]);
@@ -50,7 +50,7 @@ describe("The readers of a SQLite store", () => {
     expect(asked.map(({ text }) => text)).to.deep.equal(["SELECT a 1", "SELECT a 1", "SELECT a 2"]);
   });
 
-  it("never answer by what was asked before the question came", async () => {
+  it("never answer with a statement that began before the call", async () => {
     const before = readers.all("SELECT a", []);
     asked[0]?.answer([{ a: 1 }]);
     await before;
@@ -67,7 +67,7 @@ describe("The readers of a SQLite store", () => {
     expect(await later).to.deep.equal([{ a: 3 }]);
   });
 
-  it("fail all who asked together, and go on", async () => {
+  it("fail all callers of a shared statement, and continue", async () => {
     const running = readers.all("SELECT a", []);
     const both = [readers.all("SELECT b", []), readers.all("SELECT b", [])];
     const failures = Promise.allSettled(both);

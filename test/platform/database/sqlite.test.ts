@@ -38,7 +38,7 @@ describe("a store on SQLite", () => {
       (error: unknown) => error as Error,
     );
 
-  it("can be read by nobody else on the machine", async () => {
+  it("is readable only by its owner", async () => {
     for (const suffix of ["", "-wal", "-shm"]) {
       expect((await stat(sqliteFile + suffix)).mode & 0o777, suffix).to.equal(0o600);
     }
@@ -51,14 +51,14 @@ describe("a store on SQLite", () => {
     expect(await pragma("foreign_keys")).to.deep.equal([{ foreign_keys: 1 }]);
   });
 
-  it("shares one commit among the writes that wait together", async () => {
+  it("shares one commit among writes that wait at the same time", async () => {
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
     const frames = async () => (await stat(`${sqliteFile}-wal`)).size;
     const count = 100;
-    // A commit of its own for each would write at least these pages a hundred times.
+    // With one commit per write, at least this many bytes would be written.
     const most = count * 4_096;
     const written: number[] = [];
-    // A group waits for nobody for long, and on a machine that stands still few come in time: the best of a few tries.
+    // A group does not wait, and on a paused machine few writes join it: the best of a few tries counts.
     while (written.length < 5 && Math.min(...written) >= most) {
       const before = await frames();
       const round = String(written.length);
@@ -72,7 +72,7 @@ describe("a store on SQLite", () => {
     expect(Math.min(...written)).to.be.lessThan(most);
   });
 
-  it("answers 503 when another process keeps it locked, and waits while it may be let go", async () => {
+  it("waits for a lock of another process, and answers 503 if it is not released in time", async () => {
     const impatient = await openDatabase({ sqliteFile, limits: { busyMilliseconds: 300 } });
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -97,7 +97,7 @@ describe("a store on SQLite", () => {
     await Promise.all([impatient.close(), patient.close()]);
   });
 
-  it("refuses what has no room on the disk and nothing else, and goes on when there is room again", async () => {
+  it("refuses only the writes that do not fit on the disk, and continues when there is space again", async () => {
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
     const limitPages = (pages: string) =>
       db.write(testContext, (tx) => tx.all(`PRAGMA max_page_count = ${pages}`));
@@ -126,12 +126,12 @@ describe("a store on SQLite", () => {
     await db.write(testContext, (tx) => tx.insert(accounts, account("big", { owner: big })));
   });
 
-  it("answers nothing as done that the disk did not take", async function () {
+  it("confirms no write that the disk did not store", async function () {
     if (process.platform === "win32") this.skip();
     this.timeout(120_000);
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
     const worker = compiledProgram(new URL("limited-disk.ts", import.meta.url));
-    // No file of the process may grow above 512 KiB: writing beyond that is an I/O error.
+    // The process's files are limited to 512 KiB: writing beyond that is an I/O error.
     const ran = spawnSync(
       "/bin/bash",
       ["-c", 'ulimit -f 512; exec "$0" "$1" "$2"', process.execPath, worker, sqliteFile],
@@ -147,7 +147,7 @@ describe("a store on SQLite", () => {
     await db.write(testContext, (tx) => deposit(tx, "a", 1n, "after"));
   });
 
-  it("says what is wrong with a file that is no store", async () => {
+  it("explains what is wrong with a file that is not a store", async () => {
     const noStore = join(folder, "no-store.db");
     await writeFile(noStore, "This is a shopping list, and no database at all.".repeat(100));
     const error = await failure(openDatabase({ sqliteFile: noStore }));

@@ -39,7 +39,7 @@ eachStore("values", (store) => {
     return decodeSum(row?.total);
   }
 
-  it("come back as they were, one by one, together and appended", async () => {
+  it("are read back unchanged after single, bulk and appended inserts", async () => {
     const row = account("a", {
       owner: "Ökonom 🧾 '\"\\ $1 ?",
       label: null,
@@ -64,7 +64,7 @@ eachStore("values", (store) => {
     expect(joined).to.deep.equal(row);
   });
 
-  it("are found by the value that was bound, whatever its kind", async () => {
+  it("of every kind are found by a bound value", async () => {
     await insert([
       ["a"],
       ["b", { isOpen: false, version: 3, openedAt: 1_800_000_000_000, balance: 5n }],
@@ -85,7 +85,7 @@ eachStore("values", (store) => {
     }
   });
 
-  it("of an amount with its sign are exact, and those below zero come before all others", async () => {
+  it("of signed amounts are exact, and negative ones sort first", async () => {
     const changes = [-largest, -1n, 0n, 1n, 25n, largest];
     await insert(changes.map((change, index) => [`signed ${String(index)}`, { change }]));
     const rows = await db.find(accounts, "ORDER BY id");
@@ -94,7 +94,7 @@ eachStore("values", (store) => {
     expect(sorted.slice(0, 4).map(({ change }) => change)).to.deep.equal([largest, 25n, 1n, 0n]);
   });
 
-  it("of an amount with its sign have one form, which the database insists on", async () => {
+  it("of signed amounts have one form, which a constraint enforces", async () => {
     await insert([["a", { change: -5n }]]);
     for (const wrong of ["-5", encodeAmount(5n), `+${encodeAmount(5n)}`, `-${"x".repeat(78)}`]) {
       const written = db.write(testContext, (tx) =>
@@ -108,7 +108,7 @@ eachStore("values", (store) => {
     expect((await onlyAccount(db)).change).to.equal(-5n);
   });
 
-  it("of text sort by their bytes, amounts by their size", async () => {
+  it("of text sort by bytes, and amounts by size", async () => {
     const labels = ["Z", "a", "_", "É", "z", "B", "10", "9", "💸", "ﬀ"];
     await insert(
       labels.map((label, index) => [String(index), { label, balance: BigInt(9 + index) ** 40n }]),
@@ -124,7 +124,7 @@ eachStore("values", (store) => {
     expect(byBalance).to.deep.equal([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
   });
 
-  it("of any amount are exact, in the order of their size, and so is their sum", async function () {
+  it("of arbitrary amounts are exact, sort by size, and have an exact sum", async function () {
     this.timeout(120_000);
     const amounts = fc.array(
       fc.oneof(fc.bigInt(0n, largest), fc.constant(largest), fc.bigInt(0n, 10n)),
@@ -161,7 +161,7 @@ eachStore("values", (store) => {
     expect(await sum()).to.equal(20_000n * largest);
   });
 
-  it("that do not fit are refused before they reach the database", async () => {
+  it("that cannot be stored are refused before they reach the database", async () => {
     const rows = [
       account("a", { balance: -1n }),
       account("a", { balance: 10n ** 78n }),
@@ -178,7 +178,7 @@ eachStore("values", (store) => {
     }
   });
 
-  it("that are no amounts are refused by the database itself", async () => {
+  it("that are not amounts are refused by the database", async () => {
     await insert([["a"]]);
     for (const bad of [
       "1",
@@ -196,7 +196,7 @@ eachStore("values", (store) => {
     expect((await onlyAccount(db)).balance).to.equal(0n);
   });
 
-  it("that are counted, summed or compared come back as numbers", async () => {
+  it("from counts, sums and comparisons are numbers", async () => {
     await insert([
       ["a", { version: 7 }],
       ["b", { version: 2 ** 40 }],
@@ -213,7 +213,7 @@ eachStore("values", (store) => {
     });
   });
 
-  it("of rows that belong to nobody are refused", async () => {
+  it("of rows that reference no existing row are refused", async () => {
     const refused = await db
       .write(testContext, (tx) => tx.insert(entries, { id: "e", accountId: "nobody", amount: 1n }))
       .catch((error: unknown) => String(error));

@@ -1,13 +1,13 @@
-// A process of its own for the tests of two processes on one store, and of killed ones.
+// A program for the tests with two processes on one store, or with killed ones.
 import { openDatabase, type StoreOptions } from "../../../src/platform/database/index.ts";
 import { testContext } from "../../support/stores.ts";
 import { deposit } from "./accounts.ts";
 
 export interface WorkerTask {
   readonly place: StoreOptions;
-  /** In front of the ids of the entries it makes. */
+  /** The prefix of the ids of its entries. */
   readonly name: string;
-  /** Deposits to make, all at once; null: 20 at a time until it is killed, each named on a line once it is done. */
+  /** The number of concurrent deposits; null: 20 at a time until killed, each printed on a line when it is done. */
   readonly deposits: number | null;
 }
 

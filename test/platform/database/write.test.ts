@@ -39,7 +39,7 @@ eachStore("db.write", (store) => {
     await createAccounts(db);
   });
 
-  it("gives what its function gave, after the commit", async () => {
+  it("returns the result of its function after the commit", async () => {
     const given = await write(async (tx) => {
       await tx.insert(accounts, account("a"));
       return "given";
@@ -61,7 +61,7 @@ eachStore("db.write", (store) => {
     expect(await countEntries(db)).to.equal(changes);
   });
 
-  it("fails alone among those that share its commit, and leaves nothing behind", async () => {
+  it("fails alone among the writes that share its commit, and leaves nothing behind", async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 30 }, (_, index) =>
         write(async (tx) => {
@@ -84,7 +84,7 @@ eachStore("db.write", (store) => {
     expect(await countEntries(db)).to.equal(24);
   });
 
-  it("fails alone when a row that it appended is refused at the end", async () => {
+  it("fails alone if a row that it appended is refused", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     const seen: string[] = [];
     const results = await Promise.allSettled(
@@ -106,7 +106,7 @@ eachStore("db.write", (store) => {
     expect(seen.map((each) => each.slice(0, -2)).sort()).to.deep.equal(["one", "three", "two"]);
   });
 
-  it("refuses a write inside a write at once, and goes on", async () => {
+  it("refuses a nested write at once, and continues", async () => {
     const error = await failure(write(() => write(() => Promise.resolve())));
     expect(error).to.be.instanceOf(NestedWrite);
     const afterAwait = await failure(
@@ -119,7 +119,7 @@ eachStore("db.write", (store) => {
     expect(await write(() => Promise.resolve(1))).to.equal(1);
   });
 
-  it("knows its own writes from those of another store that it runs in", async () => {
+  it("distinguishes its own writes from those of another store", async () => {
     const other = await store.open(await store.place("empty"));
     const writeOther = (fn: () => Promise<unknown>) => other.write(testContext, fn);
     const within = await write(() =>
@@ -136,25 +136,25 @@ eachStore("db.write", (store) => {
     expect(after).to.be.instanceOf(NestedWrite);
   });
 
-  it("refuses a read inside a write that goes past its tx", async () => {
+  it("refuses a read inside a write that bypasses its tx", async () => {
     const error = await failure(write(() => db.find(accounts, "")));
     expect(String(error)).to.contain("bypassed its tx");
   });
 
-  it("may follow a write, and may be started by what follows it", async () => {
+  it("may be started after another write, also from its after-commit action", async () => {
     const later = await write((tx) => {
       const laterWrite = new Promise<number>((resolve, reject) => {
         tx.afterCommit(() => {
           write(() => Promise.resolve(2)).then(resolve, reject);
         });
       });
-      // Boxed, since a promise would be waited for.
+      // Wrapped in an object, because a promise would be awaited.
       return Promise.resolve({ laterWrite });
     });
     expect(await later.laterWrite).to.equal(2);
   });
 
-  it("has a tx that is of no use once it has ended", async () => {
+  it("has a tx that is unusable after the write has ended", async () => {
     let kept: Tx | undefined;
     await write((tx) => {
       kept = tx;
@@ -171,7 +171,7 @@ eachStore("db.write", (store) => {
     }).to.throw("ended");
   });
 
-  it("fails when a statement in it failed, even if its function did not mind", async () => {
+  it("fails if one of its statements failed, even if its function caught the error", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     const error = await failure(
       write(async (tx) => {
@@ -183,7 +183,7 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(db)).id).to.equal("a");
   });
 
-  it("answers with what its function makes of a failed statement", async () => {
+  it("fails with the error that its function throws after a failed statement", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     const error = await failure(
       write(async (tx) => {
@@ -197,7 +197,7 @@ eachStore("db.write", (store) => {
     expect(error).to.be.instanceOf(NotFound);
   });
 
-  it("waits for statements that nobody awaited", async () => {
+  it("waits for statements that were not awaited", async () => {
     await write((tx) => {
       for (let index = 0; index < 20; index += 1) {
         void tx.insert(accounts, account(`a${String(index)}`));
@@ -215,7 +215,7 @@ eachStore("db.write", (store) => {
     expect(byKey).to.include({ table: "test_accounts", index: "test_accounts_pkey" });
   });
 
-  it("inserts a row unless it is there", async () => {
+  it("inserts a row unless it exists", async () => {
     const insert = () => write((tx) => tx.insertIfAbsent(accounts, account("a")));
     expect([await insert(), await insert()]).to.deep.equal([true, false]);
   });
@@ -227,7 +227,7 @@ eachStore("db.write", (store) => {
     await write((tx) => tx.insertMany(accounts, []));
   });
 
-  it("tells how many rows an update found in the expected state", async () => {
+  it("returns the number of rows that an update found in the expected state", async () => {
     await write((tx) => tx.insert(accounts, account("a", { version: 4 })));
     const close = () =>
       write((tx) =>
@@ -240,7 +240,7 @@ eachStore("db.write", (store) => {
     expect(await onlyAccount(db)).to.include({ isOpen: false, version: 5, label: "a" });
   });
 
-  it("refuses an update without a condition, without a change, and of columns that are not there", async () => {
+  it("refuses an update without a condition, without a change, or of unknown columns", async () => {
     const update = (set: object, where: string) =>
       failure(write((tx) => tx.update(accounts, set, where)));
     expect(String(await update({ version: 1 }, ""))).to.contain("needs a WHERE");
@@ -248,14 +248,14 @@ eachStore("db.write", (store) => {
     expect(String(await update({ nothing: 1 }, "WHERE 1 = 1"))).to.contain("nothing");
   });
 
-  it("refuses a number of values that the statement has no use for", async () => {
+  it("refuses a number of values that differs from the number of placeholders", async () => {
     const error = await failure(
       write((tx) => tx.run("DELETE FROM test_accounts WHERE id = $1", [])),
     );
     expect(String(error)).to.contain("0 values were given for 1");
   });
 
-  it("calls finish inside the transaction with what its function gave", async () => {
+  it("calls finish inside the transaction with the result of its function", async () => {
     const context = {
       ...testContext,
       finish: (tx: Tx, result: unknown) => tx.insert(accounts, account(String(result))),
@@ -267,7 +267,7 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(db)).id).to.equal("a");
   });
 
-  it("runs wake-ups after the commit, and only then; one that fails harms nobody", async () => {
+  it("runs wake-ups only after the commit, and a failing one has no effect", async () => {
     const seen: string[] = [];
     await write(async (tx) => {
       tx.afterCommit(() => {
@@ -286,7 +286,7 @@ eachStore("db.write", (store) => {
     expect(seen).to.deep.equal(["committed"]);
   });
 
-  it("counts and gives the rows of RETURNING", async () => {
+  it("counts and returns the rows of RETURNING", async () => {
     await write((tx) => tx.insertMany(accounts, [account("a"), account("b")]));
     const sql = "UPDATE test_accounts SET version = version + $1 RETURNING id, version";
     const rows = await write((tx) => tx.all(sql, [1]));
@@ -297,7 +297,7 @@ eachStore("db.write", (store) => {
     expect(await write((tx) => tx.run(sql, [1]))).to.equal(2);
   });
 
-  it("names the statement and no value when the database refuses it", async () => {
+  it("names the statement but no value if the database refuses it", async () => {
     const error = await failure(
       write((tx) =>
         tx.run("UPDATE test_accounts SET nothing = $1 WHERE id = $2", ["secret-value", "a"]),
@@ -308,7 +308,7 @@ eachStore("db.write", (store) => {
     expect(JSON.stringify(error) + String(error)).not.to.contain("secret-value");
   });
 
-  it("is refused when it did not go through db.write", async () => {
+  it("is refused if it bypasses db.write", async () => {
     for (const sql of [
       "DELETE FROM test_accounts",
       "INSERT INTO test_entries VALUES ('a', 'b', 'c') RETURNING id",
@@ -318,7 +318,7 @@ eachStore("db.write", (store) => {
     }
   });
 
-  it("is not waited for by those who read, who see what is committed", async () => {
+  it("does not block readers, who see the committed state", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -336,10 +336,10 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(db)).version).to.equal(1);
   });
 
-  it("fails when it hangs, and holds up no other after that", async () => {
+  it("fails if it hangs, and then blocks no other write", async () => {
     const place = await store.place("empty");
     await createAccounts(await store.open(place));
-    // Longer than a write takes that does not hang, even where the machine stands still meanwhile.
+    // Longer than a normal write takes, even on a machine that pauses meanwhile.
     const impatient = await store.open(place, { writeMilliseconds: 1_500 });
     const hung = impatient.write(testContext, async (tx) => {
       await tx.insert(accounts, account("hung"));
@@ -351,7 +351,7 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(impatient)).id).to.equal("next");
   });
 
-  it("keeps its caller's context", async () => {
+  it("keeps the async context of its caller", async () => {
     const { AsyncLocalStorage } = await import("node:async_hooks");
     const request = new AsyncLocalStorage<number>();
     const seen = await Promise.all(
@@ -362,7 +362,7 @@ eachStore("db.write", (store) => {
     expect(seen).to.deep.equal([1, 2, 3]);
   });
 
-  it("is refused on a store that was closed, when those before have been answered", async () => {
+  it("is refused on a closed store, after earlier writes have been answered", async () => {
     const other = await store.open(await store.place("empty"));
     await createAccounts(other);
     const last = other.write(testContext, (tx) => tx.insert(accounts, account("a")));

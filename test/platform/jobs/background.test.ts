@@ -6,7 +6,7 @@ import { movingClock } from "../../support/app.ts";
 import { until } from "../../support/until.ts";
 
 describe("the background", () => {
-  it("goes on when the clock goes back", async () => {
+  it("continues after the clock was set back", async () => {
     const clock = movingClock();
     let runs = 0;
     const worker = {

@@ -57,7 +57,7 @@ eachStore("a queue", (store) => {
   function worker(run: JobHandler["run"], name = "greet") {
     const made = begun(run, name);
     return {
-      /** A run, and all that it has begun. */
+      /** Runs the worker and waits for the jobs that it started. */
       async run(signal: AbortSignal) {
         await made.run(signal);
         await made.drained();
@@ -78,7 +78,7 @@ eachStore("a queue", (store) => {
 
   const rows = () => db.find(jobTable, "ORDER BY id");
 
-  it("runs a job once, with its payload, and forgets it", async () => {
+  it("runs a job once with its payload, and deletes it", async () => {
     const seen: unknown[] = [];
     const greeter = worker(({ payload, attempts }) => {
       seen.push([payload, attempts]);
@@ -92,7 +92,7 @@ eachStore("a queue", (store) => {
     expect(await rows()).to.deep.equal([]);
   });
 
-  it("adds nothing when the transaction that asked for it fails", async () => {
+  it("adds no job if its transaction fails", async () => {
     const failing = db.write(testContext, async (tx) => {
       await jobs.enqueue(tx, clock.now(), { queue: "maintenance", name: "greet", payload: {} });
       throw new Error("no");
@@ -102,14 +102,14 @@ eachStore("a queue", (store) => {
     expect(nudged).to.deep.equal([]);
   });
 
-  it("holds one unfinished job of a key, and another once that is done", async () => {
+  it("holds one unfinished job per dedupe key, and accepts another when it is done", async () => {
     expect(await enqueue({ dedupeKey: "daily" })).to.equal(true);
     expect(await enqueue({ dedupeKey: "daily" })).to.equal(false);
     await worker(() => Promise.resolve()).run(neverStopped);
     expect(await enqueue({ dedupeKey: "daily" })).to.equal(true);
   });
 
-  it("waits for a job's time", async () => {
+  it("runs a job not before its time", async () => {
     let runs = 0;
     const counter = worker(() => Promise.resolve(void (runs += 1)));
     await enqueue({ runAt: clock.now() + minute });
@@ -120,8 +120,8 @@ eachStore("a queue", (store) => {
     expect(runs).to.equal(1);
   });
 
-  it("tries a failed job again later, and parks it with its reason when it failed too often", async () => {
-    // The test alone moves it: a machine that stands still ends no lease and no delay.
+  it("retries a failed job later, and marks it failed with its reason after the last attempt", async () => {
+    // Only the test moves this clock, so that a paused machine ends no lease and no delay.
     clock = stillClock(clock.now());
     const failing = worker(() => Promise.reject(new Error("the receiver is away")));
     await enqueue();
@@ -138,8 +138,8 @@ eachStore("a queue", (store) => {
     expect((await rows())[0]?.attempts).to.equal(12);
   });
 
-  it("keeps what it does for as long as it lives, and one slow job holds up no other", async () => {
-    // The test alone moves it: a machine that stands still ends no lease and no delay.
+  it("keeps its jobs while it is alive, and is not blocked by a slow job", async () => {
+    // Only the test moves this clock, so that a paused machine ends no lease and no delay.
     clock = stillClock(clock.now());
     let release = (): void => undefined;
     const slow = new Promise<void>((resolve) => (release = resolve));
@@ -170,7 +170,7 @@ eachStore("a queue", (store) => {
     expect(await rows()).to.deep.equal([]);
   });
 
-  it("asks a job to end whose lease was lost, and throws away what it did", async () => {
+  it("aborts a job whose lease was lost, and discards its outcome", async () => {
     const leaseMs = 1_500;
     const reasons: string[] = [];
     const first = begun(
@@ -186,7 +186,7 @@ eachStore("a queue", (store) => {
     );
     await enqueue();
     await first.run(neverStopped);
-    // This process stands still while another takes over: until it does, where a sign of life came in between.
+    // This process pauses until another takes over; it may renew its lease once before.
     let taken = 0;
     const second = worker(() => {
       taken += 1;
@@ -217,14 +217,14 @@ eachStore("a queue", (store) => {
     expect(runs).to.equal(0);
   });
 
-  it("keeps reasons that every database stores", async () => {
+  it("stores failure reasons in a form that every database accepts", async () => {
     await enqueue();
     await worker(() => Promise.reject(new Error("a\0b".repeat(2_000)))).run(neverStopped);
     const [job] = await rows();
     expect(job?.failedReason).to.equal("ab".repeat(1_000));
   });
 
-  it("begins no job once the program stops, and leaves it as it was", async () => {
+  it("starts no job after the program begins to stop, and leaves it unchanged", async () => {
     for (let count = 0; count < 12; count += 1) await enqueue();
     const stopping = new AbortController();
     let runs = 0;
@@ -240,7 +240,7 @@ eachStore("a queue", (store) => {
     );
   });
 
-  it("parks a job that nobody knows, and goes on with the others", async () => {
+  it("fails a job without a handler, and continues with the others", async () => {
     let runs = 0;
     await enqueue({ name: "unheard of" });
     await enqueue();
@@ -249,7 +249,7 @@ eachStore("a queue", (store) => {
     expect((await rows()).map(({ name }) => name)).to.deep.equal(["unheard of"]);
   });
 
-  it("gives each of 200 jobs to one of four workers", async () => {
+  it("runs each of 200 jobs in exactly one of four workers", async () => {
     const done = new Map<string, number>();
     await db.write(testContext, async (tx) => {
       for (let n = 0; n < 200; n += 1) {
@@ -268,7 +268,7 @@ eachStore("a queue", (store) => {
     expect([...done.values()].every((times) => times === 1)).to.equal(true);
   });
 
-  it("claims and forgets a batch by an index, however many wait", async () => {
+  it("claims and deletes a batch with an index, however many jobs wait", async () => {
     const at = clock.now();
     const many = Array.from({ length: 10_000 }, (_, n) => ({
       ...{ id: ids.next("job", at), queue: "maintenance", name: "greet", payload: { n } },
@@ -307,15 +307,15 @@ eachStore("a queue", (store) => {
       expect(claiming).not.to.match(/Sort|TEMP B-TREE|Seq Scan|SCAN jobs/);
       expect(forgetting).not.to.match(/Seq Scan on jobs|SCAN jobs/);
     };
-    // As the databases choose by themselves: while nothing was counted of what has just come, and once it was, which
-    // PostgreSQL does in its own time.
+    // With the databases' own plans: before statistics exist for the new rows, and after, which PostgreSQL collects in
+    // its own time.
     await expectByIndex();
     if (db.dialect === "sqlite") return;
     await db.write(testContext, (tx) => tx.run("ANALYZE jobs"));
     await expectByIndex();
   });
 
-  it("refuses what a worker records whose lease has passed to another", async () => {
+  it("discards the outcomes of a worker whose lease has passed to another", async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     let begin = (): void => undefined;
@@ -326,7 +326,7 @@ eachStore("a queue", (store) => {
     });
     await enqueue();
     const late = slow.run(neverStopped);
-    // Claimed is not begun: a job whose lease ended before it could begin was no attempt.
+    // A claimed job whose lease ended before it started is not an attempt.
     await hasBegun;
     clock.advance(2 * minute);
     const second = worker(() => Promise.reject(new Error("again")));
@@ -337,7 +337,7 @@ eachStore("a queue", (store) => {
     expect(job).to.include({ attempts: 2, failedReason: "again" });
   });
 
-  it("takes each time of a schedule once, whoever comes first, and missed times together", async () => {
+  it("enqueues each scheduled time once, by whichever process comes first, and missed times once together", async () => {
     const tasks = [
       {
         name: "tidy",
@@ -345,7 +345,7 @@ eachStore("a queue", (store) => {
         job: { queue: "maintenance", name: "greet", payload: {} },
       },
     ] as const;
-    // Far from the next time of the schedule.
+    // Far from the next scheduled time.
     clock = movingClock(Date.UTC(2031, 0, 31, 12, 30));
     const cron = () => createCron({ db, clock, jobs, context: testContext, tasks });
     const [first, second] = [cron(), cron()];

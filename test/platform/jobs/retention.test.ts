@@ -14,7 +14,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 const now = Date.UTC(2031, 0, 31);
 
 eachStore("failed jobs", (store) => {
-  it("are kept for 30 days, and the latest 5,000 of each queue", async () => {
+  it("are kept for 30 days, and at most the latest 5,000 of each queue", async () => {
     expect([failedJobKeptFor, failedJobsKeptMax]).to.deep.equal([30 * day, 5_000]);
     const db = await store.open();
     const ids = createIds(systemRandom);

@@ -5,7 +5,7 @@ import { createLogger, silentLogger } from "../../../src/platform/logger/index.t
 import type { LogLevel } from "../../../src/platform/logger/levels.ts";
 import { lineBytesMax } from "../../../src/platform/logger/line.ts";
 
-/** A logger at a fixed time, and the lines that it wrote. */
+/** Returns a logger with a fixed time, and the lines that it writes. */
 function recording(level: LogLevel = "info") {
   const written: string[] = [];
   const logger = createLogger({
@@ -17,7 +17,7 @@ function recording(level: LogLevel = "info") {
   return { logger, written, lines };
 }
 
-/** The fields of the only line that these were logged as. */
+/** Returns the fields of the single line that was logged. */
 function logged(fields: object, message = "message"): Record<string, unknown> {
   const { logger, lines } = recording();
   logger.info(fields, message);
@@ -52,7 +52,7 @@ describe("the logger", () => {
     ]);
   });
 
-  it("leaves out what is below its level", () => {
+  it("omits lines below its level", () => {
     const { logger, lines } = recording("warn");
     logger.debug("debug");
     logger.info("info");
@@ -65,7 +65,7 @@ describe("the logger", () => {
     expect(silent.written).to.deep.equal([]);
   });
 
-  it("hands its fields down to children", () => {
+  it("passes its fields on to children", () => {
     const { logger, lines } = recording();
     logger.child({ network: "tron" }).child({ tick: 7, password: "hunter22" }).info("scanned");
     expect(lines()[0]).to.include({ network: "tron", tick: 7, password: "[redacted]" });
@@ -105,7 +105,7 @@ describe("the logger", () => {
     expect(written.join("")).to.include("whsec_[redacted]").and.include("till_live_[redacted]");
   });
 
-  it("shows an error's kind, code, text and cause, and not what a driver hangs on it", () => {
+  it("logs an error's type, code, message and cause, but no fields that a driver attached", () => {
     const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED", port: 5432 });
     const err = Object.assign(new TypeError("no store", { cause }), {
       sql: "INSERT INTO users",
@@ -121,7 +121,7 @@ describe("the logger", () => {
     expect(many).to.have.nested.property("errors[1].code", "ECONNREFUSED");
   });
 
-  it("survives whatever it is given", () => {
+  it("never throws, whatever it is given", () => {
     const circular: Record<string, unknown> = { name: "loop" };
     circular["self"] = circular;
     const trap = {
@@ -140,7 +140,7 @@ describe("the logger", () => {
     expect(written[3]).to.include("100%s %d %j");
   });
 
-  it("writes no line above 16 KiB, and says what was cut", () => {
+  it("writes no line above 16 KiB, and states the original length of a shortened one", () => {
     const { logger, written, lines } = recording();
     const long = "\u0000\u2028é".repeat(5_000);
     const fields = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [name, long]));
@@ -157,14 +157,14 @@ describe("the logger", () => {
     expect(lines()[2]).not.to.have.property("cutFromBytes");
   });
 
-  it("cannot be made to forge a line", () => {
+  it("cannot be tricked into writing a forged line", () => {
     const { logger, written } = recording();
     logger.info({ path: '/x\r\n{"level":"error"}' }, 'a\n{"level":"error","msg":"forged"}');
     expect(written).to.have.length(1);
     expect(written[0]?.trimEnd()).not.to.match(/[\r\n]/);
   });
 
-  it("writes to standard error and nothing else, at once", () => {
+  it("writes only to standard error, synchronously", () => {
     const module = fileURLToPath(new URL("../../../src/platform/logger/index.ts", import.meta.url));
     const script = `
       const { createLogger } = await import(${JSON.stringify(module)});

@@ -1,6 +1,6 @@
 /**
- * A receiver's key and certificates that it signed itself, made for these tests alone: for `receiver.test`, `other.test`
- * and 127.0.0.1. One is good until 2120, the other expired in 2011.
+ * A key and self-signed certificates for tests, for `receiver.test`, `other.test` and 127.0.0.1. One is valid until
+ * 2120, the other expired in 2011.
  */
 export const receiverKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQBVutNk8t09oT1nS

@@ -34,7 +34,7 @@ async function codeOf(guard: Guard, url: string): Promise<string> {
 }
 
 describe("the guard of outbound requests", () => {
-  it("allows a public name and pins every address it has", async () => {
+  it("allows a public name and pins all of its addresses", async () => {
     const result = await guardOf().vetUrl("https://hooks.example.com:8443/in?a=1");
     expect(result).to.deep.equal({
       allowed: true,
@@ -46,7 +46,7 @@ describe("the guard of outbound requests", () => {
     });
   });
 
-  it("allows public addresses written as such, and names of other scripts", async () => {
+  it("allows literal public addresses, and internationalized names", async () => {
     for (const url of [
       "https://93.184.216.34/",
       "https://[2606:4700::1111]/",
@@ -60,7 +60,7 @@ describe("the guard of outbound requests", () => {
     }
   });
 
-  it("drops the dot that ends a complete name, which no certificate has", async () => {
+  it("drops the trailing dot of a name, which no certificate contains", async () => {
     const result = await guardOf().vetUrl("https://hooks.example.com./x");
     expect(result).to.include({ allowed: true, url: "https://hooks.example.com/x" });
   });
@@ -72,7 +72,7 @@ describe("the guard of outbound requests", () => {
     });
   }
 
-  it("says what is wrong with a URL's form", async () => {
+  it("explains what is wrong with a URL's form", async () => {
     const expected = {
       "ftp://hooks.example.com/": "url_scheme_not_allowed",
       "hooks.example.com": "url_malformed",
@@ -88,14 +88,14 @@ describe("the guard of outbound requests", () => {
     }
   });
 
-  it("refuses a name when any one of its addresses is private", async () => {
+  it("refuses a name if any of its addresses is private", async () => {
     for (const name of ["half", "half6", "metadata", "zone", "odd", "empty"]) {
       const url = `https://${name}.example.com/`;
       expect(await codeOf(guardOf(), url), url).to.equal("host_not_allowed");
     }
   });
 
-  it("answers alike for a private name and for one that does not exist, and names no address", async () => {
+  it("gives the same answer, without addresses, for a private name and one that does not exist", async () => {
     const guard = guardOf();
     const privateName = await guard.vetUrl("https://private.example.com/");
     const absentName = await guard.vetUrl("https://absent.example.com/");
@@ -103,7 +103,7 @@ describe("the guard of outbound requests", () => {
     expect(JSON.stringify(privateName)).to.not.contain("10.0.0.7");
   });
 
-  it("refuses a name whose servers never answer, within its limit", async () => {
+  it("refuses a name whose servers do not answer, within its time limit", async () => {
     const guard = createGuard({
       allowCidrs: [],
       resolve: () => new Promise(() => undefined),
@@ -122,7 +122,7 @@ describe("the guard of outbound requests", () => {
     expect(await codeOf(guard, "https://hooks.example.com/")).to.equal("host_not_allowed");
   });
 
-  it("resolves nothing for a plain http URL where no range is allowed", async () => {
+  it("resolves nothing for a plain http URL if no range is allowed", async () => {
     let asked = 0;
     const guard = createGuard({
       allowCidrs: [],
@@ -137,7 +137,7 @@ describe("the guard of outbound requests", () => {
 });
 
 describe("the operator's allow-list", () => {
-  it("lets in its ranges, over http too, and nothing beside them", async () => {
+  it("allows only its ranges, also over http", async () => {
     const guard = guardOf("10.0.0.0/24", "127.0.0.1");
     const expected = {
       "https://private.example.com/": "allowed",
@@ -161,7 +161,7 @@ describe("the operator's allow-list", () => {
     }
   });
 
-  it("covers IPv6, and localhost when both of its addresses are in it", async () => {
+  it("covers IPv6, and localhost if both of its addresses are listed", async () => {
     expect(await codeOf(guardOf("fd00::/8"), "http://[fd00::5]/")).to.equal("allowed");
     expect(await codeOf(guardOf("127.0.0.0/8"), "http://localhost/")).to.equal("http_not_allowed");
     const both = guardOf("127.0.0.0/8", "::1");
@@ -169,7 +169,7 @@ describe("the operator's allow-list", () => {
     expect(await codeOf(both, "http://localhost./")).to.equal("allowed");
   });
 
-  it("with a translating prefix still judges the address that is carried in it", async () => {
+  it("with a translation prefix still judges the embedded address", async () => {
     const guard = guardOf("64:ff9b::/96");
     expect(await codeOf(guard, "https://[64:ff9b::808:808]/")).to.equal("allowed");
     expect(await codeOf(guard, "https://[64:ff9b::7f00:1]/")).to.equal("host_not_allowed");
@@ -178,7 +178,7 @@ describe("the operator's allow-list", () => {
     expect(await codeOf(carrying6to4, "https://[2002:7f00:1::]/")).to.equal("host_not_allowed");
   });
 
-  it("must be well written", () => {
+  it("is refused with a malformed range", () => {
     for (const range of [
       "10.0.0.0/33",
       "10.0.0/8",
@@ -193,7 +193,7 @@ describe("the operator's allow-list", () => {
     }
   });
 
-  it("never lets in the operator's own services", async () => {
+  it("never allows the operator's own services", async () => {
     const guard = createGuard({
       allowCidrs: ["127.0.0.0/8", "10.0.0.0/8", "::1"],
       resolve,

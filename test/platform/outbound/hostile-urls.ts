@@ -1,4 +1,4 @@
-/** Ways of writing this machine, its network and its cloud's metadata service, with `PORT` where a port goes. */
+/** Spellings of this machine, its network and its cloud's metadata service; `PORT` stands for a port. */
 export const hostileUrls: readonly string[] = [
   "https://127.0.0.1:PORT/",
   "https://127.1:PORT/",

@@ -22,7 +22,7 @@ export interface Received {
 export interface Receiver {
   readonly port: number;
   readonly requests: Received[];
-  /** How many connections were accepted. */
+  /** The number of accepted connections. */
   readonly connections: () => number;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +31,7 @@ export type Respond = (request: Received, response: ServerResponse) => void;
 
 const accept: Respond = (_request, response) => response.end("ok");
 
-/** A merchant's receiver on loopback; with a certificate it speaks TLS. */
+/** Starts a merchant's receiver on loopback; with a certificate it uses TLS. */
 export function startReceiver(respond: Respond = accept, certificate?: string): Promise<Receiver> {
   const requests: Received[] = [];
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -51,7 +51,7 @@ export function startReceiver(respond: Respond = accept, certificate?: string): 
   return listen(server, requests);
 }
 
-/** A peer that speaks in raw bytes, or not at all. */
+/** Starts a peer that sends raw bytes, or nothing. */
 export function startPeer(onConnection: (socket: Socket) => void): Promise<Receiver> {
   return listen(createTcpServer(onConnection), []);
 }
@@ -62,7 +62,7 @@ function listen(server: Server, requests: Received[]): Promise<Receiver> {
   server.on("connection", (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
-    // Senders cut hostile peers off: that is what is tested.
+    // Senders close connections to hostile peers, as the tests expect.
     socket.on("error", () => undefined);
     socket.on("close", () => sockets.delete(socket));
   });

@@ -4,7 +4,7 @@ import { createGuard } from "../../../src/platform/outbound/guard.ts";
 import { createResolve } from "../../../src/platform/outbound/resolve.ts";
 import { until } from "../../support/until.ts";
 
-/** What the name server says: addresses, `null` for a name that does not exist, nothing at all for one left out. */
+/** The records of the name server: addresses, `null` for a name that does not exist; a missing entry gets no answer. */
 type Zone = Readonly<Record<string, { v4?: string; v6?: string } | null>>;
 
 const zone: Zone = {
@@ -14,7 +14,7 @@ const zone: Zone = {
   localhost: null,
 };
 
-/** Where an answer comes: however long this machine stands still before it does. */
+/** The timeout for expected answers, long enough for a machine that pauses. */
 const patienceMs = 20_000;
 
 describe("resolving names", () => {
@@ -38,28 +38,28 @@ describe("resolving names", () => {
     server.close();
   });
 
-  it("gives the addresses of both families", async () => {
+  it("returns the addresses of both families", async () => {
     const resolve = createResolve({ servers: [address], timeoutMs: patienceMs });
     expect(await resolve("both.example.com")).to.have.members(["93.184.216.34", "2606:4700::1111"]);
     expect(await resolve("four.example.com")).to.deep.equal(["93.184.216.34"]);
   });
 
-  it("rejects a name that nobody knows", async () => {
+  it("rejects an unknown name", async () => {
     const resolve = createResolve({ servers: [address], timeoutMs: patienceMs });
     const outcome = await resolve("absent.example.com").catch((error: unknown) => error);
     expect(outcome).to.be.instanceOf(Error);
   });
 
-  it("asks the operating system for what name servers do not know, such as the hosts file's names", async () => {
+  it("asks the operating system for names that the name servers do not know, such as those of the hosts file", async () => {
     const resolve = createResolve({ servers: [address], timeoutMs: patienceMs });
     expect(await resolve("localhost")).to.include("127.0.0.1");
   });
 
-  it("gives up on a name server that says nothing, and does not ask the operating system", async () => {
+  it("gives up on a silent name server without asking the operating system", async () => {
     const resolve = createResolve({ servers: [address], timeoutMs: 20 });
     const outcome = await resolve("silent.example.com").catch((error: unknown) => error);
     expect(outcome).to.have.property("message").that.contains("did not answer in time");
-    // The question may still lie in the socket.
+    // The query may still be in the socket.
     await until(
       "the question",
       () => asked,

@@ -10,7 +10,7 @@ import { expectError, post, useSending } from "./sending.ts";
 describe("the sender against hostile receivers", () => {
   const { receiver, peer, senderOf } = useSending();
 
-  describe("guards the inside", () => {
+  describe("protects the internal network", () => {
     for (const hostile of hostileUrls) {
       it(`sends nothing to ${JSON.stringify(hostile)}`, async () => {
         const canary = await receiver();
@@ -35,7 +35,7 @@ describe("the sender against hostile receivers", () => {
       expect(canary.requests).to.have.length(0);
     });
 
-    it("connects to nothing when a name's answer changed since it was checked", async () => {
+    it("does not connect if a name's addresses changed since they were checked", async () => {
       const canary = await receiver();
       const answers = [["93.184.216.34"], ["127.0.0.1"]];
       const resolve: Resolve = () => Promise.resolve(answers.shift() ?? []);
@@ -47,7 +47,7 @@ describe("the sender against hostile receivers", () => {
       expect(canary.connections()).to.equal(0);
     });
 
-    it("asks for a name's addresses once a connection, so that a later answer changes nothing", async () => {
+    it("resolves a name once per connection, so that a later answer has no effect", async () => {
       const canary = await receiver();
       const answers = [["127.0.0.1"], ["10.255.255.1"]];
       let asked = 0;
@@ -75,7 +75,7 @@ describe("the sender against hostile receivers", () => {
       expectError(await senderOf({ resolve }).send(post("http://public.test/")), "blocked");
     });
 
-    it("takes no proxy from the environment", async () => {
+    it("ignores proxies in the environment", async () => {
       const proxy = await receiver();
       const { port, requests } = await receiver();
       const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "NODE_USE_ENV_PROXY"];
@@ -99,7 +99,7 @@ describe("the sender against hostile receivers", () => {
       });
     });
 
-    it("lets no environment variable switch certificates off", async () => {
+    it("lets no environment variable disable certificate checks", async () => {
       const { port } = await receiver(undefined, receiverCertificate);
       const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
       process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
@@ -114,10 +114,13 @@ describe("the sender against hostile receivers", () => {
   });
 
   describe("ends in time", () => {
-    /** Before any of the limits that hold unless told. */
+    /** Shorter than any default limit. */
     const soonMs = 4_000;
 
-    /** By the clock, or by what the peer does: then the clock is far away, however long this machine stands still. */
+    /**
+     * Expects the end within a time. If the peer's behavior ends the exchange, the time limits are far away, so that a
+     * pause of the machine does not matter.
+     */
     async function expectEnded(
       port: number,
       kind: "timeout" | "protocol",
@@ -137,7 +140,7 @@ describe("the sender against hostile receivers", () => {
       await expectEnded(port, "timeout");
     });
 
-    it("with one that drips its body", async () => {
+    it("with one that sends its body byte by byte", async () => {
       const { port } = await receiver((_, response) => {
         response.writeHead(200);
         const drip = setInterval(() => response.write("."), 10);
@@ -148,7 +151,7 @@ describe("the sender against hostile receivers", () => {
       await expectEnded(port, "timeout");
     });
 
-    it("with one that drips its headers", async () => {
+    it("with one that sends its headers byte by byte", async () => {
       const { port } = await peer((socket) => {
         socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
         const drip = setInterval(() => socket.write("a"), 10);
@@ -167,14 +170,14 @@ describe("the sender against hostile receivers", () => {
       await expectEnded(port, "protocol");
     });
 
-    it("with one that sends interim answers without end", async () => {
+    it("with one that sends endless interim responses", async () => {
       const { port } = await peer((socket) => {
         pump(socket, Buffer.from("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
       });
       await expectEnded(port, "protocol");
     });
 
-    it("with one that accepts and never shakes hands", async () => {
+    it("with one that accepts and never completes the TLS handshake", async () => {
       const { port } = await peer(() => undefined);
       await expectEnded(port, "timeout", "https");
       const limited = senderOf({ limits: { tlsMs: 50 } });
@@ -183,8 +186,8 @@ describe("the sender against hostile receivers", () => {
       expect(result).to.have.property("message").that.contains("TLS");
     });
 
-    it("with an address that swallows packets", async () => {
-      // An address of TEST-NET-1 is nobody's: connecting to it hangs, or fails at once where there is no route.
+    it("with an address that drops packets", async () => {
+      // TEST-NET-1 is unassigned: connecting to it hangs, or fails at once without a route.
       const sender = senderOf({
         allowCidrs: ["192.0.2.0/24"],
         resolve: () => Promise.resolve(["192.0.2.1"]),
@@ -223,12 +226,12 @@ describe("the sender against hostile receivers", () => {
         status: 200,
         bodyExcerpt: "x".repeat(4_096),
       });
-      // What the kernel buffers on loopback was written, the rest never.
+      // Only the bytes that the kernel buffers on loopback were written.
       expect(written).to.be.below(32 * 1_024 ** 2);
       expect(after.arrayBuffers - before.arrayBuffers).to.be.below(32 * 1_024 ** 2);
     });
 
-    it("and takes a body of exactly the limit whole, on a connection that lives on", async () => {
+    it("and reads a body of exactly the limit completely, keeping the connection", async () => {
       const { port, connections } = await receiver((_, response) =>
         response.end("y".repeat(64 * 1_024)),
       );
@@ -240,7 +243,7 @@ describe("the sender against hostile receivers", () => {
       expect(connections()).to.equal(1);
     });
 
-    it("and does not unpack what is compressed", async () => {
+    it("and does not decompress a compressed body", async () => {
       const bomb = gzipSync(Buffer.alloc(30 * 1_024 ** 2));
       const { port } = await receiver((_, response) =>
         response.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
@@ -254,7 +257,7 @@ describe("the sender against hostile receivers", () => {
   });
 });
 
-/** Writes the same bytes until the peer is cut off. */
+/** Writes the same bytes until the peer closes the connection. */
 function pump(socket: NodeJS.WritableStream & { destroyed: boolean }, bytes: Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));

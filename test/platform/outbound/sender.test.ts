@@ -32,7 +32,7 @@ describe("the sender of outbound requests", () => {
       });
     });
 
-    it("keeps the connection, and resolves once for it", async () => {
+    it("keeps the connection alive and resolves the name once for it", async () => {
       let resolved = 0;
       const resolve: Resolve = (host) => {
         resolved += 1;
@@ -51,7 +51,7 @@ describe("the sender of outbound requests", () => {
       });
     });
 
-    it("tries once more when a kept connection turns out to be closed", async () => {
+    it("retries once if a kept-alive connection turns out to be closed", async () => {
       let served = 0;
       const { port, connections } = await peer((socket) => {
         let isFirst = true;
@@ -99,7 +99,7 @@ describe("the sender of outbound requests", () => {
       expect(waits.slice(2)).to.deep.equal([null, null, null]);
     });
 
-    it("keeps an excerpt that every database stores", async () => {
+    it("keeps an excerpt that every database can store", async () => {
       const { port } = await receiver((_, response) =>
         response.end(
           Buffer.concat([
@@ -116,7 +116,7 @@ describe("the sender of outbound requests", () => {
       expect(excerpt.length).to.be.within(2_000, 4_096);
     });
 
-    it("speaks TLS with the original name", async () => {
+    it("uses the original name for TLS", async () => {
       const { port } = await receiver(undefined, receiverCertificate);
       const sender = senderOf({ ca: receiverCertificate });
       const url = `https://receiver.test:${String(port)}/`;
@@ -125,7 +125,7 @@ describe("the sender of outbound requests", () => {
       expect(literal).to.include({ outcome: "response", status: 200 });
     });
 
-    it("goes to the next address when one does not answer", async () => {
+    it("tries the next address if one does not answer", async () => {
       const { port } = await receiver();
       const sender = senderOf({ resolve: () => Promise.resolve(["127.0.0.2", "127.0.0.1"]) });
       const result = await sender.send(post(`http://receiver.test:${String(port)}/`));
@@ -133,7 +133,7 @@ describe("the sender of outbound requests", () => {
     });
   });
 
-  describe("says what a request failed of", () => {
+  describe("reports the reason of a failed request", () => {
     it("a name that does not resolve", async () => {
       const resolve: Resolve = () => Promise.reject(new Error("getaddrinfo ENOTFOUND absent.test"));
       expectError(await senderOf({ resolve }).send(post("https://absent.test/")), "dns");
@@ -152,7 +152,7 @@ describe("the sender of outbound requests", () => {
       expectError(await senderOf().send(post(`http://127.0.0.1:${String(port)}/`)), "connect");
     });
 
-    it("a certificate of nobody known, of another name, or of the past", async () => {
+    it("a certificate of an unknown authority, for another name, or expired", async () => {
       const known = await receiver(undefined, receiverCertificate);
       const expired = await receiver(undefined, expiredCertificate);
       const unknown = await senderOf().send(post(`https://receiver.test:${String(known.port)}/`));
@@ -175,7 +175,7 @@ describe("the sender of outbound requests", () => {
       expectError(await senderOf().send(post(`https://receiver.test:${String(port)}/`)), "tls");
     });
 
-    it("a peer that hangs up before or within its answer", async () => {
+    it("a peer that closes the connection before or during its response", async () => {
       const hangsUp = await peer((socket) => socket.once("data", () => socket.destroy()));
       expectError(
         await senderOf().send(post(`http://receiver.test:${String(hangsUp.port)}/`)),
@@ -195,7 +195,7 @@ describe("the sender of outbound requests", () => {
       expectError(await senderOf().send(post(`http://receiver.test:${String(port)}/`)), "protocol");
     });
 
-    it("a peer that would change the protocol", async () => {
+    it("a peer that switches the protocol", async () => {
       const { port } = await peer((socket) =>
         socket.once("data", () =>
           socket.write(

@@ -16,9 +16,9 @@ export const body = Buffer.from('{"type":"invoice.paid","data":{"memo":"✓ \\u0
 export const toLoopback: Resolve = () => Promise.resolve(["127.0.0.1"]);
 
 export interface SendingParts {
-  /** All of loopback, unless told. */
+  /** By default all of loopback. */
   readonly allowCidrs?: readonly string[];
-  /** Every name is 127.0.0.1, unless told. */
+  /** By default every name resolves to 127.0.0.1. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<SenderLimits>;
   readonly ca?: string;
@@ -31,7 +31,7 @@ export interface Sending {
   readonly senderOf: (parts?: SendingParts) => Sender;
 }
 
-/** Senders and receivers of one suite; what a test opened is closed after it. */
+/** Provides senders and receivers to a suite; those that a test opened are closed after it. */
 export function useSending(): Sending {
   const opened: { close(): unknown }[] = [];
   function keep<T extends { close(): unknown }>(each: T): T {
@@ -62,7 +62,9 @@ export function post(url: string, headers: Record<string, string> = {}): Outboun
   return { url, headers: { "content-type": "application/json", ...headers }, body };
 }
 
-/** An error of this kind, in words that name neither an address nor an error of the operating system's. */
+/**
+ * Expects an error of this kind, whose message contains neither an address nor an error code of the operating system.
+ */
 export function expectError(result: OutboundResult, kind: string): void {
   expect(result).to.include({ outcome: "error", kind });
   expect(result)

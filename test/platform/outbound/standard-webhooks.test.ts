@@ -16,7 +16,7 @@ const body = Buffer.from(text);
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
 describe("webhook signatures", () => {
-  it("are the specification's own example", () => {
+  it("equal the example of the specification", () => {
     const headers = sign({
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
       timestampSeconds: 1_614_265_330,
@@ -30,7 +30,7 @@ describe("webhook signatures", () => {
     });
   });
 
-  it("are accepted by the public library, and only as they were sent", () => {
+  it("are accepted by the public library only for unchanged messages", () => {
     const secret = newWebhookSecret(systemRandom);
     const library = new Webhook(secret);
     const headers = sign({ id: "evt_1", timestampSeconds: nowSeconds(), body, secrets: [secret] });
@@ -51,7 +51,7 @@ describe("webhook signatures", () => {
     expect(() => library.verify(text, { ...old })).to.throw("timestamp");
   });
 
-  it("hold for each of two secrets while one replaces the other", () => {
+  it("verify with each of two secrets during a rotation", () => {
     const secrets = [newWebhookSecret(systemRandom), newWebhookSecret(systemRandom)];
     const headers = sign({ id: "evt_1", timestampSeconds: nowSeconds(), body, secrets });
     expect(headers["webhook-signature"].split(" ")).to.have.length(2);
@@ -79,13 +79,13 @@ describe("webhook signatures", () => {
     expect(verify(noTime, { body, secret, nowSeconds: at })).to.equal(false);
   });
 
-  it("come from secrets of 256 bits", () => {
+  it("use secrets of 256 bits", () => {
     const secret = newWebhookSecret(systemRandom);
     expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(newWebhookSecret(systemRandom)).to.not.equal(secret);
   });
 
-  it("are refused for what would not be the specification's", () => {
+  it("are refused for inputs that violate the specification", () => {
     const secrets = [newWebhookSecret(systemRandom)];
     const good = { id: "evt_1", timestampSeconds: 1, body, secrets };
     expect(() => sign({ ...good, id: "evt.1" })).to.throw();

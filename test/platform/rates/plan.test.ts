@@ -24,8 +24,8 @@ function problems(text: string): string[] {
 const ask = (more: string, name = "one") =>
   `{ name: ${name}, url: "https://rates.example/{from}-{to}", value: "/rates/{to}"${more} }`;
 
-describe("the file of rates", () => {
-  it("ships three independent sources for ten currencies, and an example that can be read", () => {
+describe("the rates file", () => {
+  it("ships three independent sources for ten currencies, and a valid example", () => {
     const text = readFileSync(new URL("../../../config/rates.yaml", import.meta.url), "utf8");
     const shipped = plan(text);
     expect(shipped).to.include({ refreshMs: 300_000, maxAgeMs: 3_600_000 });
@@ -39,7 +39,7 @@ describe("the file of rates", () => {
       );
       expect([least, most], name).not.to.include(null);
     }
-    // One request to each provider serves all pairs.
+    // One request per provider serves all pairs.
     expect(
       new Set(shipped.pairs.flatMap(({ sources }) => sources.map(({ url }) => url))).size,
     ).to.equal(3);
@@ -56,7 +56,7 @@ describe("the file of rates", () => {
     ]);
   });
 
-  it("ships fixed sample rates of the same currencies for the demo", () => {
+  it("ships fixed sample rates for the same currencies for the demo", () => {
     const demo = readFileSync(new URL("../../../config/rates.demo.yaml", import.meta.url), "utf8");
     const real = readFileSync(new URL("../../../config/rates.yaml", import.meta.url), "utf8");
     const { pairs } = plan(demo);
@@ -72,7 +72,7 @@ describe("the file of rates", () => {
     }
   });
 
-  it("shares the sources that pairs name, each with its own interval", () => {
+  it("resolves the sources that pairs name, each with its own interval", () => {
     const { pairs } = plan(
       `{ refreshSeconds: 60, maxSpreadPercent: "1",
          sources: { day: { url: "https://a.example/?c={from}", value: "/{from}", dated: /d, refreshSeconds: 7200 } },
@@ -93,7 +93,7 @@ describe("the file of rates", () => {
     expect(withoutSources({ ...noRates, pairs }).pairs).to.deep.equal([]);
   });
 
-  it("names sources and fixed rates, exactly", () => {
+  it("parses sources and fixed rates exactly", () => {
     const { pairs, maxJump } = plan(
       `{ maxJumpPercent: "12.5", pairs: { EUR/USDT: { least: "0.5", sources: [${ask(", inverted: true")}] },
          JPY/USD: { fixed: "0.0066" } } }`,
@@ -116,7 +116,7 @@ describe("the file of rates", () => {
     expect(pairs[1]?.fixed).to.deep.equal(readRatio("0.0066"));
   });
 
-  it("tells all that is wrong", () => {
+  it("reports all problems at once", () => {
     const wrong: readonly (readonly [string, string])[] = [
       ["pairs: { EURUSD: { fixed: '1' } }", "pairs.EURUSD: must be named by two codes"],
       ["pairs: { EUR/XYZ: { fixed: '1' } }", "names XYZ, which is neither an ISO 4217 currency"],

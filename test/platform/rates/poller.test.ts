@@ -1,4 +1,4 @@
-// The shipped file of rates, against answers in the form that each provider documents, through the real HTTP client.
+// The shipped rates file, against responses in the documented format of each provider, through the real HTTP client.
 import { expect } from "chai";
 import { formatRate } from "../../../src/kernel/rate.ts";
 import { parseRates, type RatesPlan } from "../../../src/platform/rates/plan.ts";
@@ -36,7 +36,7 @@ describe("the shipped sources of rates", () => {
   };
   const asked = () => kinds.map((kind) => sources.asked(kind));
 
-  it("are read in the form that each documents, for every pair, by one request to each", async () => {
+  it("are parsed in their documented formats for every pair, with one request to each", async () => {
     const own = poller();
     await own.poll("due");
     expect(asked()).to.deep.equal([1, 1, 1]);
@@ -56,7 +56,7 @@ describe("the shipped sources of rates", () => {
     expect(shown("TRY/USD")).to.deep.equal(Array(3).fill("0.0235582359593"));
   });
 
-  it("are each asked again at their own interval", async () => {
+  it("are each polled at their own interval", async () => {
     const own = poller();
     await own.poll("due");
     expect(own.isDue(now)).to.equal(false);
@@ -74,7 +74,7 @@ describe("the shipped sources of rates", () => {
     expect(asked()).to.deep.equal([5, 4, 3]);
   });
 
-  it("are left alone for ever longer while they fail, and for as long as they ask", async () => {
+  it("are polled with growing delays while they fail, and not before their Retry-After", async () => {
     const own = poller();
     sources.set("coinbase", { status: 500 });
     sources.set("ecb", { status: 429, headers: { "retry-after": "900" } });
@@ -100,7 +100,7 @@ describe("the shipped sources of rates", () => {
     expect(own.isDue(now)).to.equal(true);
   });
 
-  it("say when one that fails is asked next, by Retry-After as seconds or as a date, for a day at most", async () => {
+  it("report the next poll of a failing source, with Retry-After in seconds or as a date, at most a day", async () => {
     for (const [value, expected] of [
       ["900", 15 * minute],
       [new Date(now + 20 * minute).toUTCString(), 20 * minute],
@@ -114,14 +114,14 @@ describe("the shipped sources of rates", () => {
       await own.poll("due");
       expect(own.nextAt(pairOf("EUR/USD")), value).to.equal(now + expected);
     }
-    // Where most still answer, the next answer of any may change the rate.
+    // While most sources still answer, the next response of any may change the rate.
     sources.set("er-api", {});
     const own = poller();
     await own.poll("due");
     expect(own.nextAt(pairOf("EUR/USD"))).to.equal(now + 5 * minute);
   });
 
-  it("fail each for itself: silence, HTML, a redirect, an error in JSON, a currency that is missing", async () => {
+  it("fail independently: timeout, HTML, a redirect, an error in JSON, a missing currency", async () => {
     const own = poller(300);
     sources.set("coinbase", { isSilent: true });
     sources.set("ecb", { body: "<!doctype html>" });
@@ -144,12 +144,12 @@ describe("the shipped sources of rates", () => {
       "its answer has nothing at /rates/EUR",
       'its rate is dated "1700000000", too far from today',
     ]);
-    // A source that lacks one currency still answers for the others.
+    // A source without one currency still serves the others.
     expect(own.answersOf(pairOf("GBP/USD"))[1]).to.have.property("rate");
     expect(own.nextAt(pairOf("GBP/USD"))).to.equal(now + minute);
   });
 
-  it("are due again where the clock was set back by more than a day", async () => {
+  it("are due again after the clock was set back by more than a day", async () => {
     const own = poller();
     await own.poll("due");
     now -= 48 * hour;

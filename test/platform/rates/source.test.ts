@@ -56,7 +56,7 @@ async function fault(fetch: RateFetch, of = source): Promise<string> {
 }
 
 describe("a source of rates", () => {
-  it("is read exactly, as number or as text, by a pointer", async () => {
+  it("is read exactly by a pointer, as a number or as text", async () => {
     const exact = "1.083412345678901234567890123";
     for (const written of [exact, `"${exact}"`]) {
       const rate = await ask(answering(`{"base":"EUR","rates":{"USD":${written}}}`));
@@ -69,7 +69,7 @@ describe("a source of rates", () => {
     expect(await ask(answering('{"rates":{"USD":0.8}}'), inverted)).to.deep.equal(ratio(5n, 4n));
   });
 
-  it("is not believed where its answer is none, and its URL is never told", async () => {
+  it("is rejected if its response has no rate, and its URL is never revealed", async () => {
     const rate = (text: string) => answering(`{"rates":{"USD":${text}}}`);
     const cases: readonly (readonly [RateFetch, string])[] = [
       [answering("<!doctype html><p>Just a moment"), "HTML"],
@@ -100,7 +100,7 @@ describe("a source of rates", () => {
     }
   });
 
-  it("is absurd where no pair of money can be so far apart", async () => {
+  it("is rejected if its rate is implausibly large or small", async () => {
     const free = { ...pair, least: null, most: null };
     const huge = answering('{"rates":{"USD":1000000000001}}');
     const tried = ask(huge, source, free).catch((error: unknown) => error);
@@ -116,7 +116,7 @@ describe("the day of a source's rate", () => {
   const of = (date: string) => ask(answering(`{"date":${date},"rates":{"USD":1.1}}`), dated);
   const days = (count: number) => new Date(at + count * 86_400_000).toISOString();
 
-  it("may be the last working day before a long weekend, in either form", async () => {
+  it("may be the last working day before a long weekend, as a date or Unix time", async () => {
     for (const date of [days(0), days(-5), days(-6), days(0.5)]) {
       expect(await of(`"${date.slice(0, 10)}"`), date).to.deep.equal(readRatio("1.1"));
     }
@@ -125,7 +125,7 @@ describe("the day of a source's rate", () => {
     }
   });
 
-  it("is refused where the source stopped publishing, or says no day", async () => {
+  it("is rejected if the source stopped publishing or gives no date", async () => {
     for (const date of [days(-8), days(-400), days(2), days(400)]) {
       const message = await fault(answering(`{"date":"${date}","rates":{"USD":1.1}}`), dated);
       expect(message).to.include(date.slice(0, 10)).and.include("too far from today");

@@ -12,7 +12,7 @@ const key = new Uint8Array(32).fill(7);
 const otherKey = new Uint8Array(32).fill(8);
 const place = "webhook_endpoints:wep_1:secret";
 
-/** Every sealed text that differs in one bit, and those that are cut. */
+/** Returns every variant of a sealed text with one bit changed, and truncated ones. */
 function damaged(sealed: string): string[] {
   const bytes = Buffer.from(sealed, "base64url");
   const flipped = Array.from({ length: bytes.byteLength }, (_, at) => {
@@ -27,7 +27,7 @@ function damaged(sealed: string): string[] {
 }
 
 describe("sealed texts", () => {
-  it("open with their key in their place", () => {
+  it("open with their key and associated data", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (text, where) => {
         expect(open(key, seal(key, text, where), where)).to.equal(text);
@@ -35,7 +35,7 @@ describe("sealed texts", () => {
     );
   });
 
-  it("do not open in another place, with another key, or altered", () => {
+  it("do not open with other associated data, another key, or any change", () => {
     const sealed = seal(key, "whsec_abc", place);
     expect(() => open(key, sealed, "webhook_endpoints:wep_2:secret")).to.throw(SealBroken);
     expect(() => open(key, sealed, "")).to.throw(SealBroken);
@@ -43,7 +43,7 @@ describe("sealed texts", () => {
     for (const text of damaged(sealed)) expect(() => open(key, text, place)).to.throw(SealBroken);
   });
 
-  it("hide their text and never repeat", () => {
+  it("do not contain the text, and differ each time", () => {
     const sealed = Array.from({ length: 100 }, () => seal(key, "whsec_abc", place));
     expect(new Set(sealed).size).to.equal(100);
     expect(sealed[0]).to.match(/^[\w-]+$/);
@@ -52,7 +52,7 @@ describe("sealed texts", () => {
 });
 
 describe("texts sealed with a phrase", () => {
-  it("open with the phrase, and in their place where one is named", () => {
+  it("open with the phrase and, if given, the associated data", () => {
     const sealed = sealWithPhrase("0b3c-key", '{"secret":"till_live_…"}');
     expect(openWithPhrase("0b3c-key", sealed)).to.equal('{"secret":"till_live_…"}');
     const placed = sealWithPhrase("0b3c-key", "text", place);
@@ -60,7 +60,7 @@ describe("texts sealed with a phrase", () => {
     expect(() => openWithPhrase("0b3c-key", placed)).to.throw(SealBroken);
   });
 
-  it("do not open with another phrase or altered", () => {
+  it("do not open with another phrase or any change", () => {
     const sealed = sealWithPhrase("0b3c-key", "text");
     expect(() => openWithPhrase("0b3c-kez", sealed)).to.throw(SealBroken);
     expect(() => openWithPhrase("", sealed)).to.throw(SealBroken);
@@ -69,7 +69,7 @@ describe("texts sealed with a phrase", () => {
     }
   });
 
-  it("and with a key are two kinds, which never stand for each other", () => {
+  it("cannot be opened with a key, nor texts sealed with a key by a phrase", () => {
     expect(() => open(key, sealWithPhrase("phrase", "text"), "")).to.throw(SealBroken);
     expect(() => openWithPhrase("phrase", seal(key, "text", ""))).to.throw(SealBroken);
   });

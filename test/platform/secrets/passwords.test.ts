@@ -8,14 +8,14 @@ const good = "a quite uncommon phrase";
 describe("passwords", () => {
   const passwords = createPasswords();
 
-  it("are hashed with argon2id at the cost that OWASP names", async () => {
+  it("are hashed with argon2id at the cost that OWASP recommends", async () => {
     const hash = await passwords.hash(good);
     expect(hash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(parseOptions(hash)).to.include({ memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     expect(await passwords.hash(good)).to.not.equal(hash);
   });
 
-  it("are verified whole", async () => {
+  it("are verified in full length", async () => {
     const long = `${"x".repeat(72)}1${"y".repeat(20)}`;
     const hash = await passwords.hash(long);
     expect(await passwords.verify(long, hash)).to.equal(true);
@@ -24,14 +24,14 @@ describe("passwords", () => {
     expect(await passwords.verify(`${long} `, hash)).to.equal(false);
   });
 
-  it("are the same however a keyboard composes them", async () => {
+  it("match in every Unicode composition", async () => {
     const hash = await passwords.hash("caf\u00e9 cr\u00e8me br\u00fbl\u00e9e");
     expect(await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash)).to.equal(
       true,
     );
   });
 
-  it("of an unknown user are never right, and take as long", async () => {
+  it("of an unknown user never match, and take as long to verify", async () => {
     expect(await passwords.verify(good, null)).to.equal(false);
     const hash = await passwords.hash(good);
     const known: number[] = [];
@@ -40,7 +40,7 @@ describe("passwords", () => {
       known.push(await elapsed(() => passwords.verify("not the password", hash)));
       unknown.push(await elapsed(() => passwords.verify("not the password", null)));
     }
-    // Coarse, for a busy machine: without the hash it would be a thousandth.
+    // Coarse limits for a busy machine; without the hash the ratio would be a thousandth.
     expect(Math.min(...unknown) / Math.min(...known)).to.be.within(0.5, 2);
   });
 
@@ -62,7 +62,7 @@ describe("passwords", () => {
     }
   });
 
-  it("are refused when they are among the commonest, in any case", async () => {
+  it("are refused if they are common ones, ignoring case", async () => {
     for (const password of [
       "password",
       "PassWord123",
@@ -77,7 +77,7 @@ describe("passwords", () => {
     expect(await passwords.check(good)).to.equal(null);
   });
 
-  it("are refused when they are the account's e-mail address, in any case", async () => {
+  it("are refused if they equal the account's e-mail address, ignoring case", async () => {
     const email = "merchant@example.com";
     for (const password of [email, "Merchant@Example.COM"]) {
       expect(await passwords.check(password, email)).to.have.property("code", "is_email");
@@ -86,7 +86,7 @@ describe("passwords", () => {
     expect(await passwords.check(good, email)).to.equal(null);
   });
 
-  it("that are refused stand in a list that is in order and of use", async () => {
+  it("are refused by a list of more than 300 distinct, normalized passwords of at least 8 characters", async () => {
     const url = new URL("../../../src/platform/secrets/common-passwords.txt", import.meta.url);
     const lines = (await readFile(url, "utf8")).trimEnd().split("\n");
     expect(lines.length).to.be.above(300);
@@ -98,8 +98,8 @@ describe("passwords", () => {
   });
 });
 
-describe("the line for hashing passwords", () => {
-  it("turns away who would wait too long, and says when to come back", async () => {
+describe("the queue for hashing passwords", () => {
+  it("refuses callers beyond its limit and tells them when to retry", async () => {
     const passwords = createPasswords({ activeMax: 2, waitingMax: 3 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => passwords.hash(good)),
@@ -112,7 +112,7 @@ describe("the line for hashing passwords", () => {
     }
   });
 
-  it("serves everybody who fits in it, and goes on after a failure", async () => {
+  it("serves all callers within its limit, and continues after a failure", async () => {
     const passwords = createPasswords({ activeMax: 1, waitingMax: 5 });
     const outcomes = await Promise.allSettled([
       passwords.verify(good, "not a hash"),

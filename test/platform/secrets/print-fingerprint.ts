@@ -1,7 +1,7 @@
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { fingerprint, loadServerSecret } from "../../../src/platform/secrets/server-secret.ts";
 
-/** A process of its own that loads the secret of a data folder and prints which it got. */
+/** A program that loads the secret of a data folder and prints its fingerprint. */
 const dataFolder = process.argv[2] ?? "";
 const source = { text: null, file: null, dataFolder, randomBytes: systemRandom };
 console.log(fingerprint(await loadServerSecret(source)));

@@ -45,7 +45,7 @@ describe("the server's secret", () => {
     return outcome as Problem;
   }
 
-  it("is made in the data folder on first use, and is the same from then on", async () => {
+  it("is generated in the data folder on first use and reused afterwards", async () => {
     const first = await load({ dataFolder: folder });
     const second = await load({ dataFolder: folder });
     expect(fingerprint(second)).to.equal(fingerprint(first));
@@ -53,7 +53,7 @@ describe("the server's secret", () => {
     expect((await readFile(join(folder, "secret"), "utf8")).trim()).to.match(/^[\w-]{43}$/);
   });
 
-  it("is in a file that only its owner reads, whatever the mask", async () => {
+  it("is in a file that only its owner can read, whatever the umask", async () => {
     const before = process.umask(0);
     try {
       await load({ dataFolder: folder });
@@ -63,14 +63,14 @@ describe("the server's secret", () => {
     expect((await stat(join(folder, "secret"))).mode & 0o777).to.equal(0o600);
   });
 
-  it("has its file closed again after somebody opened it", async () => {
+  it("has the permissions of its file restricted again after they were widened", async () => {
     await load({ dataFolder: folder });
     await chmod(join(folder, "secret"), 0o644);
     await load({ dataFolder: folder });
     expect((await stat(join(folder, "secret"))).mode & 0o777).to.equal(0o600);
   });
 
-  it("is one and the same for all who start at once", async () => {
+  it("is the same for concurrent callers", async () => {
     const loaded = await Promise.all(
       Array.from({ length: 20 }, () => load({ dataFolder: folder })),
     );
@@ -78,7 +78,7 @@ describe("the server's secret", () => {
     expect(await readdir(folder)).to.deep.equal(["secret"]);
   });
 
-  it("is one and the same for processes that start at once", async () => {
+  it("is the same for processes that start at the same time", async () => {
     const script = compiledProgram(new URL("print-fingerprint.ts", import.meta.url));
     const printed = await Promise.all(Array.from({ length: 3 }, () => run(script, folder)));
     expect(printed[0]).to.match(/^[0-9a-f]{32}$/);
@@ -86,7 +86,7 @@ describe("the server's secret", () => {
     expect(await readdir(folder)).to.deep.equal(["secret"]);
   });
 
-  it("may be given as text, which goes before a file, or in a file", async () => {
+  it("may be given as text, which overrides a file, or in a file", async () => {
     const path = join(folder, "given");
     await writeFile(path, `${given}\n`);
     const asText = await load({ text: given, file: join(folder, "absent") });
@@ -95,7 +95,7 @@ describe("the server's secret", () => {
     expect(await readdir(folder)).to.deep.equal(["given"]);
   });
 
-  it("is refused when it is too short, in words that name where it came from and not what it is", async () => {
+  it("is refused if too short, with a message that names its origin and not its value", async () => {
     const short = "only-31-bytes-of-secret-in-here";
     const asText = await refusal({ text: short });
     expect(asText.message).to.contain("TILL_SECRET").and.contain("31 bytes").and.not.contain(short);
@@ -107,7 +107,7 @@ describe("the server's secret", () => {
     expect((await refusal({ file: path })).message).to.contain(path);
   });
 
-  it("is refused when its file is missing, empty or a folder", async () => {
+  it("is refused if its file is missing, empty or a folder", async () => {
     const absent = await refusal({ file: join(folder, "absent") });
     expect(absent.message).to.contain("the file or folder does not exist");
     expect((await refusal({ file: folder })).message).to.contain("it is a folder");
@@ -117,7 +117,7 @@ describe("the server's secret", () => {
     expect(missing.message).to.contain("TILL_SECRET_FILE");
   });
 
-  it("must be given where it cannot be made", async () => {
+  it("must be given if it cannot be generated", async () => {
     expect((await refusal({})).message).to.contain("Set TILL_SECRET or TILL_SECRET_FILE");
   });
 
@@ -133,7 +133,7 @@ describe("the server's secret", () => {
     }
   });
 
-  it("gives a key of its own for each purpose", async () => {
+  it("derives a different key for each purpose", async () => {
     const secret = await load({ text: given });
     const other = await load({ text: `${given}.` });
     const access = deriveKey(secret, "access-tokens");
@@ -144,7 +144,7 @@ describe("the server's secret", () => {
     expect(fingerprint(other)).to.not.equal(fingerprint(secret));
   });
 
-  it("keeps its keys from release to release", async () => {
+  it("derives the same keys in every release", async () => {
     const secret = await load({ text: given });
     expect(fingerprint(secret)).to.equal("13b94836b8b1021889d83432c5bfae84");
     expect(Buffer.from(deriveKey(secret, "webhook-secrets")).toString("hex")).to.equal(

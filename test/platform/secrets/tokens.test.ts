@@ -15,7 +15,7 @@ const kinds = Object.keys(tokenPrefixes) as TokenKind[];
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 describe("opaque tokens", () => {
-  it("have a prefix, 43 digits and a checksum, and are known by their kind", () => {
+  it("have a prefix, 43 digits and a checksum, and are recognized by kind", () => {
     for (const kind of kinds) {
       const token = newToken(kind, systemRandom);
       expect(token).to.match(new RegExp(`^${tokenPrefixes[kind]}_[0-9A-Za-z]{49}$`));
@@ -24,7 +24,7 @@ describe("opaque tokens", () => {
     }
   });
 
-  it("carry all of their 256 bits, the smallest and the largest too", () => {
+  it("contain all of their 256 bits, including the smallest and the largest value", () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {
@@ -41,7 +41,7 @@ describe("opaque tokens", () => {
     expect(() => newToken("liveKey", () => new Uint8Array(31))).to.throw();
   });
 
-  it("are refused with any one character changed, before anybody looks them up", () => {
+  it("are refused with any one character changed, without reading the store", () => {
     const token = newToken("liveKey", systemRandom);
     for (let place = 0; place < token.length; place += 1) {
       const digit = alphabet.charAt((alphabet.indexOf(token.charAt(place)) + 1) % 62);
@@ -50,7 +50,7 @@ describe("opaque tokens", () => {
     }
   });
 
-  it("are refused when cut, padded, swapped in kind, or nothing of the sort", () => {
+  it("are refused if truncated, padded, of another kind, or no token", () => {
     const token = newToken("liveKey", systemRandom);
     const others = [
       "",
@@ -78,7 +78,7 @@ describe("opaque tokens", () => {
 describe("a refresh token's successor", () => {
   const key = new Uint8Array(32).fill(1);
 
-  it("follows from its predecessor and the key alone", () => {
+  it("depends only on its predecessor and the key", () => {
     const first = newToken("refresh", systemRandom);
     const second = refreshSuccessor(key, first);
     expect(parseToken(second, "refresh")).to.equal("refresh");
@@ -90,7 +90,7 @@ describe("a refresh token's successor", () => {
 });
 
 describe("comparing secrets", () => {
-  it("tells equal from different, of any length", () => {
+  it("distinguishes equal from different texts of any length", () => {
     expect(isSameSecret("abc", "abc")).to.equal(true);
     expect(isSameSecret("", "")).to.equal(true);
     expect(isSameSecret("abc", "abd")).to.equal(false);

@@ -1,8 +1,7 @@
 /**
- * Compiles tokens.sol. The result is committed as compiled.json, so that tests need no compiler; a test compiles again
- * and compares. After a change of the source, from the project's root:
- *
- *     node --import tsx test/support/contracts/compile.ts
+ * Compiles tokens.sol. The result is committed as compiled.json, so that tests need no compiler; a test compiles the
+ * source again and compares. After changing the source, run from the project's root: node --import tsx
+ * test/support/contracts/compile.ts
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

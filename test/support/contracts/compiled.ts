@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 
 export interface CompiledContract {
   readonly abi: unknown;
-  /** What a deploying transaction carries. */
+  /** The code in a deploying transaction. */
   readonly bytecode: string;
-  /** What lies at the contract's address: the argument of anvil_setCode. */
+  /** The code at the contract's address: the argument of anvil_setCode. */
   readonly runtimeBytecode: string;
 }
 
@@ -16,12 +16,12 @@ export interface Compilation {
 
 export const compilationFile = fileURLToPath(new URL("compiled.json", import.meta.url));
 
-/** What compile.ts made of tokens.sol, as it was committed. */
+/** Returns the committed result of compiling tokens.sol. */
 export function committedContracts(): Compilation {
   return JSON.parse(readFileSync(compilationFile, "utf8")) as Compilation;
 }
 
-/** The code of a contract as it lies at an address; throws on a name that tokens.sol doesn't have. */
+/** Returns the code of a contract at its address; throws on a name that tokens.sol does not contain. */
 export function runtimeBytecode(name: string): string {
   const contract = committedContracts().contracts[name];
   if (contract === undefined) throw new Error(`tokens.sol has no contract ${name}`);
