@@ -29,8 +29,8 @@ export interface Verifier {
 /** Receipts that are read at the same time. */
 const parallel = 20;
 /**
- * How long a second provider is waited for, from when it was last of use, before one alone is enough: an outage costs
- * that once, and not once for each payment.
+ * How long a second provider is waited for, from when it began to fail, before one alone is enough: an outage costs that
+ * once, and not once for each payment. One that nobody asked for this long is waited for anew.
  */
 const patienceMs = 2 * minute;
 const retryFirstMs = 5 * second;
@@ -58,14 +58,14 @@ export function makeVerifier(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alarms: ChainAlarms;
-  /** Knows when each provider last answered; without it that counts from the first question that one did not answer. */
-  readonly pool?: Pick<ProviderPool, "answeredAt">;
+  /** Knows since when each provider fails; without it that counts from the first question that one did not answer. */
+  readonly pool?: Pick<ProviderPool, "unusableSince">;
 }): Verifier {
   const { providers, clock, logger, alarms, pool } = deps;
   /** Of the payments that are held. */
   const notes = new Map<string, Note>();
-  /** Since when providers are away or behind, those that are. */
-  const missing = new Map<ChainClient, Instant>();
+  /** Since when providers are away or behind, and when that was last found. */
+  const missing = new Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>();
 
   function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
     const { payment, transfer } = candidate;
@@ -102,10 +102,13 @@ export function makeVerifier(deps: {
       return null;
     }
     const now = clock.now();
-    const answeredAt = opinion === "is_away" ? pool?.answeredAt(provider.provider) : now;
+    const before = missing.get(provider);
+    // It may have recovered since, and nobody asked.
+    const isSameOutage = before !== undefined && now - before.foundAt < patienceMs;
+    const failing = opinion === "is_away" ? pool?.unusableSince(provider.provider) : null;
     // A clock that went back makes nobody wait for longer.
-    const since = Math.min(now, missing.get(provider) ?? answeredAt ?? now);
-    missing.set(provider, since);
+    const since = Math.min(now, isSameOutage ? before.since : now, failing ?? now);
+    missing.set(provider, { since, foundAt: now });
     return since;
   }
 

@@ -38,7 +38,7 @@ export interface WatcherDeps extends LedgerDeps {
   /** What `client` is, where it passes over those that fail. */
   readonly pool?: Pick<
     ProviderPool,
-    "isReady" | "isAnotherReady" | "answeredAt" | "distrust" | "passOver" | "doubtTime"
+    "isReady" | "isAnotherReady" | "unusableSince" | "distrust" | "passOver" | "doubtTime"
   >;
   readonly times: BlockTimes;
   /** Where operators are told; without it the log alone is. */

@@ -43,6 +43,11 @@ export interface ProviderHealth {
   /** When it last answered. */
   readonly answeredAt: Instant | null;
   /**
+   * When it first failed, or was found unfit, after its last answer; null while it answers. Stores of earlier versions do
+   * not have it.
+   */
+  readonly unusableSince?: Instant | null;
+  /**
    * When a probe last found in its logs every transfer that its receipts have; null: never. Stores of earlier versions
    * do not have it.
    */

@@ -34,8 +34,8 @@ export interface PoolMember {
   /** What it told of its newest and its final block at last; null where it never did, or is not believed. */
   heard(): (Heads & { readonly at: Instant }) | null;
   lastFailure(): ProviderError | null;
-  /** When it last answered anything; null where it never did. */
-  answeredAt(): Instant | null;
+  /** Since when it fails or is not used; null where it answered its last question. */
+  unusableSince(): Instant | null;
   /**
    * One question, once it is of the right chain, with its outcome noted. `isAnswer`: what says nothing about the
    * provider though it is an error.
@@ -105,6 +105,7 @@ export function makePoolMember(
   let provenAt: Instant | null = null;
   let heard: (Heads & { readonly at: Instant }) | null = null;
   let answeredAt: Instant | null = null;
+  let unusableSince: Instant | null = null;
   let lastFailure: ProviderError | null = null;
   let lastError: ProviderFailure | null = null;
 
@@ -122,6 +123,7 @@ export function makePoolMember(
   function leaveAlone(error: ProviderError, milliseconds: number): void {
     note(error);
     retryAt = clock.now() + milliseconds;
+    unusableSince ??= clock.now();
     // What answers there afterwards may be another node.
     chainCheckedAt = null;
     deps.onLeft(client);
@@ -138,6 +140,7 @@ export function makePoolMember(
   function answered(question: Question, begun: Instant): void {
     tally.answered(Math.max(0, clock.now() - begun));
     answeredAt = clock.now();
+    if (exclusion === null) unusableSince = null;
     recovered(question);
   }
 
@@ -257,7 +260,7 @@ export function makePoolMember(
     tipHeight: () => (exclusion === null && !isDoubted() ? (heard?.latest.height ?? 0) : 0),
     heard: () => (exclusion === null && !isDoubted() ? heard : null),
     lastFailure: () => lastFailure,
-    answeredAt: () => answeredAt,
+    unusableSince: () => unusableSince,
     ask,
     async heads(known) {
       const heads = await ask("heads", async () => checkTimes(await client.heads(known), known));
@@ -277,7 +280,7 @@ export function makePoolMember(
     health(best, isInUse) {
       const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
       return {
-        ...{ place, provider, isInUse, lastError, answeredAt, provenAt },
+        ...{ place, provider, isInUse, lastError, answeredAt, unusableSince, provenAt },
         condition: condition(),
         latencyMs: tally.latencyMs(),
         tipHeight: heard?.latest.height ?? null,
@@ -293,6 +296,7 @@ export function makePoolMember(
       budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
       answeredAt ??= before.answeredAt;
       provenAt = before.provenAt ?? null;
+      unusableSince = before.unusableSince ?? null;
       // It is probed again before it is used: only its rank is kept.
       if (before.condition === "silent_logs") exclusion = "silent_logs";
     },

@@ -20,8 +20,8 @@ export interface ProviderPool {
   readonly client: ChainClient;
   /** Each by itself, in order of preference; one that is left alone throws ProviderError without being asked. */
   readonly providers: readonly ChainClient[];
-  /** When a provider, by its name, last answered anything; null where it never did, in this process or the one before. */
-  answeredAt(provider: string): Instant | null;
+  /** Since when a provider, by its name, fails or is not used; null where it answered its last question. */
+  unusableSince(provider: string): Instant | null;
   /** Whether some provider may be asked now: after a failure another round makes sense at once. */
   isReady(): boolean;
   /**
@@ -217,7 +217,7 @@ export function makeProviderPool(deps: {
       heads: (known) => member.heads(known),
       ...questions((...put) => member.ask(...put)),
     })),
-    answeredAt: (provider) => memberOf(provider)?.answeredAt() ?? null,
+    unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
     isReady: () => members.some((member) => !member.isLeftAlone()),
     isAnotherReady: () => members.some((member) => !member.isLeftAlone() && member.rank() === 0),
     distrust(reason) {

@@ -312,6 +312,35 @@ anyStore("A network with several providers", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
+    it("wait again for one that was dead, was back and fails once more", async () => {
+      const [, second] = await open();
+      await till.mine(1);
+      second.fail("unavailable", Infinity);
+      await payAndMine();
+      till.advance(2 * minute);
+      await till.mine(1);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      second.heal();
+      // Nobody pays meanwhile: it is asked for its tip alone.
+      for (let minutes = 0; minutes < 4; minutes += 1) await till.mine(5);
+      second.fail("unavailable", Infinity);
+      await payAndMine();
+      expect(await statuses()).to.deep.equal(["confirmed", "confirming"]);
+    });
+
+    it("wait for one that fails once after Till itself was stopped", async () => {
+      const [, second] = await open();
+      await till.mine(1);
+      till.pass(5 * 60);
+      second.fail("unavailable", Infinity);
+      await till.takeOver();
+      await payAndMine();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      till.advance(2 * minute);
+      await till.mine(1);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
     it("wait two minutes for one that tells its tip and knows no receipts, once", async () => {
       const [, second] = await open();
       second.lie(({ method }, result) => {
