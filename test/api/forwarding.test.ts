@@ -46,6 +46,19 @@ anyStore("forwarding headers where no proxy is trusted", (store) => {
     expect(await proxyWarnings(trusting, at.app.db, Date.now())).to.deep.equal([]);
   });
 
+  it("are warned of again each day, as long as they arrive", async () => {
+    await start();
+    await ask({ "X-Forwarded-For": "203.0.113.1" });
+    at.clock.advance(6 * day);
+    await ask({ "X-Forwarded-For": "203.0.113.1" });
+    expect(warned.filter((words) => words === untrustedForwarding)).to.have.length(2);
+    await until(
+      "the newer note",
+      () => warnings(at.clock.now() + 6 * day),
+      (found) => found.length > 0,
+    );
+  });
+
   it("are not needed for a warning where links begin with https", async () => {
     await start();
     expect(await warnings(Date.now(), "https://pay.example.com")).to.deep.equal([unnamedProxy]);
