@@ -5,7 +5,7 @@ import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
 import type { Operation } from "./operation.ts";
 import { pathParameter } from "./path-parameter.ts";
 import { permissions, roleMay, scopesMay, type Permission } from "./permissions.ts";
-import { Forbidden, OrganizationSuspended, Unauthenticated } from "./problems.ts";
+import { Forbidden, OrganizationSuspended, suspendedAdvice, Unauthenticated } from "./problems.ts";
 import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
 
 /** Counts the request against its limits, then finds out who calls and whether they may; throws where they may not. */
@@ -108,9 +108,7 @@ function authorise(
     throw new Forbidden(`${missing(standing, principal, permission)} See docs/permissions.md.`);
   }
   if (isWrite && standing.organizationStatus === "suspended") {
-    throw new OrganizationSuspended(
-      "The platform has suspended this organization: it can be read, not changed. Ask the operator.",
-    );
+    throw new OrganizationSuspended(suspendedAdvice);
   }
 }
 

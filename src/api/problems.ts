@@ -14,6 +14,9 @@ export const OrganizationSuspended = defineProblem({
   status: 403,
   title: "The organization is suspended",
 });
+/** The detail of `organization_suspended`. */
+export const suspendedAdvice =
+  "The platform has suspended this organization: it can be read, not changed. Ask the operator.";
 export const MethodNotAllowed = defineProblem({
   code: "method_not_allowed",
   status: 405,

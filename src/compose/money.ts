@@ -22,7 +22,7 @@ import {
   type InvoiceService,
   type ManagedInvoices,
 } from "../features/invoices/index.ts";
-import { lateReviewers, requireVerified } from "../features/organizations/index.ts";
+import { keepIssuing, lateReviewers, requireVerified } from "../features/organizations/index.ts";
 import {
   makeBlockTimes,
   makeChainService,
@@ -118,7 +118,7 @@ export function makeMoney(
       await requireVerified(reader, organizationId, config.verification);
       const decide = await billing.requireSubscription(reader, organizationId);
       return async (tx, at) => {
-        await requireVerified(tx, organizationId, config.verification, true);
+        await keepIssuing(tx, organizationId, config.verification);
         await decide(tx, at);
       };
     },

@@ -20,4 +20,4 @@ export {
 export { makeOrganizations, type DecisionInput, type Organizations } from "./organizations.ts";
 export { makeOrganizationService, type OrganizationService } from "./service.ts";
 export type { OrganizationRow, ReviewRow } from "./table.ts";
-export { OrganizationNotVerified, requireVerified } from "./issuing.ts";
+export { keepIssuing, OrganizationNotVerified, requireVerified } from "./issuing.ts";

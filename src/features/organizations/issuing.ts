@@ -1,8 +1,9 @@
 import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import { OrganizationSuspended, suspendedAdvice } from "../../api/problems.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
 import { sharedLock } from "../../platform/database/shared-lock.ts";
-import type { VerificationStatus } from "./rules.ts";
+import type { OrganizationRow } from "./table.ts";
 
 export const OrganizationNotVerified = defineProblem({
   code: "organization_not_verified",
@@ -10,24 +11,48 @@ export const OrganizationNotVerified = defineProblem({
   title: "The organization is not approved",
 });
 
-/**
- * Throws where an organization may not issue invoices, as far as its review goes; where reviews are off, each may. With
- * `isKept` the review is not changed before the transaction ends.
- */
+/** Throws where an organization may not issue invoices, as far as its review goes; where reviews are off, each may. */
 export async function requireVerified(
   reader: Reader,
   organizationId: Id<"organization">,
   verification: "required" | "off",
-  isKept = false,
 ): Promise<void> {
   if (verification === "off") return;
-  const [organization] = await reader.all<{ verificationStatus: VerificationStatus }>(
-    `SELECT verification_status AS "verificationStatus" FROM organizations WHERE id = $1${isKept ? sharedLock[reader.dialect] : ""}`,
+  requireApproved(await standingOf(reader, organizationId));
+}
+
+/**
+ * As `requireVerified`, in the issuing transaction, and throws `organization_suspended` where the organization is
+ * suspended by now. Until the transaction ends, the organization stays as it is.
+ */
+export async function keepIssuing(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  verification: "required" | "off",
+): Promise<void> {
+  const standing = await standingOf(tx, organizationId, sharedLock[tx.dialect]);
+  if (standing.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
+  if (verification === "required") requireApproved(standing);
+}
+
+type Standing = Pick<OrganizationRow, "status" | "verificationStatus">;
+
+async function standingOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  lock = "",
+): Promise<Standing> {
+  const [standing] = await reader.all<Standing>(
+    `SELECT status, verification_status AS "verificationStatus" FROM organizations WHERE id = $1${lock}`,
     [organizationId],
   );
-  if (organization === undefined) throw notFound();
-  if (organization.verificationStatus === "approved") return;
+  if (standing === undefined) throw notFound();
+  return standing;
+}
+
+function requireApproved({ verificationStatus }: Standing): void {
+  if (verificationStatus === "approved") return;
   throw new OrganizationNotVerified(
-    `Issuing needs an approved organization, and this one is ${organization.verificationStatus}. Complete the legal fields and submit them for review; drafts can be made meanwhile.`,
+    `Issuing needs an approved organization, and this one is ${verificationStatus}. Complete the legal fields and submit them for review; drafts can be made meanwhile.`,
   );
 }

@@ -135,6 +135,12 @@ eachStore("the gates on issuing", (store) => {
       "UPDATE wallets SET status = 'archived' WHERE organization_id = $1",
     ],
     [
+      "the organization was suspended",
+      "open",
+      "organization_suspended",
+      "UPDATE organizations SET status = 'suspended' WHERE id = $1",
+    ],
+    [
       "the subscription was suspended",
       "open",
       "subscription_suspended",
