@@ -13,7 +13,9 @@ import {
   reopenClaim,
 } from "./claim-store.ts";
 import { TooManyClaims } from "./errors.ts";
-import type { ClaimRow } from "./table.ts";
+import { isCounted } from "./rules.ts";
+import { paymentsOfInvoice } from "./store.ts";
+import type { ClaimRow, PaymentRow } from "./table.ts";
 
 /** How many claims of an invoice may wait, to be looked at or for the merchant. */
 const openMax = 5;
@@ -62,20 +64,29 @@ export async function submittedTransactions(
   invoiceId: Id<"invoice">,
 ): Promise<SubmittedTransaction[]> {
   const claims = await latestClaims(reader, invoiceId, shownMax);
-  return claims.map((claim) => ({
-    transactionHash: claim.transactionHash,
-    result: resultOf(claim),
-  }));
+  const found = claims.some(({ state }) => state === "credited" || state === "review")
+    ? await paymentsOfInvoice(reader, invoiceId)
+    : [];
+  return claims.map((claim) => {
+    const { transactionHash } = claim;
+    const own = found.filter((payment) => payment.transactionHash === transactionHash);
+    return { transactionHash, result: resultOf(claim, own) };
+  });
 }
 
-function resultOf({ state, reason }: Pick<ClaimRow, "state" | "reason">): ClaimResult {
+/** `found`: the invoice's payments by the transaction. A claim that found some is not changed with them. */
+function resultOf(
+  { state, reason }: Pick<ClaimRow, "state" | "reason">,
+  found: readonly PaymentRow[],
+): ClaimResult {
   switch (state) {
     case "waiting":
       return reason === "unknown" ? "unknown" : "looking";
     case "credited":
-      return "counted";
     case "review":
-      return "in_review";
+      if (found.some(isCounted)) return "counted";
+      if (found.some(({ status }) => status === "review")) return "in_review";
+      return found.some(({ status }) => status === "reverted") ? "looking" : "not_for_this";
     case "refused":
       if (reason === "displaced") return "displaced";
       return reason === "unknown" || reason === "hold_ended" ? "given_up" : "not_for_this";

@@ -211,6 +211,25 @@ eachStore("A submitted transaction", (store) => {
     expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_in_review"]);
   });
 
+  it("tells its payer what the merchant decided", async () => {
+    const pageOf = async ({ checkoutId }: Issued) => {
+      // A page may be a second old.
+      app.clock.advance(minute);
+      return (await fetch(`${app.url}/pay/${checkoutId}`)).text();
+    };
+    for (const [decision, words] of [
+      ["accept", "Found. It counts for this payment."],
+      ["reject", "This transaction is not a payment for this invoice."],
+    ] as const) {
+      const invoice = await issue();
+      await inReview(invoice);
+      expect(await pageOf(invoice)).to.match(/Found\. .* decides whether it is for this payment\./);
+      const payment = await onlyPaymentOf(invoice);
+      await expectStatus(post(`/payments/${String(payment["id"])}/${decision}`), 200);
+      expect(await pageOf(invoice)).to.contain(words).and.not.contain("decides whether");
+    }
+  });
+
   it("that the rules match is left to them", async () => {
     const invoice = await issue();
     const hash = await pay(25_000_000n);
