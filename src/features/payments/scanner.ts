@@ -104,11 +104,21 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     const logs = isAsked ? await readLogs(request, from, end, latest) : [];
     const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
     const stored = await transfersOfTransactions(db, network.id, [...hashes]);
-    const timed = await withTimes({ client, times }, stored, logs, {
+    // Transfers on record keep their times, so that nobody is asked for those again.
+    const { fresh, moved, ...rest } = compareAgain(stored, logs);
+    const unknown = [...fresh, ...moved.map(({ log }) => log)];
+    const timed = await withTimes({ client, times }, stored, unknown, {
       after: parent?.time ?? 0,
       before: end.time,
     });
-    const difference = compareAgain(stored, timed);
+    const difference = {
+      ...rest,
+      fresh: timed.slice(0, fresh.length),
+      moved: timed.slice(fresh.length).flatMap((log, place) => {
+        const transfer = moved[place]?.transfer;
+        return transfer === undefined ? [] : [{ transfer, log }];
+      }),
+    };
     const { provider } = client;
     return { from, to, provider, found: logs.length, difference, parent, end, state };
   }

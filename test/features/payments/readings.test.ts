@@ -54,6 +54,31 @@ eachStore("The readings of final blocks", (store) => {
   const audited = () =>
     till.db.all("SELECT target_id AS id FROM audit_logs WHERE action = 'chain.transfer_left_out'");
 
+  it("ask no block's time again for payments that are on record", async () => {
+    const nodes = await open({ nodes: 2 });
+    const heights = new Set<number>();
+    for (let payments = 0; payments < 20; payments += 1) {
+      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      heights.add(till.chain.height());
+    }
+    await till.mine(13);
+    expect(await till.transfers()).to.have.length(20);
+    // What was agreed about final blocks is forgotten.
+    await till.watcher.finalTime();
+    const asked: number[] = [];
+    for (const node of nodes) {
+      node.lie(({ method, params: [height] }, result) => {
+        const isOfPayment = method === "eth_getBlockByNumber" && heights.has(Number(height));
+        if (isOfPayment) asked.push(Number(height));
+        return result;
+      });
+    }
+    await later(4 * minute);
+    await later(2 * hour);
+    expect(await readingsAt([...heights][10] ?? 0)).to.deep.equal([3, 2]);
+    expect(asked).to.deep.equal([]);
+  });
+
   it("find a payment that the only provider's index left out until its block was final", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);
