@@ -127,6 +127,42 @@ eachStore("the gates on issuing", (store) => {
     }
   }
 
+  /** Issues an invoice, and runs `close` when its transaction has decided and not committed. */
+  async function issueDuring(close: (tx: Tx) => Promise<unknown>): Promise<"waits" | "closes"> {
+    const { db } = estate;
+    const write = db.write.bind(db);
+    const writable = db as { write: typeof db.write };
+    let decide: () => void = () => undefined;
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve;
+    });
+    const closing = decided.then(() =>
+      write(testContext, async (tx) => {
+        await tx.run("SET LOCAL lock_timeout = '50ms'");
+        await close(tx);
+      }).then(
+        () => "closes" as const,
+        () => "waits" as const,
+      ),
+    );
+    writable.write = (context, fn) => {
+      writable.write = write;
+      return write(context, async (tx) => {
+        const made = await fn(tx);
+        decide();
+        await closing;
+        return made;
+      });
+    };
+    try {
+      const organizationId = shop.organizationId as Id<"organization">;
+      await estate.app.app.invoices.create(testContext, organizationId, asked);
+      return await closing;
+    } finally {
+      writable.write = write;
+    }
+  }
+
   const closings: readonly [title: string, plan: string, code: string, sql: string][] = [
     [
       "the wallet was archived",
@@ -170,6 +206,13 @@ eachStore("the gates on issuing", (store) => {
       await begin(plan);
       expect(await issueAcross((tx) => tx.run(sql, [shop.organizationId]))).to.equal(code);
       expect(await issued()).to.equal(0);
+    });
+    // On SQLite one write runs at a time.
+    const waits = store.dialect === "postgres" ? it : null;
+    waits?.(`are held until the commit, so that it is only after it that ${title}`, async () => {
+      await begin(plan);
+      expect(await issueDuring((tx) => tx.run(sql, [shop.organizationId]))).to.equal("waits");
+      expect(await issued()).to.equal(1);
     });
   }
 });
