@@ -226,7 +226,9 @@ eachStore("A submitted transaction", (store) => {
       expect(await pageOf(invoice)).to.match(/Found\. .* decides whether it is for this payment\./);
       const payment = await onlyPaymentOf(invoice);
       await expectStatus(post(`/payments/${String(payment["id"])}/${decision}`), 200);
-      expect(await pageOf(invoice)).to.contain(words).and.not.contain("decides whether");
+      expect(await pageOf(invoice))
+        .to.contain(words)
+        .and.not.contain("decides whether");
     }
   });
 
