@@ -47,6 +47,7 @@ eachStore("the bodies of events", (store) => {
     await sold();
     await decided();
     await undone();
+    await crowded();
     await failing();
     const rows = await counter.app.app.db.find(events, "ORDER BY id");
     // The first of each type: what a run adds later changes nothing.
@@ -166,11 +167,20 @@ eachStore("the bodies of events", (store) => {
     await counter.reorganise(1, { drop: true });
   }
 
+  /** Half of the 101 amounts that may stand for a hundredth. */
+  async function crowded(): Promise<void> {
+    const wallets = await counter.list(merchant, "/wallets?status=active");
+    const walletId = wallets.find(({ kind }) => kind === "address")?.["id"];
+    const small = { amount: "0.01", walletId };
+    for (let count = 0; count < 51; count += 1) await counter.issue(merchant, small);
+  }
+
   /** An endpoint where nothing arrives for a day, and that is then disabled. */
   async function failing(): Promise<void> {
     const endpoint = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/" });
-    const { db, leases, deliverer, fanOut } = counter.app.app;
-    const relay = createRelay({ db, leases, subscribers: [fanOut], context: testContext });
+    const { db, leases, deliverer, capacityWatch, fanOut } = counter.app.app;
+    const subscribers = [capacityWatch, fanOut];
+    const relay = createRelay({ db, leases, subscribers, context: testContext });
     const send = async () => {
       const { signal } = new AbortController();
       while (await relay.run(signal));

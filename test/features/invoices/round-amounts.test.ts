@@ -6,6 +6,7 @@ import {
   type InvoiceView,
 } from "../../../src/features/invoices/index.ts";
 import { day } from "../../../src/kernel/clock.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
 import { openShop, type Shop } from "../../support/shop.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 
@@ -114,9 +115,23 @@ eachStore("The bare price", (store) => {
   });
 
   it("is asked for once where 64 prices of one band are issued at the same time", async () => {
-    // The band is 0.90 wide on both sides. 89.50 to 90.13 touches two regions of prices.
+    const { db } = shop;
+    // Keeps each transaction open for a moment before it commits, so that none sees the holds of the others.
+    const slow: Database = {
+      ...db,
+      write: (context, fn) =>
+        db.write(context, async (tx) => {
+          const result = await fn(tx);
+          if (tx.dialect === "postgres") await tx.all("SELECT pg_sleep(0.02) AS slept");
+          return result;
+        }),
+    };
+    const busy = await openShop(slow, "tron");
+    await busy.addWallet("tron", { address: addresses[1] });
+    // The band is 0.89 wide on both sides. 89.50 to 90.13 touches two regions of prices.
     const prices = Array.from({ length: 64 }, (_, cent) => (89.5 + cent / 100).toFixed(2));
-    const asked = await Promise.all(prices.map((amount) => priced(amount)));
+    const issued = await Promise.all(prices.map((amount) => busy.create({ amount })));
+    const asked = issued.map(({ payableAmount }) => payableAmount);
     expect(new Set(asked).size).to.equal(64);
     const bare = prices.filter((price, place) => asked[place] === tokens(Number(price)));
     expect(bare).to.have.length(1);
