@@ -1,5 +1,5 @@
-// Compiles src/ to dist/, which bin/till runs, and copies the files beside it that the program reads. Types are checked
-// by `npm run typecheck`, not here. With --if-stale it builds only if src/ has changed since dist/ was built.
+// Compiles src/ to dist/, which bin/till runs, and copies the other files that the program reads. `npm run typecheck`
+// checks types, not this script. With --if-stale it builds only if src/ has changed since dist/ was built.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-/** Holds the digest of the sources that dist/ was built from. */
+/** Contains the digest of the sources from which dist/ was built. */
 const stamp = join(dist, ".sources");
 
 const require = createRequire(import.meta.url);
@@ -25,7 +25,7 @@ let compiler;
 try {
   compiler = require.resolve("typescript/bin/tsc");
 } catch {
-  // An install without development packages runs what was compiled before.
+  // An install without development packages runs the compiled program that it came with.
   if (existsSync(dist)) process.exit(0);
   console.error(
     "TypeScript is not installed and dist/ is missing: run npm ci with development packages.",
@@ -37,7 +37,7 @@ const digest = digestOfSources();
 const isFresh = () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
 if (!(process.argv.includes("--if-stale") && isFresh())) build();
 
-/** The digest of every file that a build reads, with its path. */
+/** Returns the digest of all files that a build reads, with their paths. */
 function digestOfSources() {
   const sources = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -52,7 +52,10 @@ function digestOfSources() {
   return hash.digest("hex");
 }
 
-/** Built beside dist/ and then exchanged: a build that fails leaves the old one, and two builds at once agree. */
+/**
+ * Builds next to dist/ and then exchanges the folders: a failed build leaves the old one, and two concurrent builds do
+ * not conflict.
+ */
 function build() {
   const next = join(root, `dist.next/${process.pid}`);
   const old = `${next}.old`;
@@ -69,7 +72,7 @@ function build() {
       if (existsSync(dist)) renameSync(dist, old);
       renameSync(next, dist);
     } catch (error) {
-      // Another build of the same sources may have been a moment earlier.
+      // Another build of the same sources may have finished just before.
       if (!isFresh()) throw error;
     }
   }

@@ -1,5 +1,5 @@
-// npm run lock:check: every package in package-lock.json has an integrity hash, so that npm refuses a tarball that was
-// exchanged. --fill asks the registry for the hashes that are missing. Another lock file may be named, for tests.
+// npm run lock:check: verifies that every package in package-lock.json has an integrity hash, so that npm refuses an
+// altered tarball. --fill fetches missing hashes from the registry. For tests, another lock file may be named.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -27,17 +27,17 @@ const faults = entries.flatMap(([path, entry]) => {
 });
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;
-else console.log(`${String(entries.length)} packages, each with its integrity hash or excused`);
+else console.log(`${String(entries.length)} packages, each with an integrity hash or an exception`);
 
 function faultOf(name, { integrity, dev, optional, os, cpu }) {
   if (integrity !== undefined) {
-    if (!/^sha512-[\w+/]{86}==$/.test(integrity)) return "its integrity is no SHA-512";
-    return excused.has(name) ? `it has a hash: take it out of ${excusesFile}` : null;
+    if (!/^sha512-[\w+/]{86}==$/.test(integrity)) return "its integrity is not a SHA-512 hash";
+    return excused.has(name) ? `it has a hash: remove it from ${excusesFile}` : null;
   }
   if (!excused.has(name)) {
     return "it has no integrity hash: run node .config/check-lock.mjs --fill with a registry that has it";
   }
-  // An excuse is for what neither a server nor the checks ever install.
+  // Exceptions are only for packages that neither servers nor the checks ever install.
   const isForServers = (os ?? ["linux"]).includes("linux") && (cpu ?? ["x64"]).includes("x64");
   return dev && optional && !isForServers
     ? null

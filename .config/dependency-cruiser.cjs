@@ -1,4 +1,4 @@
-// The arrows of docs/architecture.md, as rules. Each comment says what to do when one is broken.
+// The import rules of docs/architecture.md. Each comment says what to do about a violation.
 const features = [
   "members",
   "organizations",
@@ -32,42 +32,42 @@ module.exports = {
   forbidden: [
     {
       name: "no-cycles",
-      comment: "Two files that need each other are one file, or hide a third",
+      comment: "Break the cycle: merge the two files, or move what both need to a third",
       severity: "error",
       from: {},
       to: { circular: true },
     },
     {
       name: "kernel-imports-nothing",
-      comment: "The kernel is pure: move what needs more down to platform",
+      comment: "The kernel is pure: move code that needs more to platform",
       severity: "error",
       from: { path: "^src/kernel/" },
       to: { path: "^src/", pathNot: "^src/kernel/" },
     },
     {
       name: "platform-knows-no-feature",
-      comment: "A mechanism knows no business: pass in what it needs",
+      comment: "Platform mechanisms know no feature: pass in what they need",
       severity: "error",
       from: { path: "^src/platform/" },
       to: { path: "^src/(api|features|cli|compose|server)" },
     },
     {
       name: "api-knows-no-feature",
-      comment: "What an operation is knows no operation",
+      comment: "src/api defines operations in general and knows no single one",
       severity: "error",
       from: { path: "^src/api/" },
       to: { path: "^src/(features|cli|compose|server)" },
     },
     {
       name: "nobody-imports-the-top",
-      comment: "compose, server and cli are where the arrows start",
+      comment: "Only compose, server and cli may import everything",
       severity: "error",
       from: { path: "^src/(kernel|platform|api|features)/" },
       to: { path: "^src/(compose|server|cli)" },
     },
     {
       name: "one-door",
-      comment: "Another feature is reached through its index.ts only",
+      comment: "Import another feature only through its index.ts",
       severity: "error",
       from: { path: "^src/features/([^/]+)/" },
       to: {
@@ -78,7 +78,7 @@ module.exports = {
     {
       name: "one-door-from-above",
       comment:
-        "compose, server and cli reach a feature through its index.ts, or what loads little: its commands and glance.ts",
+        "compose, server and cli import a feature through its index.ts, or through its small entry points: its commands and glance.ts",
       severity: "error",
       from: { path: "^src/(compose|server|cli|features/index)" },
       to: {
@@ -89,35 +89,35 @@ module.exports = {
     ...orderRules,
     {
       name: "sequelize-at-home",
-      comment: "Only src/platform/database speaks to Sequelize and its drivers",
+      comment: "Only src/platform/database uses Sequelize and its drivers",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/platform/database/" },
       to: { path: "node_modules/(sequelize|sqlite3|pg)/" },
     },
     {
       name: "koa-at-home",
-      comment: "Only src/server.ts and src/api know Koa",
+      comment: "Only src/server.ts and src/api use Koa",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/(server\\.ts|api/)" },
       to: { path: "node_modules/(koa|@koa|koa-body)/" },
     },
     {
       name: "commander-at-home",
-      comment: "Only the command line knows commander",
+      comment: "Only the command line uses commander",
       severity: "error",
       from: { path: "^src/", pathNot: "^src/(cli/|features/[^/]+/commands\\.ts)" },
       to: { path: "node_modules/(commander|@inquirer|cli-table3)/" },
     },
     {
       name: "stores-behind-services",
-      comment: "Operations, commands and rules never touch the store: call the service",
+      comment: "Operations, commands and rules do not use the store: call the service",
       severity: "error",
       from: { path: "^src/features/[^/]+/(operations|commands|rules|present|records)\\.ts$" },
       to: { path: "^src/features/[^/]+/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "no-development-packages",
-      comment: "What src/ imports belongs to dependencies",
+      comment: "Packages that src/ imports belong in dependencies",
       severity: "error",
       from: { path: "^src/" },
       to: {
@@ -127,7 +127,7 @@ module.exports = {
     },
     {
       name: "src-never-imports-test",
-      comment: "The product does not know its tests",
+      comment: "The program does not import its tests",
       severity: "error",
       from: { path: "^src/" },
       to: { path: "^test/" },

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What only one folder may do, with what to do instead. */
+/** Code that is restricted to one folder, with the alternative. */
 const clockOnly = [
   {
     selector: "CallExpression[callee.object.name='Date'][callee.property.name='now']",
@@ -98,7 +98,7 @@ export default tseslint.config(
     },
   },
   {
-    // What browsers run.
+    // Scripts that run in browsers.
     files: ["src/features/*/pages/*.js"],
     languageOptions: {
       sourceType: "script",

@@ -1,5 +1,5 @@
-// mocha's spec reporter, which also leaves its counts, its failures and how long each file took where .config/test.mjs
-// finds them. A suite that was skipped counts as failed where none may be.
+// mocha's spec reporter, which also writes its counts, its failures and the time of each file for .config/test.mjs. A
+// skipped test counts as failed if nothing may be skipped.
 const { appendFileSync } = require("node:fs");
 const { relative } = require("node:path");
 const { reporters } = require("mocha");
@@ -32,7 +32,7 @@ module.exports = class Reporter extends reporters.Spec {
       const { passes, failures, pending } = runner.stats;
       const skipped = process.env.TILL_TEST_NO_SKIP === "1" ? pending : 0;
       if (skipped > 0) {
-        console.log(`${skipped} tests were skipped, and none may be here`);
+        console.log(`${skipped} tests were skipped, but no test may be skipped here`);
         process.exitCode = 1;
         runner.failures += skipped;
       }

@@ -1,5 +1,6 @@
-// Fails an install without a working sqlite3, with one line that says what it needs. sqlite3 is an optional dependency for
-// this: npm runs the scripts of dependencies before any of this package's, and would end at sqlite3's own failure.
+// Fails an install without a working sqlite3, with one line that says what it needs. For this message sqlite3 is an
+// optional dependency: npm runs the scripts of dependencies before those of this package, and a required sqlite3 would
+// end the install with its own error.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +12,7 @@ try {
     ? `compiling it does not work in a folder whose path contains a space (${folder}). Move this folder`
     : "compiling it needs Python 3, make and a C++ compiler (apt-get install python3 make g++). Install them";
   console.error(
-    `sqlite3 is not installed: no prebuilt one was found for this system, and ${needs}, then run npm ci again; with --foreground-scripts it shows what the compiler says.`,
+    `sqlite3 is not installed: no prebuilt one was found for this system, and ${needs}, then run npm ci again; with --foreground-scripts it shows the compiler's output.`,
   );
   process.exit(1);
 }

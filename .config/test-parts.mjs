@@ -1,18 +1,18 @@
-// Divides test files into parts that take equally long, by the times that .config/test-times.json holds.
+// Divides test files into parts of equal length by the times in .config/test-times.json.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const timesFile = new URL("test-times.json", import.meta.url);
-/** For a file that was not measured yet, in seconds. */
+/** The assumed length of a file that was not measured yet, in seconds. */
 const secondsOfUnknown = 5;
-/** A longer part would hold more in memory, a shorter one would start too often. */
+/** The maximum length of a part, in seconds: a longer one would use more memory, shorter ones would start too often. */
 const partSecondsMax = 200;
 
-/** Seconds that each file took, by its path from the root. */
+/** Returns the seconds of each file, by path from the root. */
 export function readTimes() {
   return JSON.parse(readFileSync(timesFile, "utf8"));
 }
 
-/** Keeps the seconds of each file, rounded, in the order of the paths. */
+/** Saves the seconds of each file, rounded and ordered by path. */
 export function writeTimes(seconds) {
   const rounded = Object.entries(seconds)
     .sort(([left], [right]) => (left < right ? -1 : 1))
@@ -20,7 +20,10 @@ export function writeTimes(seconds) {
   writeFileSync(timesFile, `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`);
 }
 
-/** The files as parts, the longest first: as many for each lane, each file where there is least so far. */
+/**
+ * Divides the files into parts, longest first, with the same number for each lane. Each file goes to the part with the
+ * least time so far.
+ */
 export function divide(files, times, lanes) {
   const lengthOf = (file) => times[file] ?? secondsOfUnknown;
   const total = files.reduce((sum, file) => sum + lengthOf(file), 0);

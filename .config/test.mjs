@@ -1,6 +1,7 @@
-// npm test: builds the program and runs the whole suite, in parts of equal length that have a process each, so that what
-// one leaves in memory does not slow the next. A part's output is printed when it has ended. Closes with one plain line.
-// Arguments are test files or folders, else options of mocha. With --times, a whole run that passed keeps its times.
+// npm test: builds the program and runs the whole suite in parts of equal length, each in a separate process, so that
+// memory use of one does not slow the next. A part's output is printed when it has ended. The last line is the plain
+// result. Arguments are test files or folders, or else options of mocha. With --times, a complete run that passed saves
+// its times.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -23,16 +24,19 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { tsImport } from "tsx/esm/api";
 import { divide, readTimes, writeTimes } from "./test-parts.mjs";
 
-/** One more than there are cores, since each waits a third of its time. */
+/** One more than the number of cores, because each part waits a third of its time. */
 const lanes = Math.min(availableParallelism() + 1, 4);
 
-/** A commit on a disk waits some milliseconds for it, and no test cuts the power: files in memory outlive any kill. */
+/**
+ * A commit to a disk takes some milliseconds. No test cuts the power, so files in memory are durable enough: they
+ * survive any kill.
+ */
 const memory = "/dev/shm";
 const roomBytes = 8 * 1_024 ** 3;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const require = createRequire(import.meta.url);
-/** Without the process that mocha's own program starts another from to give it the loader. */
+/** Started directly, without the intermediate process of mocha's own launcher. */
 const mocha = require.resolve("mocha/lib/cli/cli.js");
 const tsx = pathToFileURL(require.resolve("tsx/esm")).href;
 const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
@@ -46,7 +50,7 @@ const keepsTimes = process.argv.includes("--times");
 const words = process.argv.slice(2).filter((word) => word !== "--times");
 const paths = words.filter((word) => !word.startsWith("-") && existsSync(join(root, word)));
 const options = words.filter((word) => !paths.includes(word));
-/** Part of the suite provokes part of the problems, and takes part of the time. */
+/** A partial run provokes only some of the problems and takes only part of the time. */
 const isWhole = words.length === 0;
 
 const build = fileURLToPath(new URL("build.mjs", import.meta.url));
@@ -56,7 +60,7 @@ if (built.status !== 0) {
   process.exit(1);
 }
 
-// All that tests leave behind is in this folder. PostgreSQL, which does not run as root, has its data in it.
+// All files of the tests are in this folder. PostgreSQL, which does not run as root, has its data in it too.
 const folder = mkdtempSync(join(hasRoomInMemory() ? memory : tmpdir(), "till-tests-"));
 chmodSync(folder, 0o711);
 const notes = Object.fromEntries(
@@ -68,7 +72,7 @@ const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
-    // What the parts have started ends with them.
+    // Processes that the parts have started end with them.
     for (const part of running) process.kill(-part.pid, "SIGKILL");
     console.error(`The tests were ended by ${signal}.`);
     process.exit(128 + constants.signals[signal]);
@@ -106,7 +110,7 @@ if (isWhole) {
 }
 
 const sums = readFileSync(notes.counts, "utf8").trim().split("\n");
-// Once more at the end, where whoever reads the last lines of a long log finds them.
+// Printed again at the end, where readers of a long log find them.
 process.stdout.write(readFileSync(notes.failures));
 // A part that died before it could count is a failure.
 const lost = parts.length + (isWhole ? 1 : 0) - sums.length;
@@ -119,14 +123,14 @@ folderGuard.dismiss();
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : ended;
 
-/** A run fills a part of this. */
+/** True if memory has room for the files of a run. */
 function hasRoomInMemory() {
   if (!existsSync(memory)) return false;
   const { bavail, bsize } = statfsSync(memory);
   return Math.min(bavail * bsize, freemem()) >= roomBytes;
 }
 
-/** The test files at a path from the root. */
+/** Returns the test files at a path from the root. */
 function testsOf(path) {
   if (!statSync(join(root, path)).isDirectory()) return [path];
   return readdirSync(join(root, path), { recursive: true })
@@ -144,7 +148,7 @@ async function runNext() {
       cwd: root,
       stdio: ["ignore", output, output],
       env: environment,
-      // A group of its own, which is ended as a whole.
+      // A separate process group, which is ended as a whole.
       detached: true,
     });
     running.add(child);
@@ -160,7 +164,7 @@ async function runNext() {
   }
 }
 
-/** Seconds of each file, from the lines that the reporters left. */
+/** Returns the seconds of each file, from the lines that the reporters wrote. */
 function measuredTimes() {
   const seconds = {};
   for (const line of readFileSync(notes.times, "utf8").trim().split("\n")) {
