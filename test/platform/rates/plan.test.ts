@@ -44,7 +44,7 @@ describe("the rates file", () => {
       new Set(shipped.pairs.flatMap(({ sources }) => sources.map(({ url }) => url))).size,
     ).to.equal(3);
     const lines = text.split("\n");
-    const start = lines.findIndex((line) => line.startsWith("# Such as")) + 2;
+    const start = lines.findIndex((line) => line.startsWith("# An example")) + 2;
     const example = lines
       .slice(start, lines.indexOf("", start))
       .map((line) => line.slice(4))
