@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The build stage has the compilers that sqlite3 needs; the final image contains neither them nor development packages.
+# The build has the compilers that sqlite3 needs; the image that runs has neither them nor development packages.
 FROM node:24-bookworm AS build
 WORKDIR /till
 COPY package.json package-lock.json tsconfig.json ./
