@@ -1,13 +1,13 @@
-import type { Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Bound, Condition } from "../../platform/database/facets.ts";
 import {
-  boundsBetween,
   createdBounds,
   equals,
+  paidBounds,
   unindexed,
   type FacetFilter,
+  type TimeFilters,
 } from "../../platform/database/list-filters.ts";
 import {
   byAmount,
@@ -38,7 +38,7 @@ export const invoiceOrders: Readonly<Record<InvoiceSortField, ListOrder>> = {
   amount: byAmount("amount"),
 };
 
-export interface InvoiceFilters {
+export interface InvoiceFilters extends TimeFilters {
   /** One of these. */
   readonly status?: readonly InvoiceStatus[] | undefined;
   readonly network?: string | undefined;
@@ -54,14 +54,6 @@ export interface InvoiceFilters {
   readonly metadata?: { readonly key: string; readonly value: string } | undefined;
   /** Words of publicId, externalId, description or customer. */
   readonly search?: string | undefined;
-  /** From this moment on. */
-  readonly createdFrom?: Instant | undefined;
-  /** Before this moment. */
-  readonly createdTo?: Instant | undefined;
-  /** From this moment on. */
-  readonly paidFrom?: Instant | undefined;
-  /** Before this moment. */
-  readonly paidTo?: Instant | undefined;
   /** By default `-createdAt`, and `-paidAt` where a time of payment is given. */
   readonly sort?: InvoiceSort | undefined;
 }
@@ -112,10 +104,6 @@ export function facetFilterOf(
 export function boundsOf(field: InvoiceSortField, filters: InvoiceFilters): Bound[] {
   if (field === "createdAt") return createdBounds("invoice", filters);
   return field === "paidAt" ? paidBounds(filters) : [];
-}
-
-export function paidBounds({ paidFrom, paidTo }: InvoiceFilters): Bound[] {
-  return boundsBetween(paidFrom, paidTo);
 }
 
 /** The filter by customer as a condition on a row. */

@@ -7,17 +7,13 @@ import {
   equals,
   idsWithin,
   makeNarrowing,
+  paidBounds,
   unindexed,
   unindexedNumber,
   type Narrowed,
 } from "../../platform/database/list-filters.ts";
 import { walletsAt } from "../wallets/index.ts";
-import {
-  customerConditions,
-  paidBounds,
-  type InvoiceFilters,
-  type InvoiceSortField,
-} from "./filters.ts";
+import { customerConditions, type InvoiceFilters, type InvoiceSortField } from "./filters.ts";
 import { invoiceIdsWhere } from "./store.ts";
 import { searchCandidates } from "./text-search.ts";
 

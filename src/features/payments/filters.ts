@@ -1,12 +1,12 @@
-import type { Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import type { Bound } from "../../platform/database/facets.ts";
 import {
-  boundsBetween,
   createdBounds,
+  paidBounds,
   type FacetFilter,
+  type TimeFilters,
 } from "../../platform/database/list-filters.ts";
 import {
   byAmount,
@@ -37,7 +37,7 @@ export const paymentOrders: Readonly<Record<PaymentSortField, ListOrder>> = {
   amount: byAmount("amount"),
 };
 
-export interface PaymentFilters {
+export interface PaymentFilters extends TimeFilters {
   /** Undefined: the payments of every organization. */
   readonly organizationId?: Id<"organization"> | undefined;
   readonly invoiceId?: Id<"invoice"> | undefined;
@@ -49,14 +49,6 @@ export interface PaymentFilters {
   readonly transactionHash?: string | undefined;
   /** The sender's. */
   readonly fromAddress?: Address | undefined;
-  /** From this moment on. */
-  readonly createdFrom?: Instant | undefined;
-  /** Before this moment. */
-  readonly createdTo?: Instant | undefined;
-  /** The time of the block: from this moment on. */
-  readonly paidFrom?: Instant | undefined;
-  /** The time of the block: before this moment. */
-  readonly paidTo?: Instant | undefined;
   /** By default `-createdAt`, and `-blockTime` where a time of payment is given. */
   readonly sort?: PaymentSort | undefined;
 }
@@ -104,8 +96,4 @@ export function facetFilterOf({ status, network, tokenSymbol }: PaymentFilters):
 export function boundsOf(field: PaymentSortField, filters: PaymentFilters): Bound[] {
   if (field === "createdAt") return createdBounds("payment", filters);
   return field === "blockTime" ? paidBounds(filters) : [];
-}
-
-export function paidBounds({ paidFrom, paidTo }: PaymentFilters): Bound[] {
-  return boundsBetween(paidFrom, paidTo);
 }

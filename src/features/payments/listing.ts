@@ -19,6 +19,7 @@ import {
   facetConditions,
   idsWithin,
   makeNarrowing,
+  paidBounds,
   unindexed,
   unindexedNumber,
   type Narrowed,
@@ -27,7 +28,6 @@ import { directionOf, fieldOf, keyAt, positionOfKey } from "../../platform/datab
 import {
   boundsOf,
   facetFilterOf,
-  paidBounds,
   paymentOrders,
   sortOf,
   type PaymentFilters,

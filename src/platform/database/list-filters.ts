@@ -17,24 +17,29 @@ import type { SqlValue } from "./table.ts";
 // --- bounds of time -----------------------------------------------------------------------------------------------
 
 /** Returns bounds from a value, inclusive, to another, exclusive; undefined leaves that side open. */
-export function boundsBetween(from: SqlValue | undefined, before: SqlValue | undefined): Bound[] {
+function boundsBetween(from: SqlValue | undefined, before: SqlValue | undefined): Bound[] {
   return [
     ...(from === undefined ? [] : [{ comparison: ">=", value: from } as const]),
     ...(before === undefined ? [] : [{ comparison: "<", value: before } as const]),
   ];
 }
 
+/** The ranges of time of a list: each includes its start and excludes its end. */
+export interface TimeFilters {
+  readonly createdFrom?: Instant | undefined;
+  readonly createdTo?: Instant | undefined;
+  /** The payment's block time, or the time at which an invoice was paid. */
+  readonly paidFrom?: Instant | undefined;
+  readonly paidTo?: Instant | undefined;
+}
+
+/** Returns bounds on a column of payment times. */
+export function paidBounds({ paidFrom, paidTo }: TimeFilters): Bound[] {
+  return boundsBetween(paidFrom, paidTo);
+}
+
 /** Returns bounds on the id for a range of creation times: ids sort by time. */
-export function createdBounds(
-  kind: IdKind,
-  {
-    createdFrom,
-    createdTo,
-  }: {
-    readonly createdFrom?: Instant | undefined;
-    readonly createdTo?: Instant | undefined;
-  },
-): Bound[] {
+export function createdBounds(kind: IdKind, { createdFrom, createdTo }: TimeFilters): Bound[] {
   const floor = (time: Instant | undefined) =>
     time === undefined ? undefined : idFloor(kind, time);
   return boundsBetween(floor(createdFrom), floor(createdTo));
