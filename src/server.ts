@@ -19,19 +19,19 @@ import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
 import type { App } from "./compose/index.ts";
 
-/** Headers larger than this are refused with 431; requests slower than these are ended. */
+/** Larger headers get 431; slower requests are ended. */
 const headerBytesMax = 16 * 1_024;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionCheckMs = 1_000;
 const keepAliveMs = 65_000;
 
-/** The HTTP server of an app, not listening yet. The order of the lines is the way of a request. */
+/** Creates the HTTP server of an app, not listening yet. The middleware runs in the order of these lines. */
 export function createHttpServer(app: App): Server {
   const koa = new Koa<RequestState>();
   koa.silent = true;
 
-  // Paths have one spelling: a proxy's rule for `/v1/admin` or `/metrics` must not be avoided by capital letters.
+  // Case-sensitive, so that capital letters cannot bypass a proxy's rule for `/v1/admin` or `/metrics`.
   const router = new Router<RequestState>({ sensitive: true });
   mountHealth(router, app);
   mountMetrics(router, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });

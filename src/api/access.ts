@@ -2,7 +2,7 @@ import type { ApiKeyActor, UserActor } from "../kernel/actor.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Permission, Role } from "./permissions.ts";
 
-/** Who may call an operation: a closed set, without a default. */
+/** The callers that may use an operation. A closed set; every operation must name one. */
 export type Access = PublicAccess | AuthenticatedAccess | OrganizationAccess | PlatformAccess;
 
 interface PublicAccess {
@@ -10,7 +10,7 @@ interface PublicAccess {
 }
 interface AuthenticatedAccess {
   readonly kind: "authenticated";
-  /** Whether a key needs the scope to read, or to write. */
+  /** True if an API key also needs the scope `read`, or `write` for a write. */
   readonly needsScope: boolean;
 }
 interface OrganizationAccess {
@@ -22,42 +22,42 @@ interface PlatformAccess {
   readonly permission: Permission;
 }
 
-/** No credential: the operation itself decides, by a password or an unguessable id. */
+/** Needs no credential: the operation checks a password or an unguessable id itself. */
 export const publicAccess: PublicAccess = { kind: "public" };
 
-/** Any good credential; of a key, one whose scopes read, or for a write those that write. */
+/** Accepts any valid credential. An API key needs the scope `read`, or `write` for a write. */
 export const authenticated: AuthenticatedAccess = { kind: "authenticated", needsScope: true };
 
-/** Any good credential, of a key whatever its scopes. */
+/** Accepts any valid credential; the scopes of an API key do not matter. */
 export const anyCredential: AuthenticatedAccess = { kind: "authenticated", needsScope: false };
 
-/** A credential of the organization in the path that holds this permission there. */
+/** Accepts a credential that holds this permission in the organization named in the path. */
 export function organization(permission: Permission): OrganizationAccess {
   return { kind: "organization", permission };
 }
 
-/** An admin of the platform organization, or a key with scope `platform`. */
+/** Accepts admins of the platform organization and API keys with the scope `platform`. */
 export function platform(permission: Permission): PlatformAccess {
   return { kind: "platform", permission };
 }
 
-/** A credential that was found good. */
+/** The user or API key behind a valid credential. */
 export type Principal = UserActor | ApiKeyActor;
 
-/** What a principal is in one organization. */
+/** A principal's role in one organization, with that organization's status. */
 export interface Standing {
   readonly organizationId: Id<"organization">;
   readonly organizationStatus: "active" | "suspended";
-  /** The role of a member; null for an API key, whose scopes count instead. */
+  /** The member's role; null for an API key, which has scopes instead. */
   readonly role: Role | null;
 }
 
-/** What authorization asks of the features that know users, members and keys. */
+/** The lookups that authorization needs from the features that own users, members and API keys. */
 export interface Gatekeeper {
-  /** The principal of an access token; null when it is not good (any more). */
+  /** Returns the principal of an access token; null if the token is invalid, expired or revoked. */
   session(accessToken: string): Promise<Principal | null>;
-  /** The principal of an API key and its standing at home; null when it is not good (any more). */
+  /** Returns an API key's principal and its standing in its own organization; null if the key is not valid. */
   apiKey(secret: string): Promise<{ principal: ApiKeyActor; standing: Standing } | null>;
-  /** A user's standing in an organization; null when not a member. */
+  /** Returns a user's standing in an organization; null if the user is not a member. */
   membership(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
 }

@@ -8,7 +8,7 @@ import { permissions, roleMay, scopesMay, type Permission } from "./permissions.
 import { Forbidden, OrganizationSuspended, suspendedAdvice, Unauthenticated } from "./problems.ts";
 import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
 
-/** Counts the request against its limits, then finds out who calls and whether they may; throws where they may not. */
+/** Counts the request against its rate limits, then authenticates and authorizes the caller. Throws on refusal. */
 export async function admit(
   ctx: Exchange,
   operation: Operation,
@@ -21,13 +21,13 @@ export async function admit(
   const caller = await authenticate(ctx, deps.gatekeeper);
   if (caller === null) {
     throw new Unauthenticated(
-      "Send an access token in the header Authorization (Bearer …) or an API key in the header X-Service-Key. Where one was sent, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
+      "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. If you sent one, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
     );
   }
   if (!byClient) await count(ctx, operation, caller.principal.id, deps);
   switch (operation.access.kind) {
     case "authenticated":
-      // A key speaks for its organization, so its scopes and its organization's status count here too.
+      // An API key acts for its organization, so its scopes and the organization's status count here too.
       if (caller.standing !== null && operation.access.needsScope) {
         const isRead = operation.method === "GET";
         const permission = isRead ? "organization:read" : "organization:write";
@@ -50,7 +50,7 @@ export async function admit(
     }
     case "platform":
       if (!platformMay(caller.principal, operation.access.permission)) {
-        throw new Forbidden("Only the platform's admins and keys with scope platform may do this.");
+        throw new Forbidden("Only platform admins and API keys with the scope platform may do this.");
       }
       return caller;
   }
@@ -69,7 +69,7 @@ async function authenticate(
   const authorization = ctx.get("Authorization");
   if (key !== "" && authorization !== "") {
     throw new Unauthenticated(
-      "Send one credential: either the header Authorization or X-Service-Key.",
+      "Send only one credential, in either the Authorization or the X-Service-Key header.",
     );
   }
   if (key !== "") return gatekeeper.apiKey(key);
@@ -79,7 +79,7 @@ async function authenticate(
   return principal === null ? null : { principal, standing: null };
 }
 
-/** The principal's standing, or the same 404 for another's organization as for one that is not there. */
+/** Returns the principal's standing. Another tenant's organization gets the same 404 as one that does not exist. */
 async function standingIn(
   organizationId: Id<"organization">,
   caller: { principal: Principal; standing: Standing | null },
@@ -112,12 +112,12 @@ function authorise(
   }
 }
 
-/** Names the scope or the role that the caller lacks, beside those that it has. */
+/** Names the required scope or role and the scopes or role that the caller has. */
 function missing(standing: Standing, principal: Principal, permission: Permission): string {
   const { role, scope } = permissions[permission];
   return principal.type === "api_key"
     ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`
-    : `This needs at least the role ${String(role)} in the organization; yours is ${String(standing.role)}.`;
+    : `This needs at least the role ${String(role)} in the organization; your role is ${String(standing.role)}.`;
 }
 
 function platformMay(principal: Principal, permission: Permission): boolean {

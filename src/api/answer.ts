@@ -8,7 +8,7 @@ import type { AnyCall, Operation } from "./operation.ts";
 import { hasEntityTag } from "./responses.ts";
 import { serialize } from "./serialize.ts";
 
-/** Has the service handle the call, once per Idempotency-Key, and sends what its record lets out. */
+/** Runs the operation's handler, at most once per Idempotency-Key, and sends the result as its response record. */
 export async function answer<Service>(
   ctx: Exchange,
   operation: Operation<Service>,
@@ -47,7 +47,7 @@ export async function answer<Service>(
 }
 
 interface Rendered extends KeptAnswer {
-  /** The entity tag, once somebody needed it. */
+  /** The entity tag, computed on first use. */
   tag?: string;
   readonly forms?: CompressedForms;
 }
@@ -55,8 +55,8 @@ interface Rendered extends KeptAnswer {
 const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
 
 /**
- * A result as it is sent. A service that gives the same object again, because nothing about it has changed, is spared
- * the checking and the writing: polled checkouts live on it.
+ * Returns the serialized response. If a service returns the same object again because nothing has changed, the
+ * validation and serialization are reused; polling of checkouts depends on this.
  */
 function rendered(
   operation: Operation,
@@ -87,8 +87,8 @@ function idempotencyKey(ctx: Exchange): string | undefined {
 function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
   const { body, fault } = serialize(operation, result);
   if (fault === null) return body;
-  if (deps.strictAnswers) throw new Defect(`${operation.id} answers outside its record: ${fault}`);
-  deps.logger.error({ operation: operation.id, fault }, "an answer does not fit its record");
+  if (deps.strictAnswers) throw new Defect(`${operation.id} returned a response that does not match its record: ${fault}`);
+  deps.logger.error({ operation: operation.id, fault }, "a response does not match its record");
   return body;
 }
 

@@ -3,14 +3,14 @@ import { koaBody } from "koa-body";
 import { InvalidRequest } from "../kernel/errors.ts";
 import { PayloadTooLarge, UnsupportedMediaType } from "./problems.ts";
 
-/** The largest JSON that a request may send, unpacked, in KiB. */
+/** Largest accepted JSON body, decompressed, in KiB. */
 const jsonSizeMax = 256;
-/** The largest form. Pages have small ones. */
+/** Largest accepted form body, in KiB. */
 const formSizeMax = 16;
 
 /**
- * The text is taken byte by byte, since the reader would put U+FFFD where the bytes are not UTF-8, and the body that is
- * kept were not the one that was sent.
+ * Decodes the body as latin-1, one character per byte. As UTF-8, the parser would replace invalid bytes with U+FFFD and
+ * the stored body would differ from the one sent.
  */
 const readJsonBody = koaBody({
   encoding: "latin1",
@@ -30,13 +30,13 @@ const readFormBody = koaBody({
   multipart: false,
 });
 
-/** The value that a request's JSON says. @throws PayloadTooLarge, UnsupportedMediaType, InvalidRequest */
+/** Parses the JSON body of a request. @throws PayloadTooLarge, UnsupportedMediaType, InvalidRequest */
 export async function readJson(ctx: Context): Promise<unknown> {
   try {
     await readJsonBody(ctx, () => Promise.resolve());
   } catch (error) {
     letGo(ctx, error, jsonSizeMax);
-    // The reader refuses names like __proto__ without saying where: parseBody names them.
+    // The parser refuses names like __proto__ without saying where they are; parseBody reports their place.
     const { body } = error as { body?: unknown };
     return parseJson(typeof body === "string" ? body : "");
   }
@@ -44,13 +44,13 @@ export async function readJson(ctx: Context): Promise<unknown> {
   return rawBody === undefined || isAscii(rawBody) ? body : parseJson(rawBody);
 }
 
-/** Text of one byte a letter that means the same in every encoding that JSON is sent in. */
+/** Whether all bytes are ASCII, which means the same in every encoding that JSON may use. */
 function isAscii(bytes: string): boolean {
-  // eslint-disable-next-line no-control-regex -- every byte below 0x80 is meant
+  // eslint-disable-next-line no-control-regex -- matches every byte below 0x80
   return /^[\x00-\x7f]*$/.test(bytes);
 }
 
-/** The fields of a form. @throws PayloadTooLarge, UnsupportedMediaType, InvalidRequest */
+/** Parses the fields of a form. @throws PayloadTooLarge, UnsupportedMediaType, InvalidRequest */
 export async function readForm(ctx: Context): Promise<URLSearchParams> {
   const form = new URLSearchParams();
   if (ctx.is("application/x-www-form-urlencoded") === false) {
@@ -60,7 +60,7 @@ export async function readForm(ctx: Context): Promise<URLSearchParams> {
     await readFormBody(ctx, () => Promise.resolve());
   } catch (error) {
     letGo(ctx, error, formSizeMax);
-    throw new InvalidRequest("The form cannot be read. Send its fields as a browser does.");
+    throw new InvalidRequest("The form cannot be read. Send its fields the way a browser does.");
   }
   const fields: unknown = ctx.request.body;
   if (typeof fields !== "object" || fields === null) return form;
@@ -70,26 +70,26 @@ export async function readForm(ctx: Context): Promise<URLSearchParams> {
   return form;
 }
 
-/** Lets go of a body that could not be read, and says why where the reason is not its text. */
+/** Discards a body that could not be read, and throws if it was too large or its encoding is unsupported. */
 function letGo(ctx: Context, error: unknown, sizeMax: number): void {
-  // What was not read must not stand in the way of the connection's next request.
+  // Unread bytes would block the next request on this connection.
   ctx.req.unpipe();
   ctx.req.resume();
   const { status } = error as { status?: unknown };
   if (status === 413) throw new PayloadTooLarge(`Send at most ${String(sizeMax)} KiB.`);
-  if (status === 415) throw new UnsupportedMediaType("The content encoding is not supported.");
+  if (status === 415) throw new UnsupportedMediaType("This content encoding is not supported. Send the body uncompressed or with gzip.");
 }
 
-/** Strict: bytes that are no UTF-8 are no text, and a mark of the byte order is none of it. */
+/** Strict decoder: throws on bytes that are not UTF-8. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What JSON says, given as one letter a byte. */
+/** Parses JSON given as latin-1, one character per byte. */
 function parseJson(bytes: string): unknown {
   try {
     return JSON.parse(utf8.decode(Buffer.from(bytes, "latin1"))) as unknown;
   } catch {
     throw new InvalidRequest(
-      "The body is not JSON in UTF-8. Check it with a JSON parser and send it again.",
+      "The body is not valid JSON in UTF-8. Check it with a JSON parser and send it again.",
     );
   }
 }

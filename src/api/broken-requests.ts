@@ -5,16 +5,16 @@ import { InvalidRequest, type Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import { HeadersTooLarge, PayloadTooLarge, problemDocument, RequestTimeout } from "./problems.ts";
 
-/** A connection, as far as it matters here. */
+/** The parts of a socket that are used here. */
 interface Connection extends Duplex {
-  /** Node's own: the answer that is being written. */
+  /** Node's internal field: the response being written. */
   readonly _httpMessage?: ServerResponse | null;
   destroySoon(): void;
 }
 
 /**
- * Answers what never becomes a request: text that is not HTTP, headers that are too large, requests that come too
- * slowly. They get the same shape as every other refusal, and the connection ends.
+ * Responds to input that never becomes a request: text that is not HTTP, headers that are too large, requests that
+ * arrive too slowly. The response has the same shape as every other problem, and the connection is closed.
  */
 export function answerBrokenRequests(
   server: Server,
@@ -49,8 +49,8 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return new PayloadTooLarge("Send chunks without extensions.");
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new RequestTimeout("Send the whole request at once.");
+      return new RequestTimeout("Send the whole request without pauses.");
     default:
-      return new InvalidRequest("This is not a request of HTTP/1.1. Check what the client sends.");
+      return new InvalidRequest("This is not a valid HTTP/1.1 request. Check what the client sends.");
   }
 }

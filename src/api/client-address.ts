@@ -2,8 +2,8 @@ import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../platform/outbound/address.ts";
 
 /**
- * The address of the client: the socket's, or, where that is a trusted proxy's, the last address of X-Forwarded-For
- * that is not. What a client writes into the header itself stands further left and is never believed.
+ * Returns the client's address: the socket's address or, if that belongs to a trusted proxy, the last address in
+ * X-Forwarded-For that does not. Entries that a client writes into the header itself are further left and never used.
  */
 export function clientAddress(
   socketAddress: string,
@@ -21,10 +21,10 @@ export function clientAddress(
   return address;
 }
 
-/** How many proxies a request may have come through. */
+/** Maximum number of proxies evaluated in X-Forwarded-For. */
 const hopsMax = 16;
 
-/** Whether a request comes from this machine itself. */
+/** Whether the address belongs to this machine. */
 export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
@@ -42,8 +42,8 @@ function isTrusted(address: string, trustedProxies: readonly AddressRange[]): bo
 }
 
 /**
- * What limits count an address by: an IPv4 address by itself, an IPv6 address by its /64, which is what one customer of
- * a provider is given to choose from.
+ * Returns the key by which rate limits count an address: an IPv4 address as it is, an IPv6 address by its /64, the
+ * range that a provider typically assigns to one customer.
  */
 export function addressGroup(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;

@@ -2,46 +2,46 @@ import type { z } from "zod";
 import type { WriteContext } from "../platform/database/index.ts";
 
 /**
- * What a command of the command line is: the second way to a service, beside operations. A feature declares its
- * commands in `commands.ts`, which loads nothing when it is read: the help of all commands must come at once. What a
- * command needs is imported when it runs.
+ * Declaration of a CLI command. Commands and operations are the two ways into a service. A feature declares its
+ * commands in `commands.ts`, which must import nothing heavy because `till help` reads all declarations; a command
+ * imports what it needs when it runs.
  */
 
-/** Text between the words of a command: `till org approve <organizationId>`. */
+/** A positional argument: `<organizationId>` in `till org approve <organizationId>`. */
 export interface CommandArgument {
   readonly name: string;
   readonly description: string;
   readonly isOptional?: true;
-  /** The last one: all that follows, which the call gives as one text with spaces between. */
+  /** Allowed on the last argument: takes all remaining words, joined by spaces. */
   readonly isMany?: true;
 }
 
 export interface CommandFlag {
-  /** As the parser of arguments takes it: `--name <text>`, or `--drop` alone. */
+  /** Syntax as the argument parser takes it: `--name <text>`, or `--drop` for a flag without a value. */
   readonly flags: string;
   readonly description: string;
-  /** What a person at a terminal is asked where the flag is missing. Elsewhere the flag is then an error. */
+  /** Prompt shown at a terminal if the flag is missing. Without a terminal, a missing flag is an error. */
   readonly ask?: string;
 }
 
-/** One thing that is shown of a record to people; scripts get the whole record. */
+/** One column of the output for people; scripts get the whole record as JSON. */
 export interface Column<Item> {
   readonly title: string;
   readonly value: (item: Item) => string | number | boolean | null;
-  /** Its values, which are decimal numbers, are drawn as bars: the largest of the list is the longest. */
+  /** Draws the values, which must be decimal numbers, as bars scaled to the largest one. */
   readonly isBar?: true;
 }
 
-/** A list within a record, shown to people below its lines. */
+/** A list within a record, printed below the record's own lines. */
 export interface Section {
   readonly title: string;
-  /** Decimal numbers in their order, drawn in one line. */
+  /** Decimal numbers in chronological order, drawn as a one-line chart. */
   readonly trend?: readonly string[];
   readonly items: readonly unknown[];
   readonly columns: readonly Column<never>[];
 }
 
-/** Declares a section, with the type of its items put away. */
+/** Declares a section and erases the type of its items. */
 export function section<Item>(declared: {
   readonly title: string;
   readonly trend?: readonly string[];
@@ -51,58 +51,61 @@ export function section<Item>(declared: {
   return declared;
 }
 
-/** What the terminal gave. */
+/** The parsed command line. */
 export interface CommandCall {
   readonly context: WriteContext;
-  /** An argument that must be there. */
+  /** Returns a required argument. */
   argument(name: string): string;
-  /** One that may be left out. */
+  /** Returns an optional argument. */
   optionalArgument(name: string): string | undefined;
-  /** The value of a flag, by its name without dashes; undefined where it was not given. */
+  /** Returns the value of a flag, by its name without dashes; undefined if it was not given. */
   flag(name: string): string | undefined;
   /** Whether a flag without a value was given. */
   isSet(name: string): boolean;
-  /** The new password that was asked for; only of a command that takes one. */
+  /** Returns the new password that the user entered; only for commands that declare `password`. */
   password(): string;
-  /** Input by the schema that the API parses the same with; a problem names every flag that is wrong. */
+  /** Parses input by the same schema as the API; a problem names every wrong flag. */
   parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S>;
 }
 
 interface CommandDeclaration<Service, Result, Shown> {
-  /** The words behind `till`: `org approve`. */
+  /** The words after `till`: `org approve`. */
   readonly name: string;
   readonly summary: string;
   readonly arguments?: readonly CommandArgument[];
   readonly flags?: readonly CommandFlag[];
-  /** Two or more, as they would be typed. */
+  /** Two or more command lines, as a user would type them. */
   readonly examples: readonly [string, string, ...string[]];
-  /** A write may be tried out with --dry-run, unless its answer holds a secret or tells of more than the store. */
+  /**
+   * A `write` supports --dry-run; a `write-without-trial` does not, because its result contains a secret or depends on
+   * more than the store.
+   */
   readonly effect: "read" | "write" | "write-without-trial";
-  /** Where money or access is at stake: what is asked before it is done; null where it is not, after all. */
+  /** Confirmation question for actions that affect money or access; null if this call needs none. */
   readonly confirm?: (call: CommandCall) => string | null;
-  /** It takes a new password, from a file or standard input; a person is asked for it by these words. */
+  /** Prompt for a new password, which can also come from a file or standard input. */
   readonly password?: string;
   readonly handle: (service: Service, call: CommandCall) => Promise<Result>;
-  /** The API's own record of the result. */
+  /** Converts the result to the API's record. */
   readonly present: (result: Result) => Promise<Shown>;
-  /** What people see of it: a line for each column, or for a list a line for each item. */
+  /** Columns of the output for people: one line per column or, for a list, one line per item. */
   readonly columns: readonly Column<ItemOf<Shown>>[];
-  /** Lists within the record that people see below its lines. */
+  /** Lists within the record, printed below its lines. */
   readonly sections?: (shown: Shown) => readonly Section[];
-  /** What --quiet prints of a record that has no `id`. */
+  /** The text that --quiet prints for a record without `id`. */
   readonly identify?: (item: ItemOf<Shown>) => string;
-  /** Looking again makes sense: it takes --watch. */
+  /** Allows --watch, which repeats the command. */
   readonly isWatched?: true;
-  /** What one would do next. */
+  /** Hint printed afterwards: the next command to run. */
   readonly next?: (shown: Shown) => string;
-  /** Where what was found and printed is bad news: the problem that the program ends with. */
+  /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
   readonly fault?: (shown: Shown) => Promise<Error | null>;
 }
 
 /** The items of a list's record, or the record itself. */
 type ItemOf<Shown> = Shown extends { readonly data: readonly (infer Item)[] } ? Item : Shown;
 
-/** A declared command, with its types put away: what the command line reads. */
+/** A declared command with its types erased, as the command line reads it. */
 export interface Command<Service = never> {
   readonly name: string;
   readonly summary: string;
@@ -134,7 +137,7 @@ export function commandsOf<Service>() {
       isWatched: declared.isWatched ?? false,
       confirm: declared.confirm ?? null,
       password: declared.password ?? null,
-      // The program gives `present` what `handle` gave, and the columns what `present` gave.
+      // The program passes the result of `handle` to `present`, and that of `present` to the columns.
       present: declared.present as Command["present"],
       columns: declared.columns as Command["columns"],
       sections: (declared.sections ?? null) as Command["sections"],
@@ -145,19 +148,19 @@ export function commandsOf<Service>() {
   };
 }
 
-/** The flags of every list. */
+/** The flags of every list command. */
 export const pageFlags: readonly CommandFlag[] = [
-  { flags: "--limit <number>", description: "how many to show, 1 to 100 (20)" },
-  { flags: "--cursor <text>", description: "go on where the last list ended: its nextCursor" },
+  { flags: "--limit <number>", description: "number of items to show, 1 to 100 (default 20)" },
+  { flags: "--cursor <text>", description: "continue after the previous list: its nextCursor" },
 ];
 
-/** Whose things are meant. An organization that is named has to be there: else the command ends with not found. */
+/** Selects an organization. If it does not exist, the command fails with not found. */
 export const organizationFlag: CommandFlag = {
   flags: "--organization <id>",
   description: "such as org_01h…",
 };
 
-/** The same where there is no doing without. */
+/** `organizationFlag`, required. */
 export const neededOrganization: CommandFlag = {
   ...organizationFlag,
   ask: "The organization's id",

@@ -10,14 +10,14 @@ import { problemsOfAnyRequest } from "./problems.ts";
 import { keepBody, sendKept, type KeptBody } from "./representation.ts";
 import { problemsOf } from "./responses.ts";
 
-/** The files of Swagger UI that the page loads, from the package that ships them without calls to other hosts. */
+/** The Swagger UI files that the page loads, served from an npm package so that no other host is contacted. */
 const assets: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
   "favicon-32x32.png": "image/png",
 };
 
-/** The UI sets styles on its elements; scripts are only the two files below, and nothing goes to another host. */
+/** Swagger UI sets inline styles; scripts come from this host only, and no other host is contacted. */
 const docsSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -52,7 +52,7 @@ const start = `SwaggerUIBundle({
 const html = "text/html; charset=utf-8";
 const javascript = "text/javascript; charset=utf-8";
 
-/** Serves the OpenAPI document, a page that shows it, and a page that explains every problem. */
+/** Serves the OpenAPI document, a page that displays it, and a page that explains every problem. */
 export function mountDocs(
   router: Router<RequestState>,
   deps: {
@@ -61,11 +61,11 @@ export function mountDocs(
     readonly baseUrl: () => string;
   },
 ): void {
-  // On the host that served the document, below the path that the base URL names.
+  // Same host as the document, with the path of the base URL as prefix.
   const server = () => `${new URL(deps.baseUrl()).pathname.replace(/\/$/, "")}/v1`;
   const document = () => openApiDocument(deps.operations, deps.version, server());
 
-  // The address that `till serve` prints leads somewhere. Relative, because a proxy may serve it below a path.
+  // Makes the address that `till serve` prints lead to the docs. Relative, because a proxy may serve it below a path.
   router.get("/", (ctx) => {
     ctx.redirect("docs");
   });
@@ -79,13 +79,13 @@ export function mountDocs(
     let kept: Promise<KeptBody> | undefined;
     router.get(path, async (ctx) => {
       if (ctx.path.endsWith("/")) {
-        // The page's references would lead one folder too deep.
+        // With a trailing slash the page's relative references would resolve one folder too deep.
         ctx.redirect(`..${path.slice(path.lastIndexOf("/"))}`);
         return;
       }
       kept ??= keepBody(type, make());
       if (type === html) ctx.set("Content-Security-Policy", docsSecurityPolicy);
-      // To be asked for again each time, at the price of a 304.
+      // Browsers must revalidate each time, which costs a 304.
       ctx.set("Cache-Control", "no-cache");
       sendKept(ctx, await kept);
     });
@@ -112,7 +112,7 @@ function assetFolder(): string {
   return join(dirname(require.resolve("@fastify/swagger-ui/package.json")), "static");
 }
 
-/** Where a problem's `type` leads: its code, status and title, for every problem that there is. */
+/** Renders the page that a problem's `type` links to: code, status and title of every problem. */
 function problemsPage(operations: readonly Operation[]): string {
   const problems = [...problemsOfAnyRequest, ...operations.flatMap(problemsOf)];
   const definitions = new Map(
@@ -122,14 +122,14 @@ function problemsPage(operations: readonly Operation[]): string {
     .sort((left, right) => (left.code < right.code ? -1 : 1))
     .map(
       ({ code, status, title }) =>
-        `<h2 id="${code}">${code}</h2>\n<p>${String(status)}: ${title}. The answer's <code>detail</code> says what to do next.</p>`,
+        `<h2 id="${code}">${code}</h2>\n<p>${String(status)}: ${title}. The <code>detail</code> of the response says what to do next.</p>`,
     );
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Till: problems</title></head>
 <body>
 <h1>Problems</h1>
-<p>Every error answer is a problem document (RFC 9457) with one of these codes.</p>
+<p>Every error response is a problem document (RFC 9457) with one of these codes.</p>
 ${entries.join("\n")}
 </body>
 </html>

@@ -4,21 +4,24 @@ import type { Operation } from "./operation.ts";
 import { PreconditionFailed } from "./problems.ts";
 import { serialize } from "./serialize.ts";
 
-/** The tag of a representation: equal bodies have equal tags. */
+/** Computes the entity tag of a representation: equal bodies have equal tags. */
 export function entityTag(body: string | Uint8Array): string {
   return `"${digest(body).slice(0, 32)}"`;
 }
 
-/** The tags that an If-Match or If-None-Match names; weak ones, which proxies make of ours, count like strong ones. */
+/**
+ * Parses the tags of an If-Match or If-None-Match header. Weak tags, which proxies make of strong ones, count as
+ * strong.
+ */
 export function tagsOf(header: string): readonly string[] {
   return header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 }
 
-/** Throws PreconditionFailed where the current state is not one that the request's If-Match names, in any encoding. */
+/** Returns a check that throws PreconditionFailed if the current state does not match If-Match, in any encoding. */
 export function expectation(ifMatch: string, operation: Operation): (current: unknown) => void {
   if (!operation.conditional) {
     return () => {
-      throw new Defect(`${operation.id} honours If-Match and does not say so`);
+      throw new Defect(`${operation.id} checks If-Match but is not declared conditional`);
     };
   }
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
@@ -26,7 +29,7 @@ export function expectation(ifMatch: string, operation: Operation): (current: un
   return (current) => {
     if (tags.includes(entityTag(JSON.stringify(serialize(operation, current).body)))) return;
     throw new PreconditionFailed(
-      "Somebody changed the object since it was read. Read it again, then repeat the change with the new ETag.",
+      "The object has changed since you read it. Read it again, then repeat the change with the new ETag.",
     );
   };
 }

@@ -9,31 +9,33 @@ export interface MountDependencies {
   readonly idempotency: Idempotency;
   readonly rateLimiter: RateLimiter;
   readonly logger: Logger;
-  /** Tests: an answer that does not fit its record throws. Else it is logged, never a 500 after a commit. */
+  /**
+   * In tests, a response that does not match its record throws. In production it is logged, never a 500 after a commit.
+   */
   readonly strictAnswers: boolean;
 }
 
-/** The content encodings on offer, the one that compresses best first. */
+/** Supported content encodings, the most compact first. */
 export const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Compressed bytes of one body. */
+/** Compressed bytes of one body, by encoding. */
 export type CompressedForms = Partial<Record<Encoding, Buffer>>;
 
-/** What the middleware in server.ts has learned about a request. */
+/** Facts about a request that the middleware in server.ts has established. */
 export interface RequestState {
   requestId: string;
   clientAddress: string;
-  /** The answer carries a secret, so it is not compressed. */
+  /** The response contains a secret and must not be compressed. */
   isSecret?: true;
-  /** Where the compressed forms of the answer's body are kept for the next request; absent: nowhere. */
+  /** Cache for the compressed forms of the body, reused by later requests; absent if the body is not cached. */
   forms?: CompressedForms;
 }
 
-/** A request for an operation and its answer. */
+/** The Koa context of a request for an operation. */
 export type Exchange = Context & { state: RequestState; params?: Record<string, string> };
 
-/** Who calls, as authorization found it; nobody on public operations. */
+/** The authenticated caller; both fields are null on public operations. */
 export interface Caller {
   readonly principal: Principal | null;
   readonly standing: Standing | null;

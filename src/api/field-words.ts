@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a field takes, in the words of who sends JSON. */
+/** Names of JSON types as error messages use them. */
 const kinds: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
@@ -11,12 +11,12 @@ const kinds: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
-/** What limits of length count. */
+/** Units of length limits. */
 const counted: Readonly<Record<string, string>> = { string: " characters", array: " items" };
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-/** Sentences for the faults to which a record gives none of its own. Undefined: the library's sentence is good. */
+/** Error messages for faults without a message in the record's schema. Undefined keeps zod's own message. */
 export const fieldWords: z.core.$ZodErrorMap = (issue: RawIssue) => {
   switch (issue.code) {
     case "invalid_type": {

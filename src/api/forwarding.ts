@@ -6,12 +6,12 @@ import type { RequestState } from "./exchange.ts";
 
 const forwardingHeaders = ["X-Forwarded-For", "Forwarded", "X-Real-IP"] as const;
 
-/** How long after a warning the next one waits. */
+/** Minimum time between two warnings, in milliseconds. */
 const againMs = day;
 
 /**
- * Warns in the log, once a day, where a request has forwarding headers and no proxy is trusted, and has it remembered for
- * the next start and for `till config check`.
+ * Logs a warning, once a day, if a request carries forwarding headers although no proxy is trusted, and stores a note
+ * for the next start and for `till config check`.
  */
 export function noticeForwarding(deps: {
   readonly trustedProxies: readonly unknown[];
@@ -26,7 +26,7 @@ export function noticeForwarding(deps: {
     if (!isTrusting && isDue() && forwardingHeaders.some((name) => ctx.get(name) !== "")) {
       warnedAt = deps.clock.now();
       deps.logger.warn({ requestId: ctx.state.requestId }, untrustedForwarding);
-      // The request does not wait for a note, nor fail with it.
+      // The request neither waits for the note nor fails with it.
       deps.noteForwarding().catch((error: unknown) => {
         deps.logger.warn({ err: error }, "the store could not note untrusted forwarding headers");
       });

@@ -1,20 +1,20 @@
 import type Router from "@koa/router";
 import type { RequestState } from "./exchange.ts";
 
-/** Whether this process can serve, and what keeps it from it: short words without details of the inside. */
+/** Whether this process can serve requests, and which checks fail; without internal details. */
 export interface Readiness {
   readonly isReady: boolean;
   readonly checks: Readonly<Record<string, "ok" | "down">>;
-  /** Every configured provider of every network. One that is down keeps nobody from serving. */
+  /** Every configured provider of every network. A provider that is down does not make the process unready. */
   readonly providers: readonly {
     readonly network: string;
-    /** Its origin. */
+    /** The provider's origin (scheme and host). */
     readonly provider: string;
     readonly status: string;
   }[];
 }
 
-/** `/healthz` says that the process lives; `/readyz` that it can serve, else 503. Neither asks for a credential. */
+/** Serves `/healthz` (the process is alive) and `/readyz` (it can serve; 503 if not), without a credential. */
 export function mountHealth(
   router: Router<RequestState>,
   deps: { readonly readiness: () => Promise<Readiness> },

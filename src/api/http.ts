@@ -18,10 +18,10 @@ import { parseUrl } from "../kernel/url.ts";
 
 type Handler = Middleware<RequestState>;
 
-/** What a client may send as its own request id. */
+/** Accepted values of a client's own X-Request-Id. */
 const requestIdPattern = /^[\w.-]{1,64}$/;
 
-/** Names the request: its id, on every answer, log line and audit entry, and the client's address. */
+/** Determines the request id, which appears on the response, log lines and audit entries, and the client's address. */
 export function identifyRequest(deps: {
   readonly ids: IdSource;
   readonly clock: Clock;
@@ -42,20 +42,20 @@ export function identifyRequest(deps: {
   };
 }
 
-/** A target that names a host too (`GET http://host/path`) is read as its path; one that is none is refused. */
+/** Reduces an absolute request target (`GET http://host/path`) to its path and refuses a malformed one. */
 export function readTarget(): Handler {
   return async (ctx, next) => {
     const target = ctx.req.url ?? "";
     if (!target.startsWith("/") && target !== "*") {
       const url = parseUrl(target);
-      if (url === null) throw new InvalidRequest("The address of the request is none.");
+      if (url === null) throw new InvalidRequest("The request target is not a valid URL.");
       ctx.req.url = url.pathname + url.search;
     }
     await next();
   };
 }
 
-/** The one place where errors become answers. */
+/** Converts every error into a problem response. No other code does so. */
 export function answerProblems(deps: {
   readonly logger: Logger;
   readonly baseUrl: () => string;
@@ -79,7 +79,10 @@ export function answerProblems(deps: {
   };
 }
 
-/** What a rule refuses for now, such as a network without a provider, is no error of this program, and has no stack. */
+/**
+ * Logs a failure. A refusal by a rule, such as a network without a provider, is no defect and is logged without a
+ * stack.
+ */
 function logFailure(
   logger: Logger,
   requestId: string,
@@ -94,7 +97,10 @@ function logFailure(
   }
 }
 
-/** A line for each request, and its time; the address of a checkout is a secret of the payer and stays out. */
+/**
+ * Logs each request with its duration. It logs the route, not the path, because a checkout's path is the payer's
+ * secret.
+ */
 export function logRequests(deps: { readonly logger: Logger; readonly clock: Clock }): Handler {
   return async (ctx, next) => {
     const startedAt = deps.clock.now();
@@ -113,7 +119,7 @@ export function logRequests(deps: { readonly logger: Logger; readonly clock: Clo
   };
 }
 
-/** What every answer says to browsers. Pages and the docs add their own policy. */
+/** Sets the security headers of every response. Pages and the docs add their own policy. */
 export function secureHeaders(): Handler {
   return async (ctx, next) => {
     ctx.set({
@@ -126,7 +132,7 @@ export function secureHeaders(): Handler {
   };
 }
 
-/** A known path with another method: 405 with the methods that it has. OPTIONS is answered with them. */
+/** Answers a known path with another method by 405 and its allowed methods, and OPTIONS by the allowed methods. */
 export function refuseMethods(router: Router<RequestState>): Handler {
   const answer = router.allowedMethods() as unknown as Handler;
   return async (ctx, next) => {
@@ -136,11 +142,11 @@ export function refuseMethods(router: Router<RequestState>): Handler {
       ctx.remove("Allow");
       throw notFound();
     }
-    throw new MethodNotAllowed("Use one of the methods in the header Allow.");
+    throw new MethodNotAllowed("Use one of the methods listed in the Allow header.");
   };
 }
 
-/** Pages for people with the service that they show, ready for a router. */
+/** Mounts HTML pages on the service that they show. */
 export function mountPages<Service>(
   pages: readonly Page<Service>[],
   service: Service,
@@ -171,7 +177,7 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
   ctx.set("Content-Security-Policy", pageSecurityPolicy);
   if (answer.kind === "redirect") {
     ctx.redirect(answer.location);
-    // After a form the browser reads the page again.
+    // 303 makes the browser fetch the page with GET after a form.
     ctx.status = 303;
     return;
   }

@@ -11,39 +11,39 @@ import { idempotencyKeys } from "../platform/idempotency/table.ts";
 import { openWithPhrase, sealWithPhrase } from "../platform/secrets/encryption.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "./problems.ts";
 
-/** The longest Idempotency-Key, in characters. */
+/** Maximum length of an Idempotency-Key, in characters. */
 const keyLengthMax = 255;
-/** How many keys a process remembers to have seen, some 150 bytes each. */
+/** Number of recent claims that a process remembers, about 150 bytes each. */
 const recentMax = 20_000;
-/** How long an answer is kept. */
+/** How long a response is kept. */
 const keptFor = 24 * hour;
-/** How many answers are forgotten in one transaction. */
+/** Number of kept responses deleted in one transaction. */
 const pruneBatch = 1_000;
-/** How long a request waits for a twin that is in flight in this process, in milliseconds. */
+/** How long a request waits for an identical one in flight in this process, in milliseconds. */
 const twinWaitMs = 10_000;
 
-/** An answer as it is sent: only 2xx answers are kept. */
+/** A stored response; only 2xx responses are kept. */
 export interface KeptAnswer {
   readonly status: number;
-  /** The exact JSON text; empty for an answer without a body. */
+  /** The exact JSON text; empty for a response without a body. */
   readonly body: string;
 }
 
 export interface IdempotentRequest {
-  /** The value of the header; undefined where it is absent. */
+  /** The value of the header; undefined if absent. */
   readonly key: string | undefined;
-  /** Who asks for what: the credential's principal and the operation. */
+  /** The principal and the operation. */
   readonly scope: string;
-  /** Everything that makes the request what it is: path, query, body. */
+  /** Digest of the path, query and body. */
   readonly fingerprint: string;
-  /** Keep the answer sealed under the key, which the store does not hold. */
+  /** Encrypts the kept response with a key derived from the Idempotency-Key, which the store does not hold. */
   readonly isSecret: boolean;
 }
 
 export interface Idempotency {
   /**
-   * Runs `effect` once for a key: a second request with the same key and fingerprint gets the first one's answer.
-   * `effect` is given the context under which its service writes; the answer is kept in that very transaction.
+   * Runs `effect` once per key: a second request with the same key and fingerprint gets the first response. `effect`
+   * receives the context for its writes, and the response is stored in the same transaction.
    */
   run(
     request: IdempotentRequest,
@@ -54,8 +54,8 @@ export interface Idempotency {
 }
 
 /**
- * `key` is 32 bytes made for this purpose alone: the store names a claim by an HMAC, so that a stolen store does not
- * let anybody guess the Idempotency-Keys that sealed answers open with.
+ * Creates the idempotency store. `key` is 32 bytes used for nothing else: the store identifies a claim by an HMAC, so a
+ * stolen store does not help to guess the Idempotency-Keys that open sealed responses.
  */
 export function createIdempotency(deps: {
   readonly db: Database;
@@ -67,7 +67,7 @@ export function createIdempotency(deps: {
   /** Claims that this process has seen, oldest first. */
   const recent = new Set<string>();
 
-  /** Whether the claim was seen before; from now on it was. */
+  /** Returns whether the claim was seen before, and marks it as seen. */
   function isRecent(claim: string): boolean {
     const isKnown = recent.delete(claim);
     recent.add(claim);
@@ -85,14 +85,17 @@ export function createIdempotency(deps: {
     if (row === null) return null;
     if (row.fingerprint !== request.fingerprint) {
       throw new IdempotencyKeyReused(
-        "This Idempotency-Key belongs to another request. Use a new key, or send the same request again.",
+        "This Idempotency-Key was used for a different request. Use a new key, or send the same request again.",
       );
     }
     const body = row.isSealed ? openWithPhrase(phrase(request), row.body, claim) : row.body;
     return { status: row.status, body };
   }
 
-  /** Needs the caller's key and the server's, so that a stolen store cannot be searched for short keys. */
+  /**
+   * Derives the sealing phrase from the caller's and the server's key, so that short keys cannot be guessed from the
+   * store.
+   */
   function phrase(request: IdempotentRequest): string {
     return createHmac("sha256", deps.key)
       .update(`phrase\n${request.key ?? ""}`)
@@ -117,8 +120,8 @@ export function createIdempotency(deps: {
     effect: (context: WriteContext) => Promise<unknown>,
     present: (result: unknown) => KeptAnswer,
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
-    // A new key is the rule, and the store refuses a second answer for an old one: it is asked before only where this
-    // process has seen the key.
+    // Most keys are new, and the unique index refuses a second response for the same claim. So the store is read first
+    // only if this process has seen the claim.
     const earlier = isRecent(claim) ? await kept(claim, request) : null;
     if (earlier !== null) return { answer: earlier, isReplayed: true };
     let answer: KeptAnswer | undefined;
@@ -133,8 +136,8 @@ export function createIdempotency(deps: {
       const result = await effect(keeping);
       return { answer: answer ?? present(result), isReplayed: false };
     } catch (error) {
-      // A twin in another process may have been first: its answer is the answer. It shows as a refused row, or as a
-      // refusal of the service, which found the object in the state that the twin had left.
+      // Another process may have handled the same request first; then its response counts. That shows as a unique
+      // violation, or as a refusal by the service, which found the object already changed.
       if (!(error instanceof UniqueViolation) && !isRefusal(error)) throw error;
       const first = await kept(claim, request);
       if (first === null) throw error;
@@ -154,7 +157,7 @@ export function createIdempotency(deps: {
       const twin = inFlight.get(claim);
       if (twin !== undefined && !(await endsInTime(twin))) {
         throw new IdempotencyKeyInFlight(
-          "Wait until the first request has ended, then send this one again.",
+          "Wait until the first request has finished, then send this one again.",
           { retryAfterSeconds: 1 },
         );
       }
@@ -169,9 +172,7 @@ export function createIdempotency(deps: {
   };
 }
 
-/**
- * Forgets a batch of answers that have been kept long enough; true where more is waiting.
- */
+/** Deletes a batch of expired responses; returns true if more are left. */
 export async function pruneKeptAnswers(
   db: Database,
   now: Instant,
@@ -195,12 +196,12 @@ export async function pruneKeptAnswers(
 }
 
 function checkKey(key: string): void {
-  // Header values reach here as latin-1; printable ASCII is what a key is made of.
+  // Header values arrive as latin-1; a key must be printable ASCII.
   if (key.length < 1 || key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
     throw invalidField(
       { header: "Idempotency-Key" },
       "invalid_key",
-      `must have 1 to ${String(keyLengthMax)} printable characters`,
+      `must have 1 to ${String(keyLengthMax)} printable ASCII characters`,
     );
   }
 }
@@ -209,7 +210,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500;
 }
 
-/** Whether a twin ended, well or badly, before the wait was over. */
+/** Whether the identical request in flight ended, with or without an error, before the timeout. */
 async function endsInTime(twin: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {

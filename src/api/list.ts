@@ -5,25 +5,25 @@ import type { Address } from "../platform/chain/client.ts";
 import { parseTransactionHash } from "../platform/chain/transaction-hash.ts";
 import { instant } from "./record.ts";
 
-/** How many items a page has. A query is text, which `parsePage` reads; a client sends a number. */
+/** The page size. The query holds text, which `parsePage` converts; the OpenAPI document says integer. */
 export const limitParameter = z.string().optional().meta({
   type: "integer",
   minimum: 1,
   maximum: maxPageLimit,
   default: defaultPageLimit,
-  description: "Items a page.",
+  description: "Items per page.",
 });
 
-/** What every list takes in its query; `parsePage` reads it, and `mapPage` presents the answer. */
+/** The query parameters of every list; `parsePage` reads them and `mapPage` presents the page. */
 export const pageParameters = {
   limit: limitParameter,
   cursor: z
     .string()
     .optional()
-    .meta({ description: "The `nextCursor` of the page before, with the same filters." }),
+    .meta({ description: "The `nextCursor` of the previous page, with the same filters." }),
 };
 
-/** One or several of some values, separated by commas: `status=open,paid`. One that is given twice counts once. */
+/** One or more of the given values, separated by commas: `status=open,paid`. Duplicates are ignored. */
 export function oneOrMore<const V extends string>(values: readonly V[]) {
   const any = `(${values.join("|")})`;
   return z
@@ -31,57 +31,57 @@ export function oneOrMore<const V extends string>(values: readonly V[]) {
     .regex(new RegExp(`^${any}(,${any}){0,${String(values.length - 1)}}$`), {
       error: `must be one or more of ${values.join(", ")}, separated by commas`,
     })
-    .meta({ description: "One of these, or several separated by commas." })
+    .meta({ description: "One value, or several separated by commas." })
     .transform((text) => [...new Set(text.split(","))] as V[]);
 }
 
-/** A symbol, code or name that is compared as a whole. */
+/** A symbol, code or name that must match exactly. */
 export const exactly = (description: string) =>
   z.string().min(1).max(exactLengthMax).meta({ description });
 const exactLengthMax = 50;
 
-const momentFrom = () => instant().meta({ description: "From this moment on." });
-const momentBefore = () => instant().meta({ description: "Before this moment." });
+const momentFrom = () => instant().meta({ description: "At or after this time." });
+const momentBefore = () => instant().meta({ description: "Before this time." });
 
-/** Every list names the time that it filters by. */
+/** Time filters of a list are named after the time they compare. */
 export const createdTimes = {
   createdFrom: momentFrom().optional(),
   createdTo: momentBefore().optional(),
 };
 export const paidTimes = { paidFrom: momentFrom().optional(), paidTo: momentBefore().optional() };
 
-/** The moment of a time in a query. */
+/** Converts a time from a query to epoch milliseconds. */
 export function momentOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** A transaction's hash as explorers show it, or their link; read as 64 lower-case hex digits. */
+/** A transaction hash as explorers show it, or a link to it; parsed to 64 lower-case hex digits. */
 export const transactionHash = () =>
   z
     .string()
     .max(hashTextMax)
     .refine((text) => parseTransactionHash(text) !== null, {
-      error: "must be a transaction's hash: 64 hex digits, with or without 0x",
+      error: "must be a transaction hash: 64 hex digits, with or without 0x",
     })
-    .meta({ description: "As an explorer shows it." })
+    .meta({ description: "As a block explorer shows it." })
     .transform((text) => parseTransactionHash(text) ?? "");
 const hashTextMax = 200;
 
 export interface FoundAddress {
   readonly address: Address;
-  /** In the network's form. */
+  /** The address in its network's notation. */
   readonly shown: string;
 }
 
-/** An address of any network. */
+/** An address on any network. */
 export const anyAddress = () =>
   z
     .string()
     .max(addressLengthMax)
     .refine((text) => readAddress(text) !== null, {
-      error: "must be an address as its network writes it, such as T… or 0x…",
+      error: "must be an address in its network's notation, such as T… or 0x…",
     })
-    .meta({ description: "As its network writes it." })
+    .meta({ description: "In its network's notation." })
     .transform((text) => readAddress(text) ?? noAddress);
 const addressLengthMax = 100;
 const noAddress: FoundAddress = { address: "", shown: "" };

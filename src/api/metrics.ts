@@ -9,7 +9,7 @@ import { digest } from "../kernel/digest.ts";
 import type { RequestState } from "./exchange.ts";
 import { Unauthenticated } from "./problems.ts";
 
-/** Counts each request and its time, under the pattern of its path: paths themselves are without number. */
+/** Counts each request and its duration by route pattern, because the number of distinct paths is unbounded. */
 export function measureRequests(metrics: Metrics): Middleware<RequestState> {
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -26,8 +26,8 @@ export function measureRequests(metrics: Metrics): Middleware<RequestState> {
 }
 
 /**
- * `/metrics`, for Prometheus. With a token it asks for that; without one it answers on this machine alone, and not to
- * what a proxy passes on: elsewhere it is not there.
+ * Serves `/metrics` for Prometheus. With a token configured, a request must send it. Without one, only direct requests
+ * from this machine are answered, not those forwarded by a proxy; all others get 404.
  */
 export function mountMetrics(
   router: Router<RequestState>,
@@ -42,7 +42,7 @@ export function mountMetrics(
       if (isPassedOn || !isLoopback(ctx.state.clientAddress)) throw notFound();
     } else if (!isSame(bearerOf(ctx.get("Authorization")), deps.token)) {
       throw new Unauthenticated(
-        "Send the token of TILL_METRICS_TOKEN in the header Authorization: Bearer …",
+        "Send the value of TILL_METRICS_TOKEN in the header Authorization: Bearer …",
       );
     }
     const { contentType, body } = await deps.scrape();
@@ -55,7 +55,7 @@ function bearerOf(authorization: string): string {
   return /^Bearer +([^ ]+)$/i.exec(authorization)?.[1] ?? "";
 }
 
-/** Compares digests, so that the time tells nothing of the token. */
+/** Compares digests in constant time, so that timing reveals nothing about the token. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(Buffer.from(digest(given)), Buffer.from(digest(token)));
 }

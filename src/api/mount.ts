@@ -5,12 +5,12 @@ import type { MountDependencies, RequestState } from "./exchange.ts";
 import type { Operation } from "./operation.ts";
 import { parseCall } from "./parse-call.ts";
 
-/** Puts something on the router; how, it knows itself. */
+/** Registers its routes on a router. */
 export type Mountable = (router: Router<RequestState>) => void;
 
 /**
- * Operations with the service that they call, ready for a router. The order is the same for each: limits,
- * authenticate, authorise, parse, handle once per Idempotency-Key, check the answer, send.
+ * Mounts operations on the service that they call. The order is the same for each: rate limits, authentication,
+ * authorization, parsing, the handler (once per Idempotency-Key), validation of the response, sending.
  */
 export function mountOperations<Service>(
   operations: readonly Operation<Service>[],

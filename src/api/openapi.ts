@@ -54,7 +54,7 @@ function headersOf(names: readonly ResponseHeader[]): Json {
 
 function describeSuccess(operation: Operation, { headers }: DeclaredResponse): Json {
   if (operation.record === null)
-    return { description: "Done; no body.", headers: headersOf(headers) };
+    return { description: "Success, without a body.", headers: headersOf(headers) };
   const schema = reference("schemas", recordName(operation.record));
   return {
     description: operation.summary,
@@ -65,7 +65,7 @@ function describeSuccess(operation: Operation, { headers }: DeclaredResponse): J
 
 function describeNotModified({ headers }: DeclaredResponse): Json {
   return {
-    description: "The representation still has a tag that `If-None-Match` names; no body.",
+    description: "`If-None-Match` names the current ETag; no body.",
     headers: headersOf(headers),
   };
 }
@@ -82,7 +82,7 @@ function describeProblems({ problems, headers }: DeclaredResponse): Json {
   };
 }
 
-/** `rate_limited` → RateLimited; several codes are joined by Or. */
+/** Names a response by its codes: `rate_limited` → RateLimited; several are joined by Or. */
 function responseName({ status, problems }: DeclaredResponse): string {
   if (status === 304) return "NotModified";
   return problems
@@ -95,7 +95,7 @@ function responseName({ status, problems }: DeclaredResponse): string {
     .join("Or");
 }
 
-/** The responses that two or more operations share word for word, by their names among the components. */
+/** Returns the responses that two or more operations have in common, by component name. */
 function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, Json> {
   const uses = new Map<string, { name: string; response: Json; count: number }>();
   for (const declared of operations.flatMap(responsesOf)) {
@@ -110,7 +110,7 @@ function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, 
   const shared = new Map<string, Json>();
   const byCount = [...uses.values()].sort((one, other) => other.count - one.count);
   for (const { name, response, count } of byCount) {
-    // Where the same problems come with other headers, the rarer variant stays with its operations.
+    // If the same problems occur with different headers, the rarer variant is written out in its operations.
     if (count > 1 && !shared.has(name)) shared.set(name, response);
   }
   return new Map([...shared].sort(([one], [other]) => (one < other ? -1 : 1)));
@@ -139,12 +139,12 @@ function describe(operation: Operation): string {
   return operation.description === null ? needs : `${operation.description}\n\n${needs}`;
 }
 
-/** Where the API is on a machine that runs Till with its default settings: what the document in docs/ names. */
+/** The API's address with default settings on the local machine, used by the document in docs/. */
 const localServer = "http://127.0.0.1:8080/v1";
 
 /**
- * The OpenAPI 3.1 document of the operations. `server` is what the paths begin with, up to the version segment; one
- * that starts with a slash is on the host that serves the document.
+ * Builds the OpenAPI 3.1 document of the operations. `server` is the URL prefix of all paths, up to the version
+ * segment; one that starts with a slash is relative to the host that serves the document.
  */
 export function openApiDocument(
   operations: readonly Operation[],
@@ -188,7 +188,7 @@ export function openApiDocument(
       title: "Till",
       version,
       description:
-        "Invoices paid in crypto tokens, straight into the merchant's own wallets. Amounts are decimal text, times ISO 8601 with milliseconds and Z, errors RFC 9457 problem documents.",
+        "Invoices paid in crypto tokens directly into the merchant's own wallets. Amounts are decimal strings, times are ISO 8601 with milliseconds and Z, errors are RFC 9457 problem documents.",
       license,
     },
     servers: [{ url: server }],
@@ -204,7 +204,7 @@ export function openApiDocument(
   };
 }
 
-/** The record of problems, with every code that an operation, or a request for none, may be answered with. */
+/** Returns the schema of problems with every code that any request may get. */
 function problemSchema(
   schemas: Readonly<Record<string, Json>>,
   operations: readonly Operation[],
@@ -215,7 +215,7 @@ function problemSchema(
   const code = {
     type: "string",
     enum: [...codes].sort(),
-    description: "Stable: what a client decides by. A later version may add codes.",
+    description: "Stable; base client decisions on it. Later versions may add codes.",
   };
   return { ...schema, properties: { ...schema.properties, code } };
 }
@@ -226,19 +226,19 @@ const groupDescriptions: Readonly<Record<Group, string>> = {
   Auth: "Registration, sessions and passwords of dashboard users.",
   Organizations: "Organizations and their verification.",
   Users: "Members of an organization and invitations.",
-  "API Keys": "Keys by which programs act for an organization.",
+  "API Keys": "Keys with which programs act for an organization.",
   Customers: "The merchant's customers.",
-  Networks: "The enabled networks, with their tokens and required confirmations.",
+  Networks: "The enabled networks with their tokens and required confirmations.",
   Wallets: "Addresses and extended public keys that receive payments.",
   Invoices: "Requests for payment.",
-  Checkout: "What a payer sees and sends; needs no credential.",
-  Payments: "Payments of invoices, and transfers that wait for a decision.",
-  Webhooks: "Endpoints that events are delivered to, their deliveries, and the events themselves.",
-  Usage: "What the organization has used of its plan.",
+  Checkout: "The payer's view of an invoice; needs no credential.",
+  Payments: "Payments of invoices, and transfers that await a decision.",
+  Webhooks: "Webhook endpoints, their deliveries, and the events themselves.",
+  Usage: "The organization's usage of its plan.",
   Billing: "Plans, the organization's subscription and the platform's invoices to it.",
-  Analytics: "Figures and series of an organization's payments and invoices.",
+  Analytics: "Metrics and time series of an organization's payments and invoices.",
   "Audit Logs": "Who changed what, and when.",
-  Admin: "The platform's own view across organizations; for its admins and keys alone.",
+  Admin: "Platform administration across organizations; only for platform admins and platform API keys.",
 };
 
 const securitySchemes = {
@@ -251,7 +251,7 @@ const headerParameterObjects = {
     name: "Idempotency-Key",
     in: "header",
     required: false,
-    description: "Makes a repeated request have one effect: the first answer is kept for 24 hours.",
+    description: "Makes retries safe: a repeated request gets the first response, which is kept for 24 hours.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   },
   IfMatch: {
@@ -259,14 +259,14 @@ const headerParameterObjects = {
     in: "header",
     required: false,
     description:
-      "The ETag that was read: the change is refused with 412 when the object has another one.",
+      "The ETag that was read. If the object's ETag differs, the change is refused with 412.",
     schema: { type: "string" },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
     required: false,
-    description: "The ETag that is known: 304 without a body while it holds.",
+    description: "A known ETag. If it is still current, the response is 304 without a body.",
     schema: { type: "string" },
   },
 };

@@ -27,7 +27,7 @@ export type Group = (typeof groups)[number];
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** Every name that a path may hold in braces, and what it is there. */
+/** Every parameter name that a path may contain, with its kind of id; null for a parameter that is not an id. */
 export const pathParameters = {
   organizationId: "organization",
   membershipId: "membership",
@@ -57,16 +57,16 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
   ? { readonly [K in Name]: ParameterValue<K> } & PathParams<Rest>
   : unknown;
 
-/** What a handler is given. The actor and the organization are there as the operation's access promises. */
+/** The input of a handler. `actor` and `organizationId` are present as the operation's access guarantees. */
 export type Call<A extends Access, Path extends string, Query, Body, Result> = {
   readonly params: PathParams<Path>;
   readonly query: Query;
   readonly body: Body;
-  /** To be handed to the one service call, and by it to `db.write`. */
+  /** Passed to the service call, which passes it to `db.write`. */
   readonly context: WriteContext;
   /**
-   * Throws PreconditionFailed where the request's `If-Match` does not name the current state. A service that changes
-   * an object calls it inside its transaction with what it read there.
+   * Throws PreconditionFailed if the request's `If-Match` does not name the current state. A service that changes an
+   * object calls it inside its transaction with the state it read there.
    */
   readonly expect: (current: Result) => void;
 } & (A extends { kind: "public" }
@@ -91,7 +91,7 @@ interface Declaration<
   readonly id: string;
   readonly group: Group;
   readonly method: Method;
-  /** Below /v1. */
+  /** Path below /v1. */
   readonly path: Path;
   readonly summary: string;
   readonly description?: string;
@@ -99,27 +99,27 @@ interface Declaration<
   readonly request?: { readonly query?: Q; readonly body?: B };
   readonly response:
     { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
-  /** The problems of its own that it may answer, beside those which every operation of its kind has. */
+  /** Problems specific to this operation, in addition to those of every operation of its kind. */
   readonly errors: readonly ProblemClass[];
-  /** Which limit counts its calls; by default the credential's. */
+  /** The rate limit that counts its calls; `credential` by default. */
   readonly limit?: RateLimitName;
-  /** False where the Idempotency-Key is ignored: the operations that give out sessions. */
+  /** False for operations that issue sessions: they ignore the Idempotency-Key. */
   readonly idempotent?: false;
-  /** It honours `If-Match`, as every PATCH does: its handler calls `expect` with what it is about to change. */
+  /** Supports `If-Match`, as every PATCH does: its handler calls `expect` with the object it is about to change. */
   readonly conditional?: true;
-  /** The answer carries a secret: it is kept sealed, under a key made from the Idempotency-Key, and not compressed. */
+  /** The response contains a secret: it is stored encrypted under the Idempotency-Key and never compressed. */
   readonly secretAnswer?: true;
   readonly handle: (
     service: Service,
     call: Call<A, Path, QueryOf<Q>, z.output<B>, Result>,
   ) => Promise<Result>;
-  /** Pure: it also runs inside the transaction, to keep the answer for an Idempotency-Key. */
+  /** Must be pure: it also runs inside the transaction to store the response for an Idempotency-Key. */
   readonly present: (result: Result) => z.input<R>;
-  /** True where the result is that of an earlier request, found by the service itself: the answer's header says so. */
+  /** True if the service itself found the result of an earlier request; sets the Idempotent-Replayed header. */
   readonly isReplayed?: (result: Result) => boolean;
 }
 
-/** A declared operation, with its types put away: what the readers of the list see. */
+/** A declared operation with its types erased, as the router and the document generators read it. */
 export interface Operation<Service = never> {
   readonly id: string;
   readonly group: Group;
@@ -154,7 +154,7 @@ export interface AnyCall {
 }
 
 /**
- * Declares operations of one service: routing, parsing, authorization, idempotency, limits, the check of the answer,
+ * Declares operations of one service. Routing, parsing, authorization, idempotency, rate limits, response validation,
  * the OpenAPI document, the reference page and the contract tests all read this one value. Access has no default.
  */
 export function operationsOf<Service>() {
@@ -184,7 +184,7 @@ export function operationsOf<Service>() {
       conditional: declared.method === "PATCH" || declared.conditional === true,
       secretAnswer: declared.secretAnswer === true,
       handle: (service: Service, call: AnyCall) =>
-        // The pipeline in mount.ts has parsed and authorized the call by this very declaration.
+        // mount.ts has parsed and authorized the call by this declaration, so the cast is safe.
         declared.handle(service, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),
       present: (result: unknown) => declared.present(result as Result),
       isReplayed: (result: unknown) => declared.isReplayed?.(result as Result) === true,
@@ -192,7 +192,7 @@ export function operationsOf<Service>() {
   };
 }
 
-/** Whether a POST says all that it has to say without a body: one that has no field which must be there. */
+/** Whether a POST may be sent without a body because it has no required fields. */
 export function mayLackBody({ method, body }: Operation): boolean {
   return method === "POST" && (body === null || body.safeParse({}).success);
 }

@@ -1,7 +1,9 @@
 import type { RateLimitName } from "./rate-limits.ts";
 import type { KeptBody } from "./representation.ts";
 
-/** An answer in HTML, a redirect on this instance after a form, or a file whose name changes with what is in it. */
+/**
+ * The response of a page: HTML, a redirect within this instance after a form, or a static file with a versioned name.
+ */
 export type PageAnswer =
   | { readonly kind: "html"; readonly status: 200 | 404 | 409 | 503; readonly html: string }
   | { readonly kind: "redirect"; readonly location: string }
@@ -14,14 +16,14 @@ export interface PageCall {
   readonly form: URLSearchParams;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** The languages that the browser asks for. */
+  /** The Accept-Language header, at most 200 characters. */
   readonly acceptLanguage: string;
 }
 
-/** A page for people, beside the operations for programs: the same routing, limits and request ids. */
+/** An HTML page, with the same routing, rate limits and request ids as operations. */
 export interface Page<Service = never> {
   readonly method: "GET" | "POST";
-  /** From the root, with names in braces. */
+  /** Path from the root, with parameter names in braces. */
   readonly path: string;
   readonly limit: RateLimitName;
   readonly handle: (service: Service, call: PageCall) => Promise<PageAnswer>;
@@ -33,8 +35,8 @@ export function pagesOf<Service>() {
 }
 
 /**
- * What a page may do: everything from this host, no inline script or style, no frame, no other host.
- * Pictures may be data, which the QR code is.
+ * Content Security Policy of pages: resources from this host only, no inline scripts or styles, no framing. Images may
+ * be data URLs, which the QR code is.
  */
 export const pageSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -10,7 +10,7 @@ import { pathParameter } from "./path-parameter.ts";
 import { UnsupportedMediaType } from "./problems.ts";
 import { parseBody, parseQuery } from "./request.ts";
 
-/** Everything that the handler is given, checked by the operation's declaration. */
+/** Parses and validates a request by the operation's declaration. */
 export async function parseCall(
   ctx: Exchange,
   operation: Operation,
@@ -35,7 +35,7 @@ export async function parseCall(
   };
 }
 
-/** What an operation without a record for its body lets through: nothing, or an object without fields. */
+/** Accepted body of a POST without a body schema: an object without fields. */
 const emptyBody = z.strictObject({});
 
 async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
@@ -44,13 +44,13 @@ async function bodyOf(ctx: Exchange, operation: Operation): Promise<unknown> {
   if (!hasBody) {
     if (operation.body === null) return undefined;
     if (mayLackBody(operation)) return operation.body.parse({});
-    throw new InvalidRequest("This operation needs a JSON body.");
+    throw new InvalidRequest("This operation requires a JSON body.");
   }
   if (operation.body === null && operation.method !== "POST") {
-    throw new InvalidRequest("This operation takes no body: send the request without one.");
+    throw new InvalidRequest("This operation takes no body. Send the request without one.");
   }
   if (ctx.is("application/json") === false) {
-    throw new UnsupportedMediaType("Send JSON, with the header Content-Type: application/json.");
+    throw new UnsupportedMediaType("Send JSON with the header Content-Type: application/json.");
   }
   const body = parseBody(operation.body ?? emptyBody, await readJson(ctx));
   return operation.body === null ? undefined : body;

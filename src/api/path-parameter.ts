@@ -3,13 +3,13 @@ import { idPattern } from "../kernel/id.ts";
 import type { Exchange } from "./exchange.ts";
 import { pathParameters } from "./operation.ts";
 
-/** The parameters that are no id of a kind. */
+/** Formats of the path parameters that are not ids. */
 const wordPatterns: Partial<Record<keyof typeof pathParameters, RegExp>> = {
   checkoutId: /^chk_[0-9a-z]{26,64}$/,
   queue: /^[\w-]{1,64}$/,
 };
 
-/** A parameter of the path; one that has not the form of its kind is a 404, like an id of nothing. */
+/** Returns a path parameter. A malformed one is a 404, like an unknown id. */
 export function pathParameter(ctx: Exchange, name: keyof typeof pathParameters): string {
   const value = ctx.params?.[name] ?? "";
   const kind = pathParameters[name];

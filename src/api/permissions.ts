@@ -1,47 +1,49 @@
-/** Roles in an organization, weakest first: each may what the one before it may. */
+/** Roles in an organization, weakest first. Each role includes the permissions of the weaker ones. */
 export const roles = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
 
-/** Scopes of an API key. `write` contains `read`; each other pair is separate, so a key names every scope it needs. */
+/** Scopes of an API key. `write` includes `read`; otherwise a key must name every scope that it needs. */
 export const scopes = ["read", "write", "billing", "platform"] as const;
 export type Scope = (typeof scopes)[number];
 
 interface Rule {
-  /** The weakest role that has the permission; null where no role in an organization has it. */
+  /** The weakest role that has the permission; null if no role in an organization has it. */
   readonly role: Role | null;
-  /** The key's scope that has the permission. Every permission names one: each operation accepts both credentials. */
+  /**
+   * The scope that grants the permission to an API key. Never null, because every operation accepts both credentials.
+   */
   readonly scope: Scope;
   readonly means: string;
 }
 
 /**
- * Who may do what: the only table of permissions. Operations name a row; docs/permissions.md prints it.
- * `write` is what an admin may. What only an owner may has a scope of its own, which only an owner can grant.
+ * The only table of permissions. Operations name a row; docs/permissions.md is generated from it. The scope `write`
+ * matches the role admin. Permissions of owners have their own scope, which only an owner can grant.
  */
 export const permissions = {
   "organization:read": {
     role: "viewer",
     scope: "read",
-    means: "Read everything of the organization",
+    means: "Read everything in the organization",
   },
   "organization:write": {
     role: "admin",
     scope: "write",
-    means: "Change the profile, submit for review",
+    means: "Change the profile and submit it for review",
   },
   "members:write": {
     role: "admin",
     scope: "write",
-    means: "Invite, change and remove members below oneself",
+    means: "Invite, change and remove members with a lower role",
   },
-  "api-keys:write": { role: "admin", scope: "write", means: "Make and revoke API keys" },
+  "api-keys:write": { role: "admin", scope: "write", means: "Create and revoke API keys" },
   "customers:write": { role: "member", scope: "write", means: "Create and change customers" },
   "wallets:write": {
     role: "admin",
     scope: "write",
     means: "Register and archive receiving wallets",
   },
-  "webhooks:write": { role: "admin", scope: "write", means: "Create, change and replay webhooks" },
+  "webhooks:write": { role: "admin", scope: "write", means: "Create and change webhook endpoints, and replay deliveries" },
   "invoices:write": {
     role: "member",
     scope: "write",
@@ -53,18 +55,18 @@ export const permissions = {
     means: "Accept, reject and allocate payments",
   },
   "billing:write": { role: "owner", scope: "billing", means: "Select and change the plan" },
-  "platform:read": { role: null, scope: "platform", means: "Read across organizations" },
+  "platform:read": { role: null, scope: "platform", means: "Read data of all organizations" },
   "platform:write": {
     role: null,
     scope: "platform",
-    means: "Decide about organizations and their billing",
+    means: "Manage organizations and their billing",
   },
 } as const satisfies Record<string, Rule>;
 
 export type Permission = keyof typeof permissions;
 export const permissionNames = Object.keys(permissions) as Permission[];
 
-/** Whether a role is at least as strong as another. */
+/** Whether a role is at least as strong as the needed one. */
 export function roleCovers(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
@@ -74,13 +76,13 @@ export function roleMay(role: Role, permission: Permission): boolean {
   return needed !== null && roleCovers(role, needed);
 }
 
-/** Whether a key with these scopes has a permission. */
+/** Whether a key with these scopes has the permission. */
 export function scopesMay(held: readonly string[], permission: Permission): boolean {
   const needed: Scope = permissions[permission].scope;
   return held.includes(needed) || (needed === "read" && held.includes("write"));
 }
 
-/** The table in Markdown, for docs/permissions.md. */
+/** Renders the permissions table in Markdown, for docs/permissions.md. */
 export function permissionsReference(): string {
   const mark = (may: boolean) => (may ? "yes" : "");
   const lines = Object.entries(permissions).map(([name, rule]) => {
@@ -93,13 +95,13 @@ export function permissionsReference(): string {
   return [
     "# Permissions",
     "",
-    "Printed from the one table in `src/api/permissions.ts`. A platform permission is also held by the admins of the platform organization.",
+    "Generated from the table in `src/api/permissions.ts`. Admins of the platform organization also hold every platform permission.",
     "",
-    "A key has the scopes that it names; only `write` contains another, `read`. Who can grant a scope to a new key:",
+    "A key has exactly the scopes it names, except that `write` includes `read`. Who can grant a scope to a new key:",
     "",
     "- `read` and `write`: owners and admins of the organization, keys that have the scope themselves, and the operator at the terminal.",
-    "- `billing`: owners of the organization and the operator at the terminal (`till key create`). No key can grant it, one with `billing` included.",
-    "- `platform`: admins of the platform organization, for its keys alone, and the operator at the terminal. No key can grant it.",
+    "- `billing`: owners of the organization and the operator at the terminal (`till key create`). No key can grant it, not even one with `billing`.",
+    "- `platform`: admins of the platform organization, only to that organization's keys, and the operator at the terminal. No key can grant it.",
     "",
     `| permission | means | ${columns.join(" | ")} |`,
     `| --- | --- | ${columns.map(() => "---").join(" | ")} |`,

@@ -6,7 +6,7 @@ import { responseRecord } from "./record.ts";
 export const Unauthenticated = defineProblem({
   code: "unauthenticated",
   status: 401,
-  title: "A good credential is needed",
+  title: "A valid credential is required",
 });
 export const Forbidden = defineProblem({ code: "forbidden", status: 403, title: "Not allowed" });
 export const OrganizationSuspended = defineProblem({
@@ -20,7 +20,7 @@ export const suspendedAdvice =
 export const MethodNotAllowed = defineProblem({
   code: "method_not_allowed",
   status: 405,
-  title: "The path has no such method",
+  title: "The path does not support this method",
 });
 export const PreconditionFailed = defineProblem({
   code: "precondition_failed",
@@ -68,7 +68,7 @@ export const InternalError = defineProblem({
   title: "Something went wrong on our side",
 });
 
-/** What any request may be answered, whether its path is an operation's or none. */
+/** Problems that any request may get, even one that matches no operation. */
 export const problemsOfAnyRequest = [
   InvalidRequest,
   NotFound,
@@ -81,7 +81,7 @@ export const problemsOfAnyRequest = [
 export const ProblemRecord = responseRecord("Problem", {
   type: z.string().meta({
     description:
-      "A reference without a host, relative to the instance, at which the problem is explained. Compare `code` instead.",
+      "A relative reference, without a host, to the page that explains the problem. Compare `code` instead.",
   }),
   title: z.string(),
   status: z.int(),
@@ -106,12 +106,12 @@ export const ProblemRecord = responseRecord("Problem", {
     )
     .meta({
       description:
-        "Every wrong value of the request. Each has exactly one of `pointer`, `parameter` and `header`.",
+        "Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`.",
     }),
 });
 
 /**
- * Returns the body of an error answer (RFC 9457). An error that is not a Problem tells the caller only the request id.
+ * Returns the body of an error response (RFC 9457). For an error that is not a Problem, it reveals only the request id.
  */
 export function problemDocument(
   error: unknown,
@@ -122,7 +122,7 @@ export function problemDocument(
     error instanceof Problem
       ? error
       : new InternalError(
-          `Try again; if it stays, give the operator this request id: ${requestId}. The log line with it says more.`,
+          `Try again. If the error persists, give the operator this request id: ${requestId}. The log entry with this id has the details.`,
         );
   return {
     type: problemType(problem.code, baseUrl),
@@ -137,9 +137,9 @@ export function problemDocument(
 
 /**
  * Returns the `type` of a problem: a URI reference (RFC 9457, section 3.1.1) that a client resolves against the URL of
- * its request. It has no host, so that a kind of problem has the same type at every address of an instance. It has the
- * full path, the base URL's own included, as the RFC recommends for relative references: it leads to the instance's
- * page of problems below a proxy's path prefix too.
+ * its request. It has no host, so a kind of problem has the same type at every address of an instance. It includes the
+ * full path with the base URL's prefix, as the RFC recommends for relative references, so that it also resolves behind
+ * a proxy's path prefix.
  */
 export function problemType(code: string, baseUrl: string): string {
   const prefix = parseUrl(baseUrl)?.pathname.replace(/\/+$/, "") ?? "";

@@ -2,17 +2,17 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { addressGroup } from "./client-address.ts";
 import { RateLimited } from "./problems.ts";
 
-/** What a limit counts by, and over how long. Its quota is a setting. */
+/** The key and the window of a rate limit. Its quota is a setting. */
 interface Limit {
   readonly by: "credential" | "client";
   readonly seconds: number;
 }
 
-/** The limits that operations and pages name. Each process counts for itself. */
+/** The rate limits that operations and pages name. Each process counts separately. */
 export const rateLimits = {
-  /** Every operation with a credential. */
+  /** Every operation with a credential, per credential. */
   credential: { by: "credential", seconds: 60 },
-  /** Looking at a checkout. */
+  /** Viewing a checkout. */
   checkout: { by: "client", seconds: 60 },
   /** Submitting a transaction hash. */
   submit: { by: "client", seconds: 60 },
@@ -33,21 +33,21 @@ export interface RateLimitState {
 }
 
 export interface RateLimiter {
-  /** Counts a call; null where limits are switched off. Throws RateLimited, with the state for the headers. */
+  /** Counts a call; returns null if rate limits are off. Throws RateLimitExceeded with the state for the headers. */
   count(name: RateLimitName, key: string): Promise<RateLimitState | null>;
 }
 
 export class RateLimitExceeded extends RateLimited {
   readonly state: RateLimitState;
   constructor(state: RateLimitState) {
-    super(`Wait ${String(state.resetSeconds)} s before the next request of this kind.`, {
+    super(`Wait ${String(state.resetSeconds)} seconds before the next request of this kind.`, {
       retryAfterSeconds: state.resetSeconds,
     });
     this.state = state;
   }
 }
 
-/** Limits of this process. `scale` multiplies every quota; 0 switches them off. */
+/** Creates rate limits kept in this process. `scale` multiplies every quota; 0 switches rate limits off. */
 export function createRateLimiter(
   quotas: Readonly<Record<RateLimitName, number>>,
   scale: number,
@@ -84,7 +84,7 @@ export function createRateLimiter(
   };
 }
 
-/** The headers of the IETF's RateLimit draft. */
+/** Returns the headers of the IETF RateLimit draft. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   return {
     "RateLimit-Policy": `"${state.name}";q=${String(state.quota)};w=${String(state.windowSeconds)}`,

@@ -5,13 +5,13 @@ import { idPattern, type Id, type IdKind } from "../kernel/id.ts";
 import { parseUrl } from "../kernel/url.ts";
 
 /**
- * The named records of the wire. Each is declared once, by the feature that owns it; the OpenAPI document's components,
- * the reference page, the parsing of requests and the check of answers are derived from it.
+ * The named records of the API. Each is declared once, by the feature that owns it. The OpenAPI components, the
+ * reference page, request parsing and response validation derive from it.
  */
 const named = z.registry<{ id: string }>();
 const names = new Map<string, z.ZodType>();
 
-/** Registers a record under its public name; a second one of that name is a defect. */
+/** Registers a record under its public name. Throws a Defect if the name is taken. */
 export function record<S extends z.ZodType>(name: string, schema: S): S {
   if (names.has(name)) throw new Defect(`the record ${name} is declared twice`);
   names.set(name, schema);
@@ -19,17 +19,17 @@ export function record<S extends z.ZodType>(name: string, schema: S): S {
   return schema;
 }
 
-/** A request's record: fields that it does not name are refused. */
+/** Declares a request's record; unknown fields are refused. */
 export function requestRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
   return record(name, z.strictObject(shape));
 }
 
-/** An answer's record: every field is there, nullable where it may be missing. */
+/** Declares a response's record. All fields are present; missing values are null. */
 export function responseRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
   return record(name, z.object(shape));
 }
 
-/** `{ data, nextCursor }` of one kind of item. */
+/** Declares a page of one kind of item: `{ data, nextCursor }`. */
 export function listRecord<S extends z.ZodType>(name: string, item: S) {
   return record(name, z.object({ data: z.array(item), nextCursor: z.string().nullable() }));
 }
@@ -40,11 +40,11 @@ export function recordName(schema: z.ZodType): string {
   return name;
 }
 
-/** Removes what zod adds to a schema and no reader of the document needs. */
+/** Removes parts of zod's JSON Schema that readers of the document do not need. */
 const concise = {
   io: "input",
   override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
-    // zod writes a pattern of several hundred letters beside these formats; the format says it.
+    // zod adds a pattern of several hundred characters to these formats, although the format is enough.
     if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
       delete jsonSchema.pattern;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
@@ -52,13 +52,13 @@ const concise = {
   },
 } as const;
 
-/** A schema that has no name, such as a query parameter's, as JSON Schema (2020-12). */
+/** Describes an unnamed schema, such as a query parameter's, as JSON Schema (2020-12). */
 export function describeSchema(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, concise);
   return described;
 }
 
-/** Every record as JSON Schema (2020-12) with references between them, by name. */
+/** Returns every record as JSON Schema (2020-12) by name, with references between them. */
 export function recordSchemas(): Record<string, Record<string, unknown>> {
   const { schemas } = z.toJSONSchema(named, {
     uri: (id) => `#/components/schemas/${id}`,
@@ -74,42 +74,42 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
   );
 }
 
-// --- the parts that records are made of --------------------------------------------------------------------------
+// --- building blocks of records ----------------------------------------------------------------------------------
 
-/** A time on the wire: ISO 8601 with milliseconds and Z. */
+/** A time in a response: ISO 8601 with milliseconds and Z. */
 export const datetime = () => z.iso.datetime({ precision: 3 });
 
 /**
- * A time that is asked for: ISO 8601 with its zone, as exact as anybody likes. In UTC it is in the years 1 to 9999,
- * which an answer can say.
+ * A time in a request: ISO 8601 with an offset, in any precision. In UTC it must be in the years 1 to 9999, the range
+ * that a response can express.
  */
 export const instant = () =>
   z.iso
     .datetime({
       offset: true,
-      error: "must be a time with its zone, such as 2026-01-31T00:00:00Z",
+      error: "must be a time with an offset, such as 2026-01-31T00:00:00Z",
     })
-    .refine(isInWrittenYears, { error: "must be in the years 1 to 9999 of UTC" });
+    .refine(isInWrittenYears, { error: "must be in the years 1 to 9999, in UTC" });
 
 const firstMoment = Date.parse("0001-01-01T00:00:00.000Z");
 const lastMoment = Date.parse("9999-12-31T23:59:59.999Z");
 
 function isInWrittenYears(text: string): boolean {
   const at = Date.parse(text);
-  // What is no time at all has a word of its own.
+  // Text that is not a time has its own error.
   return Number.isNaN(at) || (at >= firstMoment && at <= lastMoment);
 }
 
-/** An amount on the wire: decimal text, never a JSON number. The service checks the asset's own decimals. */
+/** An amount in a request: decimal text, never a JSON number. The service checks the asset's number of decimals. */
 export const money = () =>
   z
     .string()
-    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: 'must be decimal text such as "25.00"' });
+    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: 'must be a decimal string such as "25.00"' });
 
-/** An amount in an answer, never below zero, which sums may have made longer than a request may ask for. */
+/** A non-negative amount in a response. Sums may have more digits than a request may send. */
 export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
 
-/** An amount in an answer that may be below zero, such as a line that lowers an invoice. */
+/** An amount in a response that may be negative, such as an invoice line that is a discount. */
 export const signedMoneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
 
 export const id = <K extends IdKind>(kind: K) =>
@@ -121,25 +121,25 @@ function kindPrefix(kind: IdKind): string {
   return idPattern(kind).source.slice(1, 5);
 }
 
-/** Text of one line, trimmed at both ends: names, labels, titles. Something of it is to be seen. */
+/** One line of text, trimmed: names, labels, titles. It must contain a visible character. */
 export const line = (maxLength: number) =>
   paragraph(maxLength)
     .regex(
-      // eslint-disable-next-line no-control-regex -- control characters are what it refuses
+      // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
       /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
       { error: "must be one line without control characters" },
     )
-    .refine(isSeen, { error: "must have letters that can be seen" });
+    .refine(isSeen, { error: "must contain visible characters" });
 
-/** Not so blanks, marks of width or direction, and letters that are drawn as nothing. */
+/** Whether the text has a visible character. Spaces, width or direction marks and blank glyphs are not visible. */
 function isSeen(text: string): boolean {
-  // An empty text has a word of its own.
+  // Empty text has its own error.
   return (
     text === "" || /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text)
   );
 }
 
-/** Text of several lines, trimmed at both ends. */
+/** Text of several lines, trimmed. */
 export const paragraph = (maxLength: number) =>
   z
     .string()
@@ -147,22 +147,22 @@ export const paragraph = (maxLength: number) =>
     .min(1, { error: "must not be empty" })
     .max(maxLength, { error: `must have at most ${String(maxLength)} characters` });
 
-/** An e-mail address, at most 254 characters (RFC 5321), compared in lower case. */
+/** An e-mail address of at most 254 characters (RFC 5321), converted to lower case. */
 export const email = () =>
   z
     .email({ error: "must be an e-mail address" })
     .max(254, { error: "must have at most 254 characters" })
     .toLowerCase();
 
-/** An http or https address without credentials, such as a shop's page that a payer returns to. */
+/** An http or https URL without credentials, such as the shop page to which a payer returns. */
 export const webAddress = () =>
   z
     .string()
     .max(2_048, { error: "must have at most 2048 characters" })
-    .refine(isWebAddress, { error: "must be an http or https address without credentials" });
+    .refine(isWebAddress, { error: "must be an http or https URL without credentials" });
 
 function isWebAddress(value: string): boolean {
-  // WHATWG parsing forgives back-slashes, tabs and line breaks; a link that needs forgiving is refused.
+  // WHATWG parsing accepts and repairs backslashes, tabs and line breaks; such links are refused here.
   const url = /^https?:\/\/[^\s\\]+$/i.test(value) ? parseUrl(value) : null;
   if (url === null) return false;
   return (
@@ -172,7 +172,7 @@ function isWebAddress(value: string): boolean {
   );
 }
 
-/** ISO 3166-1 alpha-2, a country that there is. */
+/** An ISO 3166-1 alpha-2 code of an existing country. */
 export const country = () =>
   z
     .string()
@@ -181,10 +181,10 @@ export const country = () =>
       abort: true,
     })
     .refine((code) => countries.has(code), {
-      error: "must be the code of a country in ISO 3166-1, such as DE or GB",
+      error: "must be a country code of ISO 3166-1, such as DE or GB",
     });
 
-/** The merchant's own notes: at most 50 keys of 40 characters, values of 500; returned untouched. */
+/** The merchant's own data, returned unchanged: at most 50 keys of 40 characters, values of 500. */
 export const metadata = () =>
   z
     .record(

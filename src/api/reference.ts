@@ -34,12 +34,12 @@ function section(operation: Operation): string[] {
   ];
 }
 
-/** docs/api.md: every operation with what it takes, answers and refuses. */
+/** Renders docs/api.md: every operation with its input, response and problems. */
 export function apiReference(operations: readonly Operation[]): string {
   const lines = [
     "# API reference",
     "",
-    "Made from the declarations of the operations. The records are in `openapi.json`; an instance serves it at `/v1/openapi.json` and shows it at `/docs`.",
+    "Generated from the declarations of the operations. The records are in `openapi.json`; an instance serves it at `/v1/openapi.json` and displays it at `/docs`.",
     "",
   ];
   for (const group of groups) {

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { invalidFields, type FieldError, type FieldPlace } from "../kernel/errors.ts";
 import { fieldWords } from "./field-words.ts";
 
-/** How deep a body may be nested. */
+/** Maximum nesting of a body, in levels. */
 const depthMax = 32;
 const fieldErrorsMax = 100;
 
-/** How much of a name that the caller made up is sent back to it. */
+/** Maximum length of a caller's field name in an error, in characters. */
 const shownNameMax = 60;
 
-/** The JSON Pointer (RFC 6901) of a path into a body. */
+/** Returns the JSON Pointer (RFC 6901) of a path into a body. */
 function inBody(path: readonly PropertyKey[]): FieldPlace {
   const pointer = path
     .map((part) => `/${shownName(String(part)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
@@ -18,12 +18,12 @@ function inBody(path: readonly PropertyKey[]): FieldPlace {
   return { pointer };
 }
 
-/** The parameter that a path into a parsed query belongs to. */
+/** Returns the query parameter that a path into a parsed query belongs to. */
 function inQuery(path: readonly PropertyKey[]): FieldPlace {
   return { parameter: shownName(String(path[0] ?? "")) };
 }
 
-/** Compares places of one body or of one query. */
+/** Returns a comparable key for a place in one body or one query. */
 function nameOf({ pointer, parameter }: FieldPlace): string {
   return pointer ?? parameter ?? "";
 }
@@ -33,9 +33,9 @@ function shownName(name: string): string {
 }
 
 /**
- * Finds what no field may hold, before anything else looks at the body: nesting beyond 32 levels, text with NUL or
- * half a surrogate pair (databases store them differently), and names that reach into object prototypes.
- * `isParseable` is false where the body must not be looked at any further.
+ * Finds content that no field may have, before the schema reads the body: nesting beyond 32 levels, text with NUL or
+ * unpaired surrogates (databases store them differently), and names that reach into object prototypes. If `isParseable`
+ * is false, the body must not be processed any further.
  */
 function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolean } {
   const errors: FieldError[] = [];
@@ -55,7 +55,7 @@ function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolea
           errors.push({
             ...inBody([...path, name]),
             code: "invalid_name",
-            message: "is a name that no field may have",
+            message: "is not allowed as a field name",
           });
         } else {
           pending.push({ value: child, path: [...path, name] });
@@ -76,14 +76,14 @@ function tooDeep(path: readonly PropertyKey[]): FieldError {
 
 function textFault(value: string): { code: string; message: string } | null {
   if (value.includes("\u0000")) {
-    return { code: "invalid_text", message: "must not contain the character NUL" };
+    return { code: "invalid_text", message: "must not contain NUL characters" };
   }
   return value.isWellFormed() ? null : malformedText;
 }
 
 const malformedText = { code: "invalid_text", message: "must be well-formed Unicode" };
 
-/** A body by its record, or a problem that names every wrong field. */
+/** Parses a body by its record. Throws a problem that names every wrong field. */
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
   const { errors, isParseable } = inspectBody(body);
   if (!isParseable) throw invalidFields(errors);
@@ -96,7 +96,7 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
 }
 
-/** Making a schema takes longer than a request, so each declaration has one. */
+/** Caches one schema per declaration, because building a schema takes longer than a request. */
 const objects = new WeakMap<object, z.ZodObject>();
 
 function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
@@ -108,12 +108,12 @@ function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
 }
 
 /**
- * The names of a query whose values are bytes that are no UTF-8, half a surrogate pair among them: they are read as
- * U+FFFD, which is not what was sent.
+ * Returns the names of query parameters whose bytes are not valid UTF-8, encoded surrogates included. URLSearchParams
+ * would decode them to U+FFFD, which the client did not send.
  */
 function malformedNames(querystring: string): ReadonlySet<string> {
   const malformed = new Set<string>();
-  // Nearly every query is plain letters, and this is on the way of every request.
+  // Fast path for every request: nearly all queries are plain ASCII without escapes.
   if (!/[^\x20-\x24\x26-\x7e]/.test(querystring)) return malformed;
   for (const pair of querystring.split("&")) {
     const bytes = pair.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
@@ -125,7 +125,7 @@ function malformedNames(querystring: string): ReadonlySet<string> {
   return malformed;
 }
 
-/** Query parameters by their declaration: unknown ones are refused, repeated ones too. */
+/** Parses query parameters by their declaration. Unknown and repeated ones are refused. */
 export function parseQuery(
   shape: Readonly<Record<string, z.ZodType>>,
   querystring: string,
@@ -139,7 +139,7 @@ export function parseQuery(
     const values = query.getAll(name);
     if (!allowed.includes(name)) {
       const list =
-        allowed.length === 0 ? "none are allowed here" : `allowed are ${allowed.join(", ")}`;
+        allowed.length === 0 ? "it has none" : `allowed: ${allowed.join(", ")}`;
       errors.push({
         ...inQuery([name]),
         code: "unknown_parameter",
@@ -163,7 +163,10 @@ export function parseQuery(
   throw invalidFields([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]);
 }
 
-/** Every fault that zod found. `input` is what it parsed: a field that is not there is told from one of a wrong type. */
+/**
+ * Converts zod's issues. `input` is the value that zod parsed; it distinguishes a missing field from one of the wrong
+ * type.
+ */
 function fieldErrors(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
@@ -201,7 +204,7 @@ function fieldErrors(
         : [{ ...placeOf(issue.path), code: code(issue), message: plain(issue.message) }];
     })
     .slice(0, fieldErrorsMax);
-  // zod measures the length of what is not even text: its type is what is wrong with it.
+  // zod also checks the length of values that are not text; then only the wrong type is reported.
   const mistyped = new Set(errors.filter((error) => error.code === "invalid_type").map(nameOf));
   return errors.filter((error) => error.code === "invalid_type" || !mistyped.has(nameOf(error)));
 }
@@ -230,7 +233,7 @@ function code(issue: z.core.$ZodIssue): string {
   }
 }
 
-/** zod's sentences begin with "Invalid input: ", which says nothing beside a pointer. */
+/** Removes zod's prefix "Invalid input: ", which adds nothing to a pointer. */
 function plain(message: string): string {
   return message.replace(/^Invalid input: /, "");
 }

@@ -17,7 +17,7 @@ import {
 } from "./problems.ts";
 import { rateLimits } from "./rate-limits.ts";
 
-/** Every problem that an operation may answer: its own, and those of every operation of its kind. */
+/** Returns every problem that an operation may answer with: its own and those of its kind. */
 export function problemsOf(operation: Operation): readonly ProblemClass[] {
   const isWrite = operation.method !== "GET";
   const all: ProblemClass[] = [InvalidRequest, RateLimited, InternalError, StoreUnavailable];
@@ -42,65 +42,65 @@ export function problemsOf(operation: Operation): readonly ProblemClass[] {
 
 const text = { type: "string" } as const;
 
-/** Every response header of an operation, as OpenAPI header objects by name. A test refuses any other on live answers. */
+/** All response headers of operations as OpenAPI header objects. A test refuses any other header on real responses. */
 export const responseHeaders = {
   "X-Request-Id": {
     description:
-      "The id of the request: the client's own where it sent a well-formed `X-Request-Id`. The log and the audit entry carry it too.",
+      "The request's id: the client's own if it sent a well-formed `X-Request-Id`. It also appears in the log and the audit entry.",
     required: true,
     schema: text,
   },
   "Cache-Control": {
-    description: "`no-store`: keep no answer beyond the request.",
+    description: "`no-store`: the response must not be cached.",
     required: true,
     schema: text,
   },
   "Content-Security-Policy": {
-    description: "For browsers: the answer is data and loads nothing.",
+    description: "For browsers: the response is data and must not load anything.",
     required: true,
     schema: text,
   },
   "Referrer-Policy": {
-    description: "For browsers: the address is passed on to nobody.",
+    description: "For browsers: do not send the address to other sites.",
     required: true,
     schema: text,
   },
   "X-Content-Type-Options": {
-    description: "For browsers: the content type is not guessed.",
+    description: "For browsers: do not guess the content type.",
     required: true,
     schema: text,
   },
   "RateLimit-Policy": {
     description:
-      'The limit that counted the request, its quota and its window in seconds: `"credential";q=600;w=60`. Absent where the operator has switched limits off.',
+      'The rate limit that counted the request, with its quota and its window in seconds: `"credential";q=600;w=60`. Absent if the operator has switched rate limits off.',
     schema: text,
   },
   RateLimit: {
     description:
-      'How many requests are left and in how many seconds the window ends: `"credential";r=599;t=60`.',
+      'The remaining requests and the seconds until the window ends: `"credential";r=599;t=60`.',
     schema: text,
   },
   "Retry-After": {
-    description: "Seconds to wait before the request is sent again.",
+    description: "Seconds to wait before sending the request again.",
     schema: { type: "integer", minimum: 0 },
   },
   ETag: {
     description:
-      "The tag of this representation, for `If-None-Match` and `If-Match`. Each content encoding has its own.",
+      "The tag of this representation, for `If-None-Match` and `If-Match`. Each content encoding has its own tag.",
     required: true,
     schema: text,
   },
   "Idempotent-Replayed": {
-    description: "`true` where this is the answer to an earlier request, which was not repeated.",
+    description: "`true` if this is the stored response to an earlier request, which was not executed again.",
     schema: { type: "string", enum: ["true"] },
   },
   "WWW-Authenticate": {
-    description: "`Bearer`: an access token is accepted, and so is an API key in `X-Service-Key`.",
+    description: "`Bearer`: send an access token, or an API key in `X-Service-Key`.",
     required: true,
     schema: text,
   },
   "Content-Encoding": {
-    description: "The compression of a body of 1 KiB or more, where the client accepts one.",
+    description: "The compression of a body of 1 KiB or more, if the client accepts one.",
     schema: { type: "string", enum: encodings },
   },
   Vary: {
@@ -111,12 +111,12 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders;
 
-/** An answer that an operation may give: success, 304, or the problems of one status. */
+/** A response that an operation may give: success, 304, or the problems of one status. */
 export interface DeclaredResponse {
   readonly status: number;
   /** Empty on a success and on 304. */
   readonly problems: readonly ProblemClass[];
-  /** The headers that it can have. */
+  /** The headers that the response can have. */
   readonly headers: readonly ResponseHeader[];
 }
 
@@ -130,7 +130,7 @@ const always: readonly ResponseHeader[] = [
 const ofLimits: readonly ResponseHeader[] = ["RateLimit-Policy", "RateLimit"];
 const ofCompression: readonly ResponseHeader[] = ["Content-Encoding", "Vary"];
 
-/** Every status that an operation may answer with the headers that can occur there, success first. */
+/** Returns every status that an operation may answer with, and its possible headers, success first. */
 export function responsesOf(operation: Operation): readonly DeclaredResponse[] {
   const { status, record, method } = operation;
   const success: ResponseHeader[] = [...always, ...ofLimits];
@@ -170,7 +170,7 @@ function headersOfProblems(
   return headers;
 }
 
-/** Whether a success carries an ETag: reads do, and writes whose answer is the object that they changed. */
+/** Whether a success has an ETag: reads do, and so do writes that return the changed object (not POST). */
 export function hasEntityTag({ method, record }: Operation): boolean {
   return method !== "POST" && record !== null;
 }

@@ -1,6 +1,6 @@
 import type { Operation } from "./operation.ts";
 
-/** A result as its record lets it out; `fault` says where it does not fit. */
+/** Converts a result to its response record; `fault` describes a mismatch. */
 export function serialize(
   operation: Operation,
   result: unknown,

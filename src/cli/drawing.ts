@@ -1,13 +1,13 @@
-/** The longest bar, in columns of the terminal. */
+/** Longest bar, in terminal columns. */
 const barWidth = 30n;
-/** A column filled from the left, by eighths. */
+/** Partial blocks for the end of a bar, in eighths of a column. */
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const fullBlock = "█";
-/** Heights of one column. Nothing at all is the lowest, and something is higher, however little it is. */
+/** Heights of a trend column. Zero has the lowest one; every positive value is at least one step higher. */
 const heights = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const something = 1n;
 
-/** A bar for each decimal number: the largest is the longest, and what is not nothing is seen. */
+/** Draws a bar for each decimal number, scaled to the largest. Positive values are always visible. */
 export function drawBars(values: readonly string[]): string[] {
   const numbers = toUnits(values);
   const most = largest(numbers);
@@ -18,7 +18,7 @@ export function drawBars(values: readonly string[]): string[] {
   });
 }
 
-/** One line with a column for each decimal number, in their order. */
+/** Draws one line with a column for each decimal number. */
 export function drawTrend(values: readonly string[]): string {
   const numbers = toUnits(values);
   const most = largest(numbers);
@@ -31,7 +31,7 @@ export function drawTrend(values: readonly string[]): string {
     .join("");
 }
 
-/** Decimal texts as whole numbers of the finest unit among them. */
+/** Converts decimal strings to integers in the smallest unit among them. */
 function toUnits(values: readonly string[]): bigint[] {
   const parts = values.map((value) => value.split("."));
   const decimals = Math.max(0, ...parts.map(([, fraction = ""]) => fraction.length));

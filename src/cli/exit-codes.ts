@@ -1,24 +1,24 @@
-/** What the program ends with; `till help exit-codes` prints them. */
+/** Exit codes of the program; `till help exit-codes` prints them. */
 export const exitCodes = {
-  ok: { code: 0, means: "done; an empty list too" },
-  failed: { code: 1, means: "failed, or refused by a rule" },
-  usage: { code: 2, means: "the command or what it was given is wrong" },
-  declined: { code: 3, means: "a question was answered with no, or not in time" },
+  ok: { code: 0, means: "success, even if a list is empty" },
+  failed: { code: 1, means: "failed, or refused by a business rule" },
+  usage: { code: 2, means: "wrong command, flag or value" },
+  declined: { code: 3, means: "a confirmation was declined" },
   notAllowed: { code: 4, means: "not allowed" },
   notFound: { code: 5, means: "not found" },
-  conflict: { code: 6, means: "in conflict with what is there" },
-  unhealthy: { code: 7, means: "something that was looked at is not healthy" },
+  conflict: { code: 6, means: "conflicts with the current state" },
+  unhealthy: { code: 7, means: "a health check failed" },
   busy: { code: 75, means: "the store is busy or cannot be reached; try again" },
-  settings: { code: 78, means: "settings are wrong" },
+  settings: { code: 78, means: "invalid settings" },
   interrupted: { code: 130, means: "interrupted with Ctrl-C" },
 } as const;
 
 export type Outcome = keyof typeof exitCodes;
 
-/** Problems that the settings cause, whatever status a client would be answered with. */
+/** Problems that settings cause, whatever their HTTP status. */
 const settingsProblems: readonly string[] = ["secret_unusable", "wrong_secret"];
 
-/** How a command that ended with a problem came out. */
+/** Maps a problem to the exit code's name. */
 export function outcomeOf(problem: { readonly code: string; readonly status: number }): Outcome {
   if (settingsProblems.includes(problem.code)) return "settings";
   if (problem.code === "unhealthy") return "unhealthy";

@@ -14,14 +14,17 @@ import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
-/** What the parser of arguments gave for one command. */
+/** The parsed arguments and flags of one command. */
 export interface Given {
   readonly arguments: Readonly<Record<string, string | undefined>>;
-  /** By the flags' properties: `expiresAt` for --expires-at. */
+  /** Flags by property name: `expiresAt` for --expires-at. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** Runs a feature's command: an actor, the input by the API's schema, one call of the service, its record. */
+/**
+ * Runs a feature's command: completes the flags, parses input by the API's schema, calls the service, prints the
+ * record.
+ */
 export async function runFeatureCommand<Service>(
   terminal: Terminal,
   command: Command<Service>,
@@ -47,7 +50,7 @@ export async function runFeatureCommand<Service>(
   try {
     const service = serviceOf(app);
     if (service === null) throw sandboxOff();
-    // What its credential is for a request is this for a command: nothing is listed of an organization that is not there.
+    // The API checks access to the organization; a command checks that it exists, so a list is never empty by mistake.
     const organizationId = call.flag("organization");
     if (organizationId !== undefined) {
       await app.organizationService.get(organizationId as Id<"organization">);
@@ -66,7 +69,7 @@ export async function runFeatureCommand<Service>(
     const shown = await print();
     if (command.effect !== "read") {
       terminal.talk(
-        `${trial === null ? "Done" : "Tried out, nothing was changed"} in ${storeName(config)}.`,
+        `${trial === null ? "Done" : "Dry run: nothing was changed"} in ${storeName(config)}.`,
       );
       if (command.next !== null && trial === null) terminal.talk(`Next: ${command.next(shown)}`);
     }
@@ -77,7 +80,7 @@ export async function runFeatureCommand<Service>(
   }
 }
 
-/** Asks for flags that are missing; where nobody can be asked, all of them are named. */
+/** Prompts for missing flags; without a terminal, reports all of them at once. */
 async function complete<Service>(
   terminal: Terminal,
   command: Command<Service>,
@@ -113,7 +116,7 @@ function makeCall(
     context,
     argument(name) {
       const value = given[name];
-      if (value === undefined) throw new UsageError(`Give the ${name}.`);
+      if (value === undefined) throw new UsageError(`Missing argument: ${name}.`);
       return value;
     },
     optionalArgument: (name) => given[name],
@@ -130,7 +133,7 @@ function makeCall(
   };
 }
 
-/** A flag that was not given is absent for the schema, not undefined. */
+/** Removes missing flags: the schema expects absent keys, not undefined. */
 function withoutMissing(input: unknown): unknown {
   if (typeof input !== "object" || input === null) return input;
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -140,17 +143,17 @@ function propertyOf(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
-/** What a write gave, thrown through its transaction, which is so rolled back. */
+/** Carries the result of a dry run out of its transaction, which is thereby rolled back. */
 class TriedOut extends Error {
   readonly result: unknown;
 
   constructor(result: unknown) {
-    super("the write was tried out");
+    super("dry run");
     this.result = result;
   }
 }
 
-/** A write that is done and undone: every rule has had its say, and nothing stays. */
+/** Creates a dry run: the write runs with all its checks and is then rolled back. */
 function makeTrial() {
   return {
     finish: (_tx: unknown, result: unknown): never => {

@@ -23,7 +23,7 @@ import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { Given } from "./feature-command.ts";
 import { add, type OpenTerminal, type Options } from "./words.ts";
 
-/** Adds the commands of all features. Reading them takes as long as all else that comes before a command. */
+/** Adds the commands of all features. Their declarations make up most of the startup time. */
 export function addFeatures(program: Program, openTerminal: OpenTerminal): void {
   addFeature(program, openTerminal, adminCommands, (app) => app.admin);
   addFeature(program, openTerminal, userCommands, (app) => app.users);
@@ -49,7 +49,7 @@ export function addFeatures(program: Program, openTerminal: OpenTerminal): void 
   addFeature(program, openTerminal, sandboxCommands, (app) => app.sandbox);
 }
 
-/** Adds a feature's commands. They all do the same: see feature-command.ts. */
+/** Adds a feature's commands, which all run through feature-command.ts. */
 function addFeature<Service>(
   program: Program,
   openTerminal: OpenTerminal,
@@ -68,9 +68,9 @@ function addFeature<Service>(
       added.option("--password-file <path>", "read the password from a file");
     }
     if (declared.effect === "write") {
-      added.option("--dry-run", "do everything but keep it: say what would happen");
+      added.option("--dry-run", "run all checks and show the result without changing anything");
     }
-    if (declared.isWatched) added.option("--watch", "look again every 2 s until Ctrl-C");
+    if (declared.isWatched) added.option("--watch", "repeat every 2 s until Ctrl-C");
     added.action(async (...given: unknown[]) => {
       const { runFeatureCommand } = await import("./feature-command.ts");
       const options = added.optsWithGlobals<Options>();
@@ -85,5 +85,5 @@ function addFeature<Service>(
 }
 
 function optionOf({ flags, description, ask }: CommandFlag): Option {
-  return new Option(flags, ask === undefined ? description : `${description} (needed)`);
+  return new Option(flags, ask === undefined ? description : `${description} (required)`);
 }

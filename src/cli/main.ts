@@ -1,6 +1,6 @@
 import { runCommandLine } from "./run.ts";
 
-// A reader that has seen enough, such as `head`, ends the program quietly.
+// If the reader of a pipe closes it, as `head` does, exit quietly.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from "node:os";
 import type { OperatorActor } from "../kernel/actor.ts";
 
-/** Whoever sits at the terminal, as the audit log names them. */
+/** Returns the operating system user as the actor of the audit log. */
 export function operator(): OperatorActor {
   return { type: "operator", id: null, label: `${userName()}@${hostname()}` };
 }
 
-/** A container may run under a number that no user has. */
+/** Returns the user's name, or the uid if it has none, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -2,20 +2,20 @@ import type { Column, Section } from "../api/command.ts";
 import { drawBars, drawTrend } from "./drawing.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
-/** A list's record, as the API answers it. */
+/** A list record of the API. */
 interface List {
   readonly data: readonly unknown[];
   readonly nextCursor: string | null;
 }
 
-/** How a record is shown: see Command. */
+/** Output shape of a record: see Command. */
 interface Shape {
   readonly columns: readonly Column<never>[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly identify: ((item: unknown) => string) | null;
 }
 
-/** Prints the API's record of something, in the form that was asked for. */
+/** Prints an API record in the selected output form. */
 export async function printRecord(
   terminal: Terminal,
   shown: unknown,
@@ -39,7 +39,7 @@ export async function printRecord(
   }
 }
 
-/** A list within a record, apart by an empty line; one without items is left out. */
+/** Prints a list within a record after an empty line; skips it if it has no items. */
 async function printSection(terminal: Terminal, section: Section): Promise<void> {
   const { title, trend, items, columns } = section;
   if (items.length === 0) return;
@@ -48,7 +48,7 @@ async function printSection(terminal: Terminal, section: Section): Promise<void>
   await printItems(terminal, columns, items);
 }
 
-/** Lines of names and values, the names in one column. */
+/** Prints name-value lines with aligned values. */
 export async function printLines(
   terminal: Terminal,
   lines: readonly (readonly [string, string])[],
@@ -57,7 +57,7 @@ export async function printLines(
   terminal.data(await layOut(rows));
 }
 
-/** A table with a head. Nothing is cut: what is piped on is whole. */
+/** Prints a table with a header. Cells are never truncated, so piped output is complete. */
 export async function printTable(
   terminal: Terminal,
   head: readonly string[],
@@ -72,11 +72,11 @@ async function printList(
   columns: readonly Column<never>[],
 ): Promise<void> {
   if (list.data.length === 0) {
-    terminal.talk("There are none.");
+    terminal.talk("No results.");
     return;
   }
   await printItems(terminal, columns, list.data);
-  if (list.nextCursor !== null) terminal.talk(`There are more: --cursor ${list.nextCursor}`);
+  if (list.nextCursor !== null) terminal.talk(`More results: --cursor ${list.nextCursor}`);
 }
 
 async function printItems(
@@ -100,7 +100,7 @@ function cell(column: Column<never>, item: unknown): string {
   return value === null || value === "" ? "-" : printable(String(value)).replaceAll("\n", " ");
 }
 
-/** Columns apart by spaces, without lines between them: easy to read, and to take apart with awk. */
+/** Aligns columns with spaces and without borders, so that awk can split them. */
 async function layOut(rows: readonly (readonly string[])[]): Promise<string> {
   const { default: Table } = await import("cli-table3");
   const none = Object.fromEntries(borders.map((name) => [name, ""]));
@@ -121,12 +121,12 @@ const borders = [
   ...["bottom-right", "left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
 ];
 
-/** Bold, where it is seen; the words say it all. */
+/** Makes text bold if the terminal supports it. */
 function emphasize(terminal: Terminal, text: string): string {
   return terminal.hasColour ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
-/** JSON for a reader is laid out; for a program it is one line. */
+/** JSON is indented on a terminal and one line in a pipe. */
 function isForPeople(terminal: Terminal): boolean {
   return terminal.surroundings.stdout.isTTY === true;
 }

@@ -4,16 +4,16 @@ import { askSecret } from "./prompts.ts";
 import { missing, UsageError } from "./refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A password never stands among the arguments: every user of the machine could read it there. */
+/** Sources of a password. It is never an argument, because every user of the machine can read those. */
 export interface PasswordSource {
   readonly passwordStdin?: boolean;
   readonly passwordFile?: string;
 }
 
-/** Longer input is no password. */
+/** Maximum length of the input, in bytes. */
 const bytesMax = 4_096;
 
-/** A new password, from where the flags say, or asked for on a terminal. */
+/** Reads a new password from the source that the flags name, or prompts for it. */
 export async function readNewPassword(
   terminal: Terminal,
   question: string,
@@ -21,12 +21,12 @@ export async function readNewPassword(
 ): Promise<string> {
   const { passwordStdin = false, passwordFile } = source;
   if (passwordStdin && passwordFile !== undefined) {
-    throw new UsageError("Give one of --password-stdin and --password-file.");
+    throw new UsageError("Give either --password-stdin or --password-file, not both.");
   }
   if (passwordStdin) return firstLine(await readAll(terminal.surroundings.stdin));
   if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
   if (!terminal.isInteractive) throw missing("--password-stdin or --password-file");
-  return askSecret(terminal, question, "The same again");
+  return askSecret(terminal, question, "Repeat the password");
 }
 
 async function readPasswordFile(path: string): Promise<string> {
@@ -44,16 +44,16 @@ async function readAll(stream: Readable): Promise<string> {
   for await (const chunk of stream as AsyncIterable<Buffer | string>) {
     const buffer = Buffer.from(chunk);
     bytes += buffer.byteLength;
-    if (bytes > bytesMax) throw new UsageError("What came in is too long for a password.");
+    if (bytes > bytesMax) throw new UsageError("The input is too long for a password.");
     chunks.push(buffer);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The text without the line end that `echo` and editors put behind it. */
+/** Removes the trailing line break that `echo` and editors add, and requires a single line. */
 function firstLine(text: string): string {
   const line = text.replace(/\r?\n$/, "");
   if (line === "") throw new UsageError("The password is empty.");
-  if (/[\r\n]/.test(line)) throw new UsageError("A password is one line, and more came in.");
+  if (/[\r\n]/.test(line)) throw new UsageError("The password must be a single line.");
   return line;
 }

@@ -5,9 +5,9 @@ import type { Terminal } from "./terminal.ts";
 import { add, addNouns, examples, type OpenTerminal, type Options } from "./words.ts";
 
 /**
- * The whole command line, as far as the words ask for it. It is read before every command, `till --help` too, so nothing
- * here loads more than names and words, and those of features where no command of the program itself is asked for: what
- * an action needs is imported when it runs.
+ * Builds the command line as far as the words require. It runs before every command, even `till --help`, so it loads
+ * only names and descriptions, and those of features only if no built-in command is requested. Actions import what they
+ * need when they run.
  */
 export async function makeProgram(
   words: readonly string[],
@@ -15,20 +15,20 @@ export async function makeProgram(
   settingsFlags: readonly SettingOption[],
 ): Promise<Program> {
   const program = new Program("till")
-    .description("Till: paid in crypto tokens, straight into your own wallets.")
+    .description("Till: get paid in crypto tokens, directly into your own wallets.")
     .version(programVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help for a command")
     .helpCommand(false)
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
-    .option("--json", "print the API's records, for scripts")
+    .option("--json", "print API records as JSON, for scripts")
     .option("-q, --quiet", "print ids only")
     .option("-y, --yes", "answer yes to every question")
-    .option("--no-color", "no colours")
-    .option("--verbose", "tell more on standard error")
-    // These two are settings: their own words would be loaded with all the others.
-    .option("--data-dir <path>", "the folder of the store (TILL_DATA_DIR)")
-    .option("--config <path>", "the file of settings (TILL_CONFIG_FILE)")
+    .option("--no-color", "disable colors")
+    .option("--verbose", "print the log and stack traces on standard error")
+    // These two are settings, listed here because loading all settings' descriptions would be slow.
+    .option("--data-dir <path>", "data folder (TILL_DATA_DIR)")
+    .option("--config <path>", "settings file (TILL_CONFIG_FILE)")
     .addHelpText(
       "after",
       examples(["till demo", "till init", "till serve", "till org list --json"]),
@@ -43,13 +43,13 @@ export async function makeProgram(
   return program;
 }
 
-/** A command of the program itself, beside those of features. */
+/** A command of the program itself; all others belong to features. */
 interface OwnCommand {
   readonly name: string;
   readonly summary: string;
   readonly examples: readonly [string, string, ...string[]];
   readonly flags?: readonly (readonly [flags: string, description: string])[];
-  /** It takes every setting as a flag. */
+  /** Accepts every setting as a flag. */
   readonly takesSettings?: true;
   readonly run: (terminal: Terminal, flags: Options) => Promise<void>;
 }
@@ -57,7 +57,7 @@ interface OwnCommand {
 const ownCommands: readonly OwnCommand[] = [
   {
     name: "init",
-    summary: "Make a store, its platform organization and the first admin",
+    summary: "Create a store, its platform organization and the first admin",
     examples: [
       "till init",
       "till init --admin-email ada@example.com --admin-name Ada --organization Shop --password-stdin < password",
@@ -65,88 +65,88 @@ const ownCommands: readonly OwnCommand[] = [
     flags: [
       ["--admin-email <address>", "the admin's e-mail address"],
       ["--admin-name <text>", "the admin's name"],
-      ["--organization <text>", "the name of the organization that runs this Till"],
+      ["--organization <text>", "the name of the organization that runs this instance"],
       ["--password-stdin", "read the admin's password from standard input"],
       ["--password-file <path>", "read the admin's password from a file"],
       [
         "--receive-wallet <network:address>",
-        "the wallet that the platform is paid at, such as tron:T…, or network:xpub…; may be set later",
+        "the wallet that receives the platform's payments, such as tron:T… or network:xpub…; can be set later",
       ],
-      ["--receive-token <symbol>", "what is received there (the network's first token)"],
+      ["--receive-token <symbol>", "the token to receive (default: the network's first)"],
     ],
     run: async (terminal, flags) =>
       (await import("./commands/init.ts")).initialize(terminal, flags),
   },
   {
     name: "serve",
-    summary: "Serve the API, the checkout pages and the work in the background",
+    summary: "Run the server: API, checkout pages and background jobs",
     examples: ["till serve", "till serve --port 8443 --base-url https://pay.example.com"],
     takesSettings: true,
     run: async (terminal, flags) => (await import("./commands/serve.ts")).serve(terminal, flags),
   },
   {
     name: "demo",
-    summary: "Try everything out: a store, a merchant and an invoice, thrown away at the end",
+    summary: "Run a demo with a store, a merchant and an invoice, deleted at the end",
     examples: ["till demo", "till demo --json --port 0"],
     takesSettings: true,
     run: async (terminal, flags) => (await import("./commands/demo.ts")).demo(terminal, flags),
   },
   {
     name: "ops status",
-    summary: "How the installation stands, as its servers last found it",
+    summary: "Show the status that the servers last recorded",
     examples: ["till ops status", "till ops status --watch", "till ops status --probe --json"],
     flags: [
-      ["--probe", "look from here, now, instead of reading what servers found"],
-      ["--watch", "look again every 2 s until Ctrl-C"],
+      ["--probe", "run the checks in this process instead of reading the servers' results"],
+      ["--watch", "repeat every 2 s until Ctrl-C"],
     ],
     run: async (terminal, flags) =>
       (await import("./commands/ops.ts")).operationsStatus(terminal, flags),
   },
   {
     name: "webhook verify",
-    summary: "Check a webhook as its receiver would, and say why it does not hold",
+    summary: "Check a webhook as its receiver would, and explain a failure",
     examples: [
       "till webhook verify --id evt_01h… --timestamp 1923091200 --signature v1,… --secret-file secret < body.json",
       "till webhook verify --body body.json --id evt_01h… --timestamp 1923091200 --signature v1,… --secret-file secret",
     ],
     flags: [
-      ["--id <text>", "the header webhook-id"],
-      ["--timestamp <seconds>", "the header webhook-timestamp"],
-      ["--signature <text>", "the header webhook-signature"],
-      ["--body <file>", "the body, byte for byte (standard input)"],
-      ["--secret-file <path>", "the file with the endpoint's secret ($WEBHOOK_SECRET)"],
+      ["--id <text>", "the webhook-id header"],
+      ["--timestamp <seconds>", "the webhook-timestamp header"],
+      ["--signature <text>", "the webhook-signature header"],
+      ["--body <file>", "the raw body (default: standard input)"],
+      ["--secret-file <path>", "file with the endpoint's secret (default: $WEBHOOK_SECRET)"],
       ["--secret-stdin", "read the secret from standard input"],
-      ["--at <time>", "judge its age as of then (now)"],
+      ["--at <time>", "check its age as of this time (default: now)"],
     ],
     run: async (terminal, flags) =>
       (await import("./commands/webhook-verify.ts")).verifyWebhook(terminal, flags),
   },
   {
     name: "db migrate",
-    summary: "Bring the store up to date with this program",
+    summary: "Apply pending migrations to the store",
     examples: ["till db migrate", "till db migrate --json"],
     run: async (terminal, flags) =>
       (await import("./commands/db.ts")).migrateStore(terminal, flags),
   },
   {
     name: "db verify",
-    summary: "Check everything that must hold in the store, and name the rows that break it",
+    summary: "Check the consistency of the store and list the rows that violate it",
     examples: ["till db verify", "till db verify --json"],
     run: async (terminal, flags) =>
       (await import("./commands/db-verify.ts")).verifyStoreCommand(terminal, flags),
   },
   {
     name: "config show",
-    summary: "Print every setting, secrets masked",
+    summary: "Print all settings, with secrets masked",
     examples: ["till config show", "till config show --origin --json"],
-    flags: [["--origin", "where each comes from"]],
+    flags: [["--origin", "show the source of each setting"]],
     takesSettings: true,
     run: async (terminal, flags) =>
       (await import("./commands/config.ts")).showSettings(terminal, flags),
   },
   {
     name: "config check",
-    summary: "Tell everything that is wrong with the settings",
+    summary: "Check the settings and report every error",
     examples: ["till config check", "till config check --config /etc/till/till.yaml"],
     takesSettings: true,
     run: async (terminal, flags) =>
@@ -154,10 +154,10 @@ const ownCommands: readonly OwnCommand[] = [
   },
 ];
 
-/** Flags of every command whose value is a word of its own. */
+/** Global flags that take a value as the next word. */
 const flagsWithValue = ["--data-dir", "--config"];
 
-/** Whether the words name a command of the program itself, or none, such as `till --help`: no feature has it. */
+/** Whether the words name a built-in command or none (`till --help`), so that features need not be loaded. */
 function namesOwnCommand(words: readonly string[]): boolean {
   const spoken = words.filter(
     (word, place) => !word.startsWith("-") && !flagsWithValue.includes(words[place - 1] ?? ""),
@@ -183,7 +183,7 @@ function addOwnCommand(
   });
 }
 
-/** `till help`, which knows of every other command. */
+/** Adds `till help`, which can describe every other command. */
 function addHelp(program: Program, openTerminal: OpenTerminal): void {
   const shown = ["till help org approve", "till help exit-codes"];
   const help = add(program, "help", "Print help for a command, or the exit codes", shown);

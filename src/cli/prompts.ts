@@ -2,8 +2,8 @@ import { Declined, missing, UsageError } from "./refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * Questions are asked on a terminal only, and on standard error, so that data stays clean. Elsewhere the flag that
- * would have answered is named instead, at once.
+ * Prompts for text on standard error, so that standard output contains only data. Without a terminal, it throws an
+ * error that names the flag to use instead.
  */
 export async function askText(terminal: Terminal, flag: string, question: string): Promise<string> {
   if (!terminal.isInteractive) throw missing(flag);
@@ -13,8 +13,8 @@ export async function askText(terminal: Terminal, flag: string, question: string
 }
 
 /**
- * Asks what may be left out: null after Enter alone, and where nobody can be asked or the output is for scripts. An
- * answer is asked for again as long as `fault` names what is wrong with it.
+ * Prompts for an optional value; null if the user enters nothing, without a terminal or in script output. Repeats the
+ * prompt while `fault` returns an error.
  */
 export async function askOptional(
   terminal: Terminal,
@@ -28,7 +28,7 @@ export async function askOptional(
   return answer === "" ? null : answer;
 }
 
-/** A secret that is not shown while it is typed; a new one is typed twice. */
+/** Prompts for a new secret, twice, without showing it. */
 export async function askSecret(
   terminal: Terminal,
   question: string,
@@ -37,11 +37,11 @@ export async function askSecret(
   const { password } = await import("@inquirer/prompts");
   const first = await password({ message: question, mask: "*" }, streams(terminal));
   const second = await password({ message: again, mask: "*" }, streams(terminal));
-  if (first !== second) throw new UsageError("The two were not the same. Start again.");
+  if (first !== second) throw new UsageError("The two entries do not match. Start again.");
   return first;
 }
 
-/** Goes on after a yes, or with --yes; anything else is Declined. */
+/** Asks for confirmation unless --yes is set; throws Declined on anything but yes. */
 export async function confirm(terminal: Terminal, question: string): Promise<void> {
   if (terminal.assumesYes) return;
   if (!terminal.isInteractive) throw missing("--yes");

@@ -6,7 +6,7 @@ import { findToken, type Network } from "../platform/chain/networks.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { UsageError } from "./refusals.ts";
 
-/** Where the platform is paid, as its operator names it in one word. */
+/** The wallet that receives the platform's payments, as given on the command line. */
 export interface NamedReceiver {
   readonly network: string;
   readonly receiver: { readonly address: string } | { readonly xpub: string };
@@ -14,9 +14,9 @@ export interface NamedReceiver {
 }
 
 /**
- * Reads `network:address`, or `network:xpub…`, as strictly as registering a wallet does, without touching a store. The
- * token is the network's first one where none is named. Throws what registering throws, and a usage error for another
- * form or a token that the network lacks.
+ * Parses `network:address` or `network:xpub…` as strictly as registering a wallet does, without a store. The token
+ * defaults to the network's first one. Throws the errors of wallet registration, and a UsageError for another syntax or
+ * a token that the network does not have.
  */
 export function parseReceiver(
   networks: readonly Network[],
@@ -25,7 +25,7 @@ export function parseReceiver(
 ): NamedReceiver {
   const colon = text.indexOf(":");
   if (colon === -1) {
-    throw new UsageError("Give the receive wallet as network:address, such as tron:T…");
+    throw new UsageError("Give the receive wallet as network:address, such as tron:T….");
   }
   const id = text.slice(0, colon).trim();
   const pasted = text.slice(colon + 1).trim();
@@ -44,7 +44,7 @@ export function parseReceiver(
   return { network: id, receiver, tokenSymbol: token.symbol };
 }
 
-/** The reason for which `parseReceiver` refuses a text; null: it does not. */
+/** Returns the reason why `parseReceiver` refuses a text; null if it accepts it. */
 export function receiverFault(networks: readonly Network[], text: string): string | null {
   try {
     parseReceiver(networks, text);
@@ -56,7 +56,7 @@ export function receiverFault(networks: readonly Network[], text: string): strin
   }
 }
 
-/** Registers the wallet for the platform's organization and has platform invoices paid there. */
+/** Registers the wallet for the platform organization and makes it the receiver of platform invoices. */
 export async function setReceiver(
   app: Pick<App, "wallets" | "receiveWallet">,
   context: WriteContext,

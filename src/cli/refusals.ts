@@ -1,39 +1,39 @@
 import { defineProblem } from "../kernel/errors.ts";
 
-/** The command, or what it was given, is not one. */
+/** The command, a flag or a value is wrong. */
 export const UsageError = defineProblem({
   code: "usage",
   status: 400,
-  title: "The command is not right",
+  title: "Invalid command",
 });
 
-/** The sandbox is asked for where it is not enabled: no command of it reaches a real network. */
+/** A sandbox command was run while the sandbox is disabled. These commands never reach a real network. */
 const SandboxOff = defineProblem({
   code: "sandbox_off",
   status: 409,
-  title: "The sandbox is not enabled here",
+  title: "The sandbox is not enabled",
 });
 
 export function sandboxOff(): Error {
   return new SandboxOff(
-    "Set TILL_NETWORKS=sandbox, or name the data folder of a demo with --data-dir.",
+    "Set TILL_NETWORKS=sandbox, or give the data folder of a demo with --data-dir.",
   );
 }
 
-/** What was looked at, and printed, is not as it should be. */
+/** A printed check result is not healthy. */
 export const Unhealthy = defineProblem({
   code: "unhealthy",
   status: 503,
-  title: "Something is not as it should be",
+  title: "A check failed",
 });
 
-/** Somebody said no. */
+/** The user declined a confirmation. */
 export class Declined extends Error {
   override readonly name = "Declined";
 }
 
-/** A flag is missing and nobody is there to be asked. */
+/** Returns the error for flags that are missing without a terminal to prompt on. */
 export function missing(...flags: readonly string[]): Error {
   const named = flags.join(", ");
-  return new UsageError(`Give ${named}: without a terminal nothing is asked.`);
+  return new UsageError(`Give ${named}. There is no terminal to ask on.`);
 }

@@ -1,10 +1,10 @@
 import { makeProgram } from "./program.ts";
 import type { GlobalFlags, Surroundings, Terminal } from "./terminal.ts";
 
-/** Commands whose flags are all of the settings: too many to be made for every other command. */
+/** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
 const settingsCommands = ["serve", "demo", "config"];
 
-/** Runs one command line, the words behind `till`, and gives what the program ends with. */
+/** Runs one command line, the words after `till`, and returns the exit code. */
 export async function runCommandLine(
   words: readonly string[],
   surroundings: Surroundings,
@@ -22,7 +22,7 @@ export async function runCommandLine(
     command.exitOverride().configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => surroundings.stderr.write(text),
-      // It is told below, with all other failures.
+      // Reported below, like all other failures.
       outputError: () => undefined,
     });
   }
@@ -32,7 +32,7 @@ export async function runCommandLine(
   } catch (error) {
     if (isEndOfHelp(error)) return 0;
     const { tellFailure } = await import("./failure.ts");
-    // The words may be wrong, so these flags are looked for without understanding the others.
+    // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
     return tellFailure(error, opened.terminal ?? (await openTerminal(flags)));
   }
@@ -43,7 +43,7 @@ async function settingsFlags(words: readonly string[]) {
   return (await import("../platform/config/options.ts")).allOptions();
 }
 
-/** The parser of arguments throws where it has printed help or the version, too. */
+/** Whether the error only marks that commander printed help or the version. */
 function isEndOfHelp(error: unknown): boolean {
   return error instanceof Error && "exitCode" in error && error.exitCode === 0;
 }

@@ -15,20 +15,20 @@ const MayNotListen = defineProblem({
   title: "The server may not listen",
 });
 
-/** How long requests that were begun may take to end. */
+/** Time limit for open requests during shutdown, in milliseconds. */
 const drainMs = 10_000;
 const idleCheckMs = 50;
-/** After so long the program ends whatever is left: it survives a kill, so nothing is lost. */
+/** After this many milliseconds the process exits regardless. It tolerates being killed, so nothing is lost. */
 const stopMs = 25_000;
 
 export interface Serving {
-  /** Where it answers, without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string;
-  /** Takes nothing new, ends what was begun, and lets the store go. */
+  /** Refuses new requests, finishes the open ones and closes the store. */
   stop(): Promise<void>;
 }
 
-/** Listens on the first of the ports that is free, then begins the background work. When it returns, requests are answered. */
+/** Listens on the first free port and starts the background work. When it resolves, the server answers requests. */
 export async function startServing(
   app: App,
   { host, ports }: { readonly host: string; readonly ports: readonly number[] },
@@ -40,7 +40,7 @@ export async function startServing(
   return {
     url,
     async stop() {
-      // Both at once: how long they take does not add up.
+      // In parallel, so that their durations do not add up.
       await Promise.all([drain(server), app.background.stop()]);
       await app.close();
     },
@@ -67,24 +67,24 @@ function refusal(error: NodeJS.ErrnoException, host: string, port: number): Erro
   switch (error.code) {
     case "EADDRINUSE":
       return new CannotListen(
-        `${place} is taken. Stop the program that has it, or choose another with --port; 0 takes a free one.`,
+        `${place} is in use. Stop the other program, or choose another port with --port (0 picks a free one).`,
       );
     case "EACCES":
       return new MayNotListen(
-        `${place} is not for this user. Choose one above 1023 with --port, and let a proxy have the low one.`,
+        `${place} requires privileges that this user lacks. Choose a port above 1023 with --port, and let a proxy listen on the low one.`,
       );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return new CannotListen(
-        `${host} is no address of this machine. Correct --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all of its addresses.`,
+        `${host} is not an address of this machine. Correct --host: 127.0.0.1 for local access only, 0.0.0.0 for all addresses of the machine.`,
       );
     default:
       return error;
   }
 }
 
-/** What a browser on this machine would be given: no address means all of them. */
+/** Returns the URL for a browser on this machine; a wildcard address becomes loopback. */
 function urlOf(host: string, port: number): string {
   const reachable = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   const name = reachable.includes(":") ? `[${reachable}]` : reachable;
@@ -92,7 +92,7 @@ function urlOf(host: string, port: number): string {
 }
 
 async function drain(server: Server): Promise<void> {
-  // Connections without a request are closed again and again: one may become idle after its last answer.
+  // Repeatedly, because a connection becomes idle after its last response.
   const idle = setInterval(() => {
     server.closeIdleConnections();
   }, idleCheckMs);
@@ -107,7 +107,7 @@ async function drain(server: Server): Promise<void> {
   clearTimeout(late);
 }
 
-/** Resolves with the first signal to end. A second one ends the program at once. */
+/** Resolves with the first SIGTERM or SIGINT. A second one exits at once. */
 export function untilAskedToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isAsked = false;

@@ -8,10 +8,10 @@ import {
 import type { LogLevel } from "../platform/logger/levels.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What the parser of arguments gave, by property. */
+/** Parsed flags by property name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** The settings of a command. @throws ConfigError */
+/** Loads the settings of a command. @throws ConfigError */
 export function loadSettings(
   { surroundings }: Terminal,
   mode: Mode,
@@ -20,7 +20,7 @@ export function loadSettings(
   return loadConfig({ mode, flags, env: surroundings.env });
 }
 
-/** The settings of a command that works on a store: only where that is. Its other flags are its own. */
+/** Loads the settings for a command that works on a store. Only the flags for the store's location are settings. */
 export function loadStoreSettings(
   terminal: Terminal,
   mode: Mode,
@@ -29,7 +29,7 @@ export function loadStoreSettings(
   return loadSettings(terminal, mode, { dataDir, config });
 }
 
-/** Where a command's store is, for one that needs to know nothing else. @throws ConfigError */
+/** Finds a command's store without loading the other settings. @throws ConfigError */
 export function findCommandStore(
   { surroundings }: Terminal,
   { dataDir, config }: Flags,
@@ -37,7 +37,9 @@ export function findCommandStore(
   return findStore({ mode: "cli", flags: { dataDir, config }, env: surroundings.env });
 }
 
-/** A command says what it did by itself: its log is for when that is not enough. */
+/**
+ * Returns a command's log level. Commands print their results themselves, so only errors are logged unless --verbose.
+ */
 export function logLevelOf({ isVerbose }: Terminal, { config }: LoadedConfig): LogLevel {
   return isVerbose ? config.logLevel : "error";
 }

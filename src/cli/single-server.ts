@@ -6,24 +6,24 @@ import { lockFile } from "../platform/database/sqlite/file-lock.ts";
 const ServerRuns = defineProblem({
   code: "server_runs",
   status: 409,
-  title: "A server runs on this store already",
+  title: "A server is already running on this store",
 });
 
-/** The right of one server on a SQLite store. Commands work on the store beside it and do not ask. */
+/** The lock that allows one server per SQLite store. Commands work on the store without it. */
 export interface ServerPlace {
-  /** Says where the server answers, for whoever comes second. */
+  /** Publishes the server's URL for the error message of a second server. */
   announce(url: string): Promise<void>;
   leave(): Promise<void>;
 }
 
-/** Takes the place of the one server of a data folder; ServerRuns names who has it. */
+/** Locks a data folder for this server. Throws ServerRuns, which names the process that holds the lock. */
 export async function takeServerPlace(dataDir: string): Promise<ServerPlace> {
   const lock = await lockFile(join(dataDir, "server.lock"));
-  // Beside the lock, because nobody can read the locked file itself.
+  // In a separate file, because the locked file itself cannot be read.
   const card = join(dataDir, "server.json");
   if (lock === null) {
     throw new ServerRuns(
-      `${await readCard(card)}. Stop it first; for several servers at once keep the store on PostgreSQL (DATABASE_URL).`,
+      `${await readCard(card)}. Stop it first. To run several servers at once, keep the store on PostgreSQL (DATABASE_URL).`,
     );
   }
   const write = async (url: string | null) => {
@@ -47,6 +47,6 @@ async function readCard(path: string): Promise<string> {
     const where = typeof url === "string" ? `at ${url}` : "which is still starting";
     return `It is process ${String(pid)}, ${where}`;
   } catch {
-    return "It has not said yet who it is";
+    return "Its process id is not known yet";
   }
 }

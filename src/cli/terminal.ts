@@ -4,10 +4,10 @@ import { createIds, type Id } from "../kernel/id.ts";
 import { readTerminalWishes } from "../platform/config/terminal.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 
-/** A stream and whether a person sees what is written to it. */
+/** A stream, and whether it is a terminal. */
 type Output = Writable & { readonly isTTY?: boolean };
 
-/** What a program is started in: `process`, or what a test puts in its place. */
+/** The process's streams and environment: `process`, or a substitute in tests. */
 export interface Surroundings {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Flags that every command takes, as the parser of arguments names them. */
+/** Flags that every command accepts, by commander's property names. */
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -25,22 +25,22 @@ export interface GlobalFlags {
   readonly color?: boolean;
 }
 
-/** Where a command writes: data to standard output, everything else to standard error. */
+/** Output and global flags of a command. Data goes to standard output, everything else to standard error. */
 export interface Terminal {
-  /** Tables for people, records for scripts, or ids alone. */
+  /** Tables for people, JSON records for scripts, or ids only. */
   readonly form: "people" | "json" | "quiet";
-  /** Whether somebody is there who can be asked. */
+  /** Whether the user can be prompted. */
   readonly isInteractive: boolean;
   readonly assumesYes: boolean;
   readonly isVerbose: boolean;
-  /** Whether data may be coloured. */
+  /** Whether output may be colored. */
   readonly hasColour: boolean;
   readonly surroundings: Surroundings;
-  /** Names this run, in the audit log and where something goes wrong. */
+  /** Id of this run, for the audit log and error messages. */
   readonly requestId: Id<"request">;
-  /** What was asked for: a line of data. */
+  /** Prints a line of data. */
   data(line: string): void;
-  /** What a person may want to know beside it; scripts are told nothing. */
+  /** Prints additional information for people; suppressed with --json and --quiet. */
   talk(line: string): void;
 }
 
@@ -66,12 +66,12 @@ export function makeTerminal(flags: GlobalFlags, surroundings: Surroundings): Te
   };
 }
 
-/** What would move the cursor, change colours or turn the direction of writing. */
+/** Characters that move the cursor, change colors or reverse the writing direction. */
 const unprintable =
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+  // eslint-disable-next-line no-control-regex -- the pattern matches control characters
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Text that others have written, made harmless for a terminal. Line ends stay. */
+/** Makes untrusted text safe for a terminal. Line breaks remain. */
 export function printable(text: string): string {
   return text.replace(unprintable, "\ufffd");
 }

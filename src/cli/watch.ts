@@ -2,10 +2,10 @@ import { second } from "../kernel/clock.ts";
 import type { Terminal } from "./terminal.ts";
 
 const everyMs = 2 * second;
-/** Clears the screen and goes to its top. */
+/** Clears the screen and moves the cursor to the top. */
 const clear = "\u001b[2J\u001b[H";
 
-/** Prints something again and again until the program is asked to stop; for scripts, one record below the other. */
+/** Repeats an output until the program is stopped; in script output, one record after another. */
 export async function watch(terminal: Terminal, print: () => Promise<unknown>): Promise<void> {
   const { stdout } = terminal.surroundings;
   const stopping = new AbortController();
@@ -13,7 +13,7 @@ export async function watch(terminal: Terminal, print: () => Promise<unknown>): 
     stopping.abort();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  // Whoever read what is printed has gone: `till … --watch | head`.
+  // The reader of a pipe has closed it: `till … --watch | head`.
   stdout.once("close", stop).once("error", stop);
   try {
     while (!stopping.signal.aborted) {

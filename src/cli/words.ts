@@ -1,34 +1,34 @@
 import type { Command as Program } from "commander";
 import type { GlobalFlags, Terminal } from "./terminal.ts";
 
-/** Where an action writes, as its flags say. */
+/** Creates the terminal for an action from its flags. */
 export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 
-/** Flags and arguments as commander keeps them. */
+/** Flags and arguments as commander stores them. */
 export type Options = Record<string, string | boolean | undefined>;
 
-/** What the first words mean. */
+/** Descriptions of the command groups. */
 const nouns: Readonly<Record<string, string>> = {
   org: "organizations and their verification",
-  user: "who may log in",
+  user: "dashboard users",
   key: "API keys",
-  wallet: "where merchants are paid",
-  invoice: "what payers are asked for",
-  payments: "what came in on the chains",
-  queue: "work in the background, and what of it was given up",
-  webhook: "what merchants' receivers are told",
-  billing: "what the platform asks its merchants for",
-  analytics: "figures of a period",
-  audit: "who did what, and the proof that nothing of it was altered",
-  rates: "exchange rates that invoices are issued at",
-  chain: "how the networks are read, and the proof that no block was left out",
-  sandbox: "the test network, where nothing is worth anything",
-  ops: "how the installation stands",
+  wallet: "receiving wallets",
+  invoice: "requests for payment",
+  payments: "received transfers",
+  queue: "background jobs and failures",
+  webhook: "webhook deliveries",
+  billing: "plans, subscriptions and platform invoices",
+  analytics: "statistics of a period",
+  audit: "audit log and its integrity proof",
+  rates: "exchange rates for invoices",
+  chain: "chain providers, and a check for missed blocks",
+  sandbox: "the test network, whose tokens have no value",
+  ops: "status of the installation",
   db: "the store",
   config: "settings",
 };
 
-/** Adds a command under its words; the noun is made with the first of its verbs. */
+/** Adds a command; its group is created with the first one. */
 export function add(
   program: Program,
   name: string,
@@ -55,7 +55,7 @@ function nounOf(program: Program, noun: string): Program {
   );
 }
 
-/** Makes the nouns that there are, so that the help of all is in one order, whichever of their verbs are there. */
+/** Creates all groups first, so that the help lists them in a fixed order. */
 export function addNouns(program: Program): void {
   for (const noun of Object.keys(nouns)) nounOf(program, noun);
 }

@@ -28,7 +28,7 @@ import { makeServices, type Services } from "./services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
-/** The dependencies from outside the program. Tests replace these and nothing else; no setting reaches them. */
+/** Dependencies from outside the program. Tests replace these and nothing else; no setting reaches them. */
 export interface Outside {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
@@ -36,7 +36,7 @@ export interface Outside {
   readonly metrics: Metrics;
   /** Hashing cost of new passwords. */
   readonly passwordCost: PasswordCost;
-  /** An answer that does not fit its record throws; else it is logged. */
+  /** A response that does not match its record throws instead of being logged. */
   readonly strictAnswers: boolean;
 }
 
@@ -47,27 +47,27 @@ export interface App extends Services {
   readonly metrics: Metrics;
   readonly oversight: OversightService;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
-  /** Remembers that forwarding headers arrived while no proxy was trusted. */
+  /** Records that forwarding headers arrived while no proxy was trusted. */
   readonly noteForwarding: () => Promise<void>;
-  /** What links begin with. */
+  /** Returns the URL prefix of links. */
   readonly baseUrl: () => string;
-  /** Told by the server when it knows its port. */
+  /** Called by the server once it knows its port. */
   listensAt(url: string): void;
-  /** Every operation and page, each ready to be put on a router. */
+  /** All operations and pages, ready to be mounted on a router. */
   readonly mountables: readonly Mountable[];
-  /** Begins the background work. */
+  /** Starts the background work. */
   start(): Promise<void>;
   readiness(): Promise<Readiness>;
-  /** Ends the background work and lets the store go. */
+  /** Stops the background work and closes the store. */
   close(): Promise<void>;
 }
 
-/** The scheduler wakes every second: silence longer than this means that it is stuck. */
+/** The scheduler ticks every second; after a longer silence than this it counts as stuck. */
 const schedulerSilenceMax = 15 * second;
 
 /**
- * The one composition root: the server, the command line and the tests make the program here, from its settings and
- * what lies outside it.
+ * Builds the program from its settings and its outside dependencies. The only composition root: the server, the command
+ * line and the tests all use it.
  */
 export async function createApp(
   config: Config,
@@ -173,7 +173,7 @@ export async function createApp(
 
     async start() {
       if (config.databaseUrl === null) {
-        // A SQLite store has one server: what a dead one held is free at once.
+        // A SQLite store has only one server, so everything that a dead one held can be released at once.
         await services.leases.endAll();
         await services.deliverer.reclaim();
         await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
@@ -215,7 +215,7 @@ function gatekeeperOf(services: Services): Gatekeeper {
   };
 }
 
-/** The context of what the program does by itself. */
+/** Returns the context of actions that the program performs on its own. */
 function systemContext(label: string): WriteContext {
   return { actor: systemActor(label), requestId: null, ip: null };
 }

@@ -4,15 +4,15 @@ import type { PlanInUse } from "../features/usage/index.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 
-/** What the features before billing ask of it. */
+/** Callbacks into billing, which depends on the features that call them. */
 export interface BillingPorts {
-  /** The gate on issuing, as far as the organization's subscription goes. */
+  /** Requires a subscription before an invoice is issued. */
   requireSubscription: IssuingGate;
   managedSettled: ManagedSettled;
   planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
 }
 
-/** The ports while billing is not made yet, which is made of the features that have them; `makeBilling` fills them. */
+/** Returns placeholders that throw until `makeBilling` fills them, because billing is built after their users. */
 export function lateBillingPorts(): BillingPorts {
   const tooEarly = (): Promise<never> => Promise.reject(new Defect("billing is not made yet"));
   return { requireSubscription: tooEarly, managedSettled: tooEarly, planOf: tooEarly };

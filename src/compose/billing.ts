@@ -35,7 +35,7 @@ import type { BillingPorts } from "./billing-ports.ts";
 import type { Money } from "./money.ts";
 import type { Parts } from "./parts.ts";
 
-/** What the platform asks its merchants for. */
+/** Subscriptions, plans and platform invoices. */
 export interface Billing {
   readonly billingReader: BillingReader;
   readonly billingDesk: BillingDesk;
@@ -45,7 +45,7 @@ export interface Billing {
   readonly receiveWallet: ReceiveWalletService;
   readonly subscriptions: SubscriptionService;
   readonly transitions: Transitions;
-  /** Told of every event: it tells who comes near what their plan includes. */
+  /** Receives every event and announces usage close to a plan's limits. */
   readonly usageWatch: Subscriber;
 }
 

@@ -9,16 +9,16 @@ import { createSandboxClient } from "../platform/chain/sandbox/client.ts";
 import type { ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Parts } from "./parts.ts";
 
-/** The id of the chain of Till's own. */
+/** Id of Till's built-in test network. */
 export const sandboxNetwork = "sandbox";
 
-/** A network's providers, and where what is wrong with them is told. */
+/** A network's providers and the alarms about them. */
 export interface NetworkAccess {
   readonly pool: ProviderPool;
   readonly alarms: ChainAlarms;
 }
 
-/** Null: the network has no provider. */
+/** Returns access to a network; null if it has no provider. */
 export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAccess | null {
   const { clock, logger, randomBytes } = parts;
   const members = (parts.providersOf ?? configuredProviders)(network, parts);
@@ -28,7 +28,7 @@ export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAcces
   return { alarms, pool: makeProviderPool({ network, members, clock, random, alarms }) };
 }
 
-/** The providers of a network, in order of preference. */
+/** Creates the clients of a network's providers, in order of preference. */
 function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledProvider[] {
   if (network.id === sandboxNetwork) {
     const { db: reader, clock } = parts;
@@ -46,7 +46,7 @@ function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledPr
       clock: parts.clock,
       provider: new URL(url).origin,
       delay: (milliseconds) =>
-        // The program ends, and with it the wait: the request itself is refused then.
+        // On shutdown the wait ends early; the request itself is then refused.
         sleep(milliseconds, undefined, { signal: parts.stopping }).catch(() => undefined),
     });
     const client = createJsonRpcClient({
@@ -58,7 +58,7 @@ function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledPr
   });
 }
 
-/** The commands of the sandbox chain; null where it is not enabled. */
+/** Returns the sandbox chain; null if it is not enabled. */
 export function sandboxOf(parts: Parts): Sandbox | null {
   const network = parts.config.networks.find(({ id }) => id === sandboxNetwork);
   return network === undefined

@@ -8,7 +8,7 @@ import { systemContext } from "../platform/database/system-context.ts";
 
 const payer = systemContext("checkout");
 
-/** The buttons of the test panel, done by the sandbox's desk. */
+/** Creates the actions of the checkout's test panel. */
 export function makeCheckoutSandbox(deps: {
   readonly db: Reader;
   readonly invoices: InvoiceService;

@@ -12,7 +12,7 @@ import type { Reader } from "../platform/database/index.ts";
 import { eventChecks } from "../platform/events/checks.ts";
 import { idempotencyChecks } from "../platform/idempotency/checks.ts";
 
-/** Everything that holds in a store that only Till has written, each feature's own. */
+/** All consistency checks of a store, by feature. They hold if only Till has written to the store. */
 export const storeChecks: readonly Check[] = [
   ...auditChecks,
   ...eventChecks,
@@ -29,13 +29,13 @@ export const storeChecks: readonly Check[] = [
 
 export interface CheckResult {
   readonly check: Check;
-  /** Empty where it holds. */
+  /** Empty if the check passed. */
   readonly violations: readonly Violation[];
 }
 
 /**
- * Runs every check, one after the other, and tells of each as it ends. It only reads. While a server writes, what seems
- * broken is looked at once more, since a check's statements do not see one moment.
+ * Runs all checks in sequence and reports each result. Read-only. A check's statements do not share a snapshot, so
+ * violations are checked a second time, in case a server is writing.
  */
 export async function verifyStore(
   reader: Reader,
@@ -51,7 +51,7 @@ export async function verifyStore(
   return results;
 }
 
-/** Those that a second look finds too. */
+/** Returns the violations that a second run finds too. */
 async function lasting(
   reader: Reader,
   check: Check,

@@ -12,7 +12,7 @@ import {
   type StorePlace,
 } from "./store-place.ts";
 
-/** A store that is looked at and not worked on: it is open in a fraction of the time that the program takes. */
+/** Read-only access to a store, which opens in a fraction of the program's startup time. */
 export interface StoreGlance {
   operationsStatus(): Promise<OperationsStatus>;
   /** Warnings about reverse proxies in front of the server, for operators. */

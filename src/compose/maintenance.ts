@@ -13,10 +13,10 @@ import type { JobHandler } from "../platform/jobs/queue.ts";
 import { pruneFailedJobs } from "../platform/jobs/retention.ts";
 import type { Parts } from "./parts.ts";
 
-/** Forgets one batch of what is kept for a time; gives whether there may be more. */
+/** Deletes one batch of expired rows; returns whether more may be left. */
 type Prune = (db: Database, now: Instant, context: WriteContext) => Promise<boolean>;
 
-/** Everything that is kept for a time only, by the name of the job that forgets it. */
+/** All deletions of expired data, by job name. */
 const prunings: Readonly<Record<string, Prune>> = {
   "prune kept answers": pruneKeptAnswers,
   "prune events": pruneEvents,
@@ -29,14 +29,14 @@ const prunings: Readonly<Record<string, Prune>> = {
 const pruneSentDeliveries = "prune deliveries";
 const logAuditHead = "log audit head";
 
-/** What is due by the clock alone. */
+/** Jobs that run every hour. */
 export const maintenanceSchedule: readonly CronTask[] = [
   ...Object.keys(prunings),
   pruneSentDeliveries,
   logAuditHead,
 ].map((name) => ({ name, everyMs: hour, job: { queue: "maintenance", name, payload: {} } }));
 
-/** What does the jobs of the schedule. */
+/** Creates the handlers of the scheduled jobs. */
 export function makeMaintenance({
   db,
   clock,
@@ -57,11 +57,11 @@ export function makeMaintenance({
     },
     {
       name: logAuditHead,
-      // Whoever can write to the store can cut the chain's tail together with its head there, but not in the log.
+      // An attacker with write access to the store can truncate the chain and its stored head, but not the log.
       async run() {
         await sealAll(db, systemContext(logAuditHead));
         const head = formatHead(await chainHead(db));
-        logger.info({ head }, "head of the audit chain: till audit verify --head proves it later");
+        logger.info({ head }, "head of the audit chain, for till audit verify --head");
       },
     },
   ];

@@ -16,7 +16,7 @@ import type {
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
-/** Adds what can be read of the store and of this process's providers: every server tells of the whole store. */
+/** Adds metrics read from the store and from this process's providers. Store metrics are the same on every server. */
 export function addMetrics(metrics: Metrics, parts: Parts, services: Services): void {
   metrics.add(networkMetrics(parts));
   metrics.add(providerMetrics(parts, services));
@@ -39,11 +39,11 @@ const ageOf = (at: Instant | null, now: Instant): number =>
 function networkMetrics({ db, clock }: Parts): MetricGroup {
   return {
     metrics: [
-      gauge("till_network_tip_height", "The newest block that was read.", "network"),
-      gauge("till_network_head_height", "The newest block that the provider told of.", "network"),
-      gauge("till_network_lag_blocks", "Blocks that are known of and not read yet.", "network"),
-      gauge("till_network_lag_seconds", "The age of the newest block that was read.", "network"),
-      gauge("till_network_silence_seconds", "Time since the network was last read.", "network"),
+      gauge("till_network_tip_height", "Height of the newest block that was read.", "network"),
+      gauge("till_network_head_height", "Height of the newest block that a provider reported.", "network"),
+      gauge("till_network_lag_blocks", "Number of known blocks that were not read yet.", "network"),
+      gauge("till_network_lag_seconds", "Age of the newest block that was read.", "network"),
+      gauge("till_network_silence_seconds", "Time since the last read of the network.", "network"),
     ],
     async read() {
       const now = clock.now();
@@ -68,36 +68,36 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
     metrics: [
       gauge(
         "till_provider_usable",
-        "1 where the network can be read from the provider.",
+        "1 if the network can be read from the provider.",
         "network",
         "provider",
       ),
       gauge(
         "till_provider_lag_blocks",
-        "Blocks that the provider is behind the best.",
+        "Blocks that the provider is behind the best one.",
         "network",
         "provider",
       ),
       gauge(
         "till_provider_latency_seconds",
-        "The provider's time to answer, smoothed.",
+        "Smoothed response time of the provider.",
         "network",
         "provider",
       ),
       counter(
         "till_provider_requests_total",
-        "Calls of this process to the provider.",
+        "Requests from this process to the provider.",
         "network",
         "provider",
       ),
       counter(
         "till_provider_errors_total",
-        "Calls of this process that failed.",
+        "Failed requests from this process, by kind.",
         "network",
         "provider",
         "kind",
       ),
-      gauge("till_chain_alarms", "What is wrong with a network at present.", "network", "kind"),
+      gauge("till_chain_alarms", "Open alarms about a network.", "network", "kind"),
     ],
     async read() {
       const [stored, alarms] = await Promise.all([storedProviders(db), openAlarms(db)]);
@@ -141,10 +141,10 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
 function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGroup {
   return {
     metrics: [
-      gauge("till_unmatched_transfers", "Transfers that wait in merchants' inboxes.", "network"),
+      gauge("till_unmatched_transfers", "Unmatched transfers that await a merchant's decision.", "network"),
       gauge(
         "till_hold_use_ratio",
-        "The share of amounts in use at the address and price where it is largest; 1 refuses invoices.",
+        "Highest share of payment amounts in use at one address and price; at 1, invoices are refused.",
         "network",
       ),
     ],
@@ -168,8 +168,8 @@ function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGrou
 function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
   return {
     metrics: [
-      gauge("till_rates_age_seconds", "The age of the accepted quote of sources.", "pair"),
-      gauge("till_rates_sources", "How many sources agreed on the accepted quote.", "pair"),
+      gauge("till_rates_age_seconds", "Age of the accepted quote.", "pair"),
+      gauge("till_rates_sources", "Number of sources that agreed on the accepted quote.", "pair"),
     ],
     async read() {
       const now = clock.now();
@@ -190,10 +190,10 @@ function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
 function workMetrics({ db, clock }: Parts): MetricGroup {
   return {
     metrics: [
-      gauge("till_outbox_oldest_seconds", "How long an event has waited to be passed on."),
-      gauge("till_webhook_deliveries", "Deliveries that did not succeed, yet.", "status"),
-      gauge("till_webhook_oldest_seconds", "How long a due delivery has waited."),
-      gauge("till_queue_jobs", "Jobs of each queue, deliveries among them.", "queue", "state"),
+      gauge("till_outbox_oldest_seconds", "Age of the oldest event that was not relayed yet."),
+      gauge("till_webhook_deliveries", "Deliveries that have not succeeded, by status.", "status"),
+      gauge("till_webhook_oldest_seconds", "Time that the oldest due delivery has waited."),
+      gauge("till_queue_jobs", "Jobs of each queue, including webhook deliveries.", "queue", "state"),
     ],
     async read() {
       const now = clock.now();
@@ -223,7 +223,7 @@ function checkMetrics({ db, clock }: Parts): MetricGroup {
     metrics: [
       gauge(
         "till_check",
-        "1 under the status that servers last found: ok, unknown, degraded or down.",
+        "1 for the current status of each check: ok, unknown, degraded or down.",
         "check",
         "status",
       ),
@@ -240,7 +240,7 @@ function checkMetrics({ db, clock }: Parts): MetricGroup {
   };
 }
 
-/** How often each set of labels is there. */
+/** Counts equal label sets. */
 function tally(sets: readonly Labels[]): Reading[] {
   const counts = new Map<string, { readonly labels: Labels; value: number }>();
   for (const labels of sets) {

@@ -63,7 +63,7 @@ import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
 import type { Parts } from "./parts.ts";
 
-/** Everything between a wallet and a paid invoice. */
+/** Wallets, invoices, payments and chains. */
 export interface Money {
   readonly wallets: WalletService;
   readonly invoices: InvoiceService;
@@ -86,7 +86,7 @@ export interface Money {
   readonly analytics: AnalyticsService;
   readonly usage: UsageService;
   readonly rates: RatesService;
-  /** Null: the sandbox is not enabled. */
+  /** Null if the sandbox is not enabled. */
   readonly sandbox: SandboxDesk | null;
 }
 
@@ -97,7 +97,7 @@ export function makeMoney(
 ): Money {
   const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
   const enabled = new Map(config.networks.map((network) => [network.id, network]));
-  // Records name networks that are off now; what is on goes before what the table says.
+  // Records may name disabled networks; an enabled network's settings take precedence over the table.
   const known = new Map([
     ...config.knownNetworks.map((network) => [network.id, network] as const),
     ...enabled,

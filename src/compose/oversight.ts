@@ -5,7 +5,7 @@ import { maintenanceSchedule } from "./maintenance.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
-/** Makes what tells the platform's admins how things stand, which looks at everything else. */
+/** Creates the status and alarm service for platform admins. */
 export function makePlatformOversight(
   { config, db, clock }: Parts,
   { payments, watchers, leases, rates, capacity }: Services,

@@ -8,7 +8,7 @@ import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { PasswordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 
-/** What every service is made of. */
+/** Shared dependencies of the services. */
 export interface Parts {
   readonly config: Config;
   readonly db: Database;
@@ -17,17 +17,17 @@ export interface Parts {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
-  /** What this process counts of its work. */
+  /** Metrics of this process. */
   readonly metrics: Metrics;
   /** Hashing cost of new passwords. */
   readonly passwordCost: PasswordCost;
   readonly baseUrl: () => string;
-  /** Where this process listens, whatever links say. */
+  /** Returns the address on which this process listens, independent of the base URL. */
   readonly listening: () => string;
-  /** Aborted when the program stops: what waits for a provider ends. */
+  /** Aborted when the program stops, so that waits for providers end. */
   readonly stopping: AbortSignal;
-  /** Instead of those that a network's endpoints name: only tests give them. */
+  /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
-  /** Wakes a background worker by its name; filled when the workers are there. */
+  /** Wakes a background worker by name; filled in once the workers exist. */
   readonly nudges: { nudge: (worker: string) => void };
 }

@@ -84,7 +84,7 @@ export interface Services
   close(): Promise<void>;
 }
 
-/** Makes every service from those that stand before it in src/features/index.ts. */
+/** Creates all services, in the order of src/features/index.ts. */
 export function makeServices(parts: Parts): Services {
   const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, nudges } = parts;
   const auditor = createAuditor(ids);

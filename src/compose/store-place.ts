@@ -6,7 +6,7 @@ import type { Config } from "../platform/config/index.ts";
 const NoStore = defineProblem({
   code: "no_store",
   status: 404,
-  title: "There is no store here",
+  title: "No store found",
 });
 
 const StoreBehind = defineProblem({
@@ -15,22 +15,22 @@ const StoreBehind = defineProblem({
   title: "The store is older than this program",
 });
 
-/** The settings that say where the store is. */
+/** The settings that determine the store's location. */
 export type StorePlace = Pick<Config, "dataDir" | "databaseUrl">;
 
-/** Where the SQLite store of a configuration lies. */
+/** Returns the path of the SQLite store. */
 export function storeFile(place: StorePlace): string {
   return join(place.dataDir, "till.db");
 }
 
-/** How messages name the store; never with its password. */
+/** Returns the store's name for messages, without its password. */
 export function storeName(place: StorePlace): string {
   if (place.databaseUrl === null) return storeFile(place);
   const { host, pathname } = new URL(place.databaseUrl);
   return `postgres://${host}${pathname}`;
 }
 
-/** Refuses a configuration whose SQLite store is not there; of PostgreSQL only a connection can tell. */
+/** Throws if the SQLite store does not exist. A PostgreSQL store can only be checked by connecting. */
 export async function requireStoreFile(place: StorePlace): Promise<void> {
   if (place.databaseUrl !== null) return;
   const found = await stat(storeFile(place)).then(
@@ -40,17 +40,17 @@ export async function requireStoreFile(place: StorePlace): Promise<void> {
   if (!found) throw noStore(place);
 }
 
-/** The refusal of a store that lacks so many migrations. */
+/** Returns the error for a store with pending migrations. */
 export function storeBehind(place: StorePlace, lacking: number): Error {
   return new StoreBehind(
-    `The store ${storeName(place)} lacks ${String(lacking)} migrations. Run till db migrate, or start the server.`,
+    `The store ${storeName(place)} has ${String(lacking)} pending migrations. Run till db migrate, or start the server.`,
   );
 }
 
-/** The refusal of a place where no store was made, or not to the end. */
+/** Returns the error for a location without a completely created store. */
 export function noStore(place: StorePlace): Error {
   const elsewhere = place.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
   return new NoStore(
-    `There is no store at ${storeName(place)}. Make one with till init, or ${elsewhere}.`,
+    `There is no store at ${storeName(place)}. Create one with till init, or ${elsewhere}.`,
   );
 }

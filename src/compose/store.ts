@@ -27,12 +27,12 @@ import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./
 const WrongSecret = defineProblem({
   code: "wrong_secret",
   status: 409,
-  title: "The secret does not fit the store",
+  title: "The secret does not belong to the store",
 });
 
 /**
- * `create`: make what is missing and migrate. `initialize`: the same, and refuse a store that is in use already before
- * anything in it changes. `migrate`: a store must be there. `use`: it must be up to date too.
+ * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
+ * initialized. `migrate`: requires a store and migrates it. `use`: requires a store that is up to date.
  */
 export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
@@ -41,13 +41,13 @@ const secretFact = "secret_fingerprint";
 export interface Store {
   readonly db: Database;
   readonly secret: ServerSecret;
-  /** What was applied on opening. */
+  /** Migrations applied on opening. */
   readonly migrations: readonly Migration[];
-  /** The copy of the SQLite store from before that; null: there was nothing to lose. */
+  /** Path of the copy of the SQLite store made before the migration; null if none was needed. */
   readonly backup: string | null;
 }
 
-/** Opens the store that the settings name, and the secret that fits it. */
+/** Opens the configured store with its secret. */
 export async function openStore(
   config: Config,
   mode: StoreMode,
@@ -92,14 +92,14 @@ async function prepare(
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return { migrations: [], backup: null };
   if (mode === "use") throw storeBehind(config, pending.length);
-  // What is about to be initialized was left half made, or is being made by another process: there is nothing to lose.
+  // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";
   const backup = isUsed ? await backUp(config, version, clock) : null;
   if (backup !== null) logger.info({ backup }, "the store was copied before it is migrated");
   return { migrations: await migrate(db, clock), backup };
 }
 
-/** Copies a SQLite store beside itself. The backup of a PostgreSQL database is in its operator's hands. */
+/** Copies a SQLite store to the same folder. Backups of a PostgreSQL database are up to its operator. */
 async function backUp(config: Config, version: number, clock: Clock): Promise<string | null> {
   if (config.databaseUrl !== null) return null;
   const moment = toIso(clock.now()).replaceAll(/[^0-9TZ]/g, "");
@@ -108,7 +108,7 @@ async function backUp(config: Config, version: number, clock: Clock): Promise<st
   return target;
 }
 
-/** What is sealed under one secret cannot be opened with another: a store remembers whose it is. */
+/** Throws unless the secret is the one the store was created with; another one could not open its sealed values. */
 async function requireFittingSecret(
   db: Database,
   config: Config,
@@ -118,7 +118,7 @@ async function requireFittingSecret(
   const known = (await secretOf(db)) ?? (await rememberSecret(db, own));
   if (known === own) return;
   throw new WrongSecret(
-    `The secret does not belong to the store ${storeName(config)}. Give the one that the store was made with in TILL_SECRET or TILL_SECRET_FILE.`,
+    `This secret does not belong to the store ${storeName(config)}. Set TILL_SECRET or TILL_SECRET_FILE to the secret with which the store was created.`,
   );
 }
 

@@ -20,12 +20,12 @@ import type { Parts } from "./parts.ts";
 export interface Webhooks {
   readonly events: EventService;
   readonly webhooks: WebhookService;
-  /** What the relay hands events to. */
+  /** Receives events from the relay. */
   readonly fanOut: Subscriber;
   readonly deliverer: Deliverer;
 }
 
-/** Makes what sends events to merchants' receivers. */
+/** Creates the services that deliver events to merchants' endpoints. */
 export function makeWebhooks(
   parts: Parts,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },

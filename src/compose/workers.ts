@@ -13,7 +13,7 @@ import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Parts } from "./parts.ts";
 import type { Services } from "./services.ts";
 
-/** Everything that runs by itself. Each looks for what is due, so that any number of processes may run them all. */
+/** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {
   const { db, clock } = parts;
   const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;

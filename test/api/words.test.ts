@@ -60,7 +60,7 @@ describe("the words of an answer", () => {
       await words("/api-keys", { name: "k", scopes: ["all"], expiresAt: "2030-02-30" }),
     ).to.deep.equal({
       "/scopes/0": "must be read or write or billing or platform",
-      "/expiresAt": "must be a time with its zone, such as 2026-01-31T00:00:00Z",
+      "/expiresAt": "must be a time with an offset, such as 2026-01-31T00:00:00Z",
     });
     const list = await app.request("PATCH", path, { token: person.token, raw: "[]" });
     expect(list.body["detail"]).to.contain("the body: must be an object");

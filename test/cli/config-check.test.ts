@@ -9,7 +9,7 @@ describe("till config check", () => {
     const env = { TILL_TRON_RPC_URLS: "http://127.0.0.1:1/jsonrpc" };
     const alone = await store.till(["config", "check"], { env });
     expect(alone.code).to.equal(0);
-    expect(alone.stderr).to.include("The settings are right");
+    expect(alone.stderr).to.include("The settings are valid");
     expect(alone.stderr).to.include(
       "Warning: TILL_TRON_RPC_URLS leaves TRON with a single provider",
     );
@@ -20,7 +20,7 @@ describe("till config check", () => {
     expect(warnings.filter((warning) => warning.includes("single provider"))).to.have.length(1);
     const shipped = await store.till(["config", "check"]);
     expect(shipped.stderr)
-      .to.include("The settings are right")
+      .to.include("The settings are valid")
       .and.not.to.include("single provider");
   });
 });

@@ -22,7 +22,7 @@ describe("questions at a terminal", () => {
         ["The organization", `Shop${enter}`],
         ["Password of the admin", `a long password 7${enter}`],
         ["The same again", `a long password 7${enter}`],
-        ["Where are you paid", enter],
+        ["Wallet that receives", enter],
       ],
     });
     expect(code, stderr).to.equal(0);
@@ -39,7 +39,7 @@ describe("questions at a terminal", () => {
       person: [
         ["Password of the admin", `a long password 7${enter}`],
         ["The same again", `a long password 7${enter}`],
-        ["Where are you paid", `tron:${address}${enter}`],
+        ["Wallet that receives", `tron:${address}${enter}`],
       ],
     });
     expect(made.code, made.stderr).to.equal(0);
@@ -54,7 +54,7 @@ describe("questions at a terminal", () => {
     const words = ["--organization", organization, "--scopes", "read", "--data-dir", folder, "-q"];
     const made = await till(["key", "create", ...words], {
       env,
-      person: [["A name for the key", `shop${enter}`]],
+      person: [["Name of the key", `shop${enter}`]],
     });
     const revoke = ["key", "revoke", made.stdout.trim(), "--no-color", "--data-dir", folder];
     for (const no of [`n${enter}`, enter]) {

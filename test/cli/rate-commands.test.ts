@@ -83,7 +83,7 @@ describe("till rates", () => {
     price = '{"price":9.5}';
     const jumped = await till("rates", "refresh", "--json");
     expect(jumped.code).to.equal(75);
-    expect(jumped.stderr).to.include("waits to be confirmed");
+    expect(jumped.stderr).to.include("is pending confirmation");
     expect((await till("rates", "accept", "EUR/USD")).code).to.equal(2);
     const accepted = await till("rates", "accept", "EUR/USD", "--yes", "--json");
     expect(accepted.code, accepted.stderr).to.equal(0);
@@ -93,7 +93,7 @@ describe("till rates", () => {
       rate: { from: "1.0834", to: "9.5" },
     });
     expect((await till("rates", "accept", "EUR/USD", "--yes")).stderr).to.include(
-      "No rate of the pair waits",
+      "The pair has no pending rate",
     );
     expect((await till("rates", "accept", "EUR/GBP", "--yes")).code).to.equal(5);
   });

@@ -12,7 +12,7 @@ import { printTable } from "../output.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `till config show`: every setting as it counts, secrets masked. What is wrong is told after it. */
+/** `till config show`: prints every effective setting, secrets masked, followed by the errors. */
 export async function showSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const withOrigin = flags["origin"] === true;
   try {
@@ -25,36 +25,36 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
 }
 
 /**
- * `till config check`: everything that would keep the server from starting, at once, and what it would warn of. The store
- * is asked where there is one.
+ * `till config check`: reports every error that would keep the server from starting, and its warnings. Reads the store
+ * if one is reachable.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
-  const file = config.configFile ?? "no file of settings";
+  const file = config.configFile ?? "no settings file";
   const warnings = [...providerWarnings(config), ...(await proxyWarningsOf(config))];
   if (terminal.form === "json") {
     terminal.data(JSON.stringify({ ok: true, configFile: config.configFile, warnings }));
     return;
   }
-  terminal.talk(`The settings are right (${file}).`);
+  terminal.talk(`The settings are valid (${file}).`);
   for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
 }
 
-/** Networks with a single provider, which nothing can be compared with. */
+/** Warns about networks with a single provider, whose data cannot be compared with another's. */
 function providerWarnings({ networks }: Config): string[] {
   return networks
     .filter(({ isTest, endpoints }) => !isTest && endpoints.length < 2)
     .map(
       ({ id, title }) =>
-        `${networkVariable(id, networkSettings.rpcUrls)} leaves ${title} with a single provider: a payment that it ` +
-        "leaves out is found only where it lists it later. Name a second provider.",
+        `${networkVariable(id, networkSettings.rpcUrls)} configures only one provider for ${title}: a payment that it ` +
+        "omits is found only if it reports it later. Add a second provider.",
     );
 }
 
 async function proxyWarningsOf(config: Config): Promise<readonly string[]> {
   const now = systemClock.now();
   if (config.trustProxy.length > 0) return [];
-  // Without a store, or one that does not answer, the settings speak alone.
+  // Without a reachable store, the warnings are based on the settings alone.
   const glance = await glanceAtStore(config, systemClock).catch(() => null);
   if (glance === null) return proxyWarnings(config, null, now);
   try {

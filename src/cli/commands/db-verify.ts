@@ -7,7 +7,7 @@ import { Unhealthy } from "../refusals.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `till db verify`: checks everything that must hold in the store, and names the rows that break it. Only reads. */
+/** `till db verify`: checks every invariant of the store and prints the rows that violate one. Read-only. */
 export async function verifyStoreCommand(terminal: Terminal, flags: Flags): Promise<void> {
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
@@ -23,10 +23,10 @@ export async function verifyStoreCommand(terminal: Terminal, flags: Flags): Prom
   const broken = results.filter(({ violations }) => violations.length > 0);
   if (broken.length > 0) {
     throw new Unhealthy(
-      `${broken.map(({ check }) => check.name).join(", ")}: rows of the store are not as they must be. What to do about each is said beside it.`,
+      `${broken.map(({ check }) => check.name).join(", ")}: some rows in the store are not valid. The table says what to do about each.`,
     );
   }
-  terminal.talk(`Everything that was checked holds in ${storeName(loaded.config)}.`);
+  terminal.talk(`All checks passed in ${storeName(loaded.config)}.`);
 }
 
 async function print(terminal: Terminal, results: readonly CheckResult[]): Promise<void> {
@@ -40,10 +40,10 @@ async function print(terminal: Terminal, results: readonly CheckResult[]): Promi
     case "people":
       await printTable(
         terminal,
-        ["CHECK", "RESULT", "WHAT HOLDS"],
+        ["CHECK", "RESULT", "RULE"],
         results.map(({ check, violations }) => [
           check.name,
-          violations.length === 0 ? "ok" : `${String(violations.length)} rows break it`,
+          violations.length === 0 ? "ok" : `${String(violations.length)} rows violate it`,
           check.describe,
         ]),
       );

@@ -6,7 +6,7 @@ import { printTable } from "../output.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `till db migrate`: applies what the store lacks, after a copy of a SQLite store that has something to lose. */
+/** `till db migrate`: applies pending migrations, after copying a SQLite store that already has data. */
 export async function migrateStore(terminal: Terminal, flags: Flags): Promise<void> {
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
@@ -32,6 +32,6 @@ export async function migrateStore(terminal: Terminal, flags: Flags): Promise<vo
         );
         terminal.talk(`Applied to ${storeName(config)}.`);
       }
-      if (backup !== null) terminal.talk(`The store as it was before: ${backup}`);
+      if (backup !== null) terminal.talk(`Copy of the store before the migration: ${backup}`);
   }
 }

@@ -15,13 +15,13 @@ import { takeServerPlace, type ServerPlace } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Where no port is asked for: the usual one, those after it, or any. */
+/** Number of consecutive ports to try if no port is given; after them, any free port. */
 const portsTried = 20;
 
-/** So that commands with `--data-dir` find the sandbox as the demo's server has it. */
+/** Lets commands with `--data-dir` find the same sandbox as the demo's server. */
 const settingsFile = "# Written by till demo.\nnetworks: [sandbox]\nregistration: open\n";
 
-/** `till demo`: everything at once, in a folder that is made for it and thrown away when it is asked to stop. */
+/** `till demo`: runs a complete installation in a temporary folder, which is deleted at the end. */
 export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
   const given = flags["dataDir"];
@@ -48,7 +48,7 @@ async function run(
   { asked, place }: { readonly asked: Promise<unknown>; readonly place: ServerPlace },
 ): Promise<void> {
   const { config } = loaded;
-  // Lines of the log would stand between what people are shown; who wants them sets a level.
+  // Log lines would clutter the output, so the level is warn unless it was set.
   const level = isGiven(loaded, "TILL_LOG_LEVEL") ? config.logLevel : "warn";
   const logger = createLogger({ level });
   const metrics = createPrometheus({ version: programVersion(), logger });
@@ -85,7 +85,7 @@ function isGiven({ settings }: Pick<LoadedConfig, "settings">, name: string): bo
   return setting !== undefined && setting.origin.source !== "default";
 }
 
-/** A folder that is used already keeps its own file; the store in it is refused later, by name. */
+/** Writes the settings file unless the folder has one. A store in use is refused later. */
 async function writeSettings(folder: string): Promise<void> {
   try {
     await writeFile(join(folder, "till.yaml"), settingsFile, { flag: "wx", mode: 0o600 });
@@ -111,7 +111,7 @@ async function tellWorld(
       return;
     case "people": {
       const there = `--data-dir '${app.config.dataDir}'`;
-      terminal.talk(`Till is ready at ${url}. Its money is worth nothing: pay as you like.\n`);
+      terminal.talk(`Till is ready at ${url}. Its tokens have no value, so pay as you like.\n`);
       await printLines(terminal, [
         ["Checkout", checkoutUrl],
         ["API", links.apiBase],
@@ -128,7 +128,7 @@ async function tellWorld(
           `  till billing plans ${there}\n` +
           `  till billing subscriptions ${there}\n` +
           `  till billing invoices ${there}\n` +
-          "Webhooks that come in are shown below. Ctrl-C ends the demo.\n",
+          "Received webhooks are shown below. Press Ctrl-C to end the demo.\n",
       );
     }
   }

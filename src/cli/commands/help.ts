@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal.ts";
 
 const exitCodesTopic = "exit-codes";
 
-/** `till help <words>`: the help of a command, or a topic of its own. */
+/** `till help <words>`: prints the help of a command or of a topic. */
 export async function printHelp(
   terminal: Terminal,
   program: Program,
@@ -23,7 +23,7 @@ export async function printHelp(
       const known = command.commands.map((one) => one.name());
       const topics = command === program ? [...known, exitCodesTopic] : known;
       throw new UsageError(
-        `There is no help for ${words.join(" ")}. There is for ${topics.join(", ")}.`,
+        `There is no help topic "${words.join(" ")}". Topics: ${topics.join(", ")}.`,
       );
     }
     command = next;

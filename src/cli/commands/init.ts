@@ -23,21 +23,20 @@ interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
 }
 
 /**
- * `till init`: the data folder, the secret, the store, and in one transaction the platform organization and its admin;
- * then the wallet that the platform is paid at, if one is given.
- * Everything that can be refused is looked at before anything is made; a run that was killed on the way is finished by
- * the next.
+ * `till init`: creates the data folder, the secret and the store; then, in one transaction, the platform organization
+ * and its admin; then, if given, the wallet that receives the platform's payments. All input is validated before
+ * anything is created. If a run is killed, the next one completes it.
  */
 export async function initialize(terminal: Terminal, flags: InitFlags): Promise<void> {
   const loaded = await loadStoreSettings(terminal, "serve", flags);
   const { config } = loaded;
-  // Refuses wrong flags before the first question.
+  // Refuses wrong flags before the first prompt.
   const given =
     flags.receiveWallet === undefined
       ? null
       : parseReceiver(config.networks, flags.receiveWallet, flags.receiveToken);
   if (given === null && flags.receiveToken !== undefined) {
-    throw new UsageError("Give --receive-wallet with --receive-token.");
+    throw new UsageError("Give --receive-wallet together with --receive-token.");
   }
   const { input, password } = await readInput(terminal, flags);
   await requireStrong(createPasswords(), password);
@@ -68,7 +67,7 @@ export async function initialize(terminal: Terminal, flags: InitFlags): Promise<
               ]),
         ]);
         if (receiver === null) {
-          terminal.talk("To charge for plans, set a wallet later: till billing receive-wallet");
+          terminal.talk("To charge for plans, set a wallet later with till billing receive-wallet");
         }
         terminal.talk("Next: till serve");
     }
@@ -77,10 +76,10 @@ export async function initialize(terminal: Terminal, flags: InitFlags): Promise<
   }
 }
 
-/** Null where nobody is asked, or the answer is to leave it for later. */
+/** Asks for the receive wallet; null without a terminal or if the user skips the question. */
 async function askReceiver(terminal: Terminal, networks: readonly Network[]) {
   const question =
-    "Where are you paid for the plans you sell? network:address, or Enter to set it later";
+    "Wallet that receives payments for your plans, as network:address (Enter to set it later)";
   const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
   return answer === null ? null : parseReceiver(networks, answer);
 }
@@ -98,7 +97,7 @@ async function readInput(terminal: Terminal, flags: InitFlags) {
   return { input, password: await readNewPassword(terminal, "Password of the admin", flags) };
 }
 
-/** All that is missing is named at once. */
+/** Reports all missing flags at once. */
 function requireFlags(terminal: Terminal, flags: InitFlags): void {
   if (terminal.isInteractive) return;
   const needed = [

@@ -10,8 +10,8 @@ import { watch } from "../watch.ts";
 type Shown = ReturnType<typeof presentOperationsStatus>;
 
 /**
- * `till ops status`: what the servers last found, with its age, without loading the program; with --probe, what this
- * process finds by looking itself. Ends with a failure where something is not as it should be.
+ * `till ops status`: prints the status that the servers last recorded, with its age, without loading the whole program.
+ * With --probe, this process runs the checks itself. Exits with a failure unless the status is ok.
  */
 export async function operationsStatus(terminal: Terminal, flags: Flags): Promise<void> {
   const looking =
@@ -27,7 +27,7 @@ export async function operationsStatus(terminal: Terminal, flags: Flags): Promis
       return;
     }
     const status = await print();
-    if (status !== "ok") throw new Unhealthy(`The installation is ${status}: see above.`);
+    if (status !== "ok") throw new Unhealthy(`The installation is ${status}. See the checks above.`);
   } finally {
     await looking.close();
   }
@@ -108,7 +108,7 @@ const shape = {
         columns: [
           { title: "PENDING", value: (one) => one.pending },
           { title: "IN PROGRESS", value: (one) => one.inProgress },
-          { title: "TRIED AGAIN", value: (one) => one.failed },
+          { title: "RETRYING", value: (one) => one.failed },
           { title: "DEAD LETTERS", value: (one) => one.deadLetter },
         ],
       }),

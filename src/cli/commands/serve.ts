@@ -10,7 +10,7 @@ import { takeServerPlace, type ServerPlace } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `till serve`: until it is asked to stop. */
+/** `till serve`: runs the server until a signal stops it. */
 export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
   const { config } = await loadSettings(terminal, "serve", flags);
@@ -46,7 +46,7 @@ async function serveInPlace(
   logger.info("stopped");
 }
 
-/** Listens for the app, or closes it again. */
+/** Starts the server, or closes the app on failure. */
 async function startIn(app: App, config: Config): Promise<Serving> {
   try {
     if (!(await app.installation.isInitialized())) throw noStore(config);
@@ -76,15 +76,15 @@ async function tellStart(app: App, { url }: Serving, logger: Logger): Promise<vo
   if (config.baseUrl === null && !["127.0.0.1", "::1", "localhost"].includes(config.host)) {
     logger.warn(
       { baseUrl: app.baseUrl() },
-      "links say where the server listens: set TILL_BASE_URL to the address at which payers reach it",
+      "links contain the address on which the server listens: set TILL_BASE_URL to the address at which payers reach it",
     );
   }
 }
 
-/** A defect that nothing caught: the program is in no known state. It logs and ends; what was answered is on disk. */
+/** Exits on an uncaught error, because the state of the process is unknown. Every acknowledged write is on disk. */
 function endWithDefects(logger: Logger): void {
   process.on("uncaughtException", (error) => {
-    logger.error({ err: error }, "the server ends: an error that nothing caught");
+    logger.error({ err: error }, "uncaught error: the server exits");
     process.exit(1);
   });
 }

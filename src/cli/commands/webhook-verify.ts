@@ -15,38 +15,38 @@ import type { Terminal } from "../terminal.ts";
 const WebhookNotSigned = defineProblem({
   code: "webhook_not_signed",
   status: 422,
-  title: "A receiver would refuse this webhook",
+  title: "A receiver would reject this webhook",
 });
 
-/** As commander keeps them. */
+/** Flags as commander stores them. */
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 interface Verification {
   readonly isValid: boolean;
-  /** Why not. */
+  /** Reason for the rejection; null if valid. */
   readonly fault: SignatureFault | null;
   readonly message: string;
   readonly id: string;
   readonly timestamp: string;
 }
 
-/** Where the secret may lie, so that it never stands among the arguments. */
+/** Environment variable for the secret, which must not be an argument because other users can see arguments. */
 const secretVariable = "WEBHOOK_SECRET";
-/** What Till sends is far smaller. */
+/** Maximum size of the body; Till's webhooks are much smaller. */
 const bytesMax = 1_048_576;
 
 const messages: Readonly<Record<SignatureFault, string>> = {
-  no_id: "The header webhook-id is missing: give it with --id.",
-  no_timestamp: "The header webhook-timestamp is not whole seconds: give it with --timestamp.",
+  no_id: "The webhook-id header is missing. Pass it with --id.",
+  no_timestamp: "The webhook-timestamp header is not a whole number of seconds. Pass it with --timestamp.",
   too_old:
-    "It was signed more than five minutes ago: a receiver takes it for a repetition by somebody else. --at judges it as of another time.",
-  too_new: "It was signed more than five minutes ahead of this clock: set one of the clocks right.",
-  no_signature: "The header webhook-signature has no signature that begins with v1,.",
+    "It was signed more than five minutes ago, so a receiver treats it as a replay. Use --at to check it as of another time.",
+  too_new: "It was signed more than five minutes in the future. Correct the clock of the sender or of this machine.",
+  no_signature: "The webhook-signature header has no signature that starts with v1,",
   another_signature:
-    "The signature is not that of these bytes with this secret: it is another endpoint's secret or an old one, or the body was changed on its way here. Take the body as it came, before it is parsed.",
+    "The signature does not match this body and secret: the secret belongs to another endpoint or is an old one, or the body was changed on its way. Use the raw body, before any parsing.",
 };
 
-/** `till webhook verify`: what a receiver would make of a webhook, and why. */
+/** `till webhook verify`: checks a webhook as its receiver would and explains a failure. */
 export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<void> {
   const { stdin } = terminal.surroundings;
   const text = (name: string) => {
@@ -56,7 +56,7 @@ export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<v
   const bodyFile = text("body") ?? "-";
   if (flags["secretStdin"] === true && bodyFile === "-") {
     throw new UsageError(
-      "Give the body by --body <file> where the secret comes from standard input.",
+      "Pass the body with --body <file> if the secret comes from standard input.",
     );
   }
   const secret = await readSecret(terminal, flags);
@@ -73,7 +73,7 @@ export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<v
     fault,
     message:
       fault === null
-        ? "The signature holds."
+        ? "The signature is valid."
         : messages[fault] + (fault === "another_signature" ? hint(headers, check) : ""),
     id: headers["webhook-id"],
     timestamp: headers["webhook-timestamp"],
@@ -89,7 +89,7 @@ export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<v
   if (fault !== null) throw new WebhookNotSigned(shown.message);
 }
 
-/** The commonest change: an editor or a shell puts a line end behind the body. */
+/** Detects the most common change: a line break that an editor or shell appended to the body. */
 function hint(headers: Parameters<typeof faultOf>[0], check: Check): string {
   const trimmed = Buffer.from(check.body)
     .toString("latin1")
@@ -98,13 +98,13 @@ function hint(headers: Parameters<typeof faultOf>[0], check: Check): string {
   const isLineEnd =
     body.byteLength < check.body.byteLength && faultOf(headers, { ...check, body }) === null;
   return isLineEnd
-    ? " Here it is the line end behind the body: without it the signature holds."
+    ? " Here the cause is a line break at the end of the body: without it, the signature is valid."
     : "";
 }
 
 function timeOf(text: string | undefined): number {
   const at = text === undefined ? systemClock.now() : Date.parse(text);
-  if (Number.isNaN(at)) throw new UsageError("--at: give a time such as 2031-01-31T00:00:00.000Z.");
+  if (Number.isNaN(at)) throw new UsageError("--at must be a time such as 2031-01-31T00:00:00.000Z.");
   return Math.floor(at / second);
 }
 
@@ -118,12 +118,12 @@ async function readSecret({ surroundings }: Terminal, flags: Flags): Promise<str
         : surroundings.env[secretVariable];
   if (given === undefined) {
     throw new UsageError(
-      `Give the endpoint's secret by --secret-file, --secret-stdin or the variable ${secretVariable}.`,
+      `Pass the endpoint's secret with --secret-file, --secret-stdin or the environment variable ${secretVariable}.`,
     );
   }
   const secret = given.toString().trim();
   if (isWebhookSecret(secret)) return secret;
-  throw new UsageError("The secret is not one: it begins with whsec_ and goes on in base64.");
+  throw new UsageError("This is not a webhook secret. It starts with whsec_, followed by base64.");
 }
 
 async function readBytes(flag: string, path: string): Promise<Buffer> {
@@ -141,7 +141,7 @@ async function readAll(stream: Readable): Promise<Buffer> {
   for await (const chunk of stream as AsyncIterable<Buffer | string>) {
     const buffer = Buffer.from(chunk);
     bytes += buffer.byteLength;
-    if (bytes > bytesMax) throw new UsageError("What came in is too long for a webhook.");
+    if (bytes > bytesMax) throw new UsageError("The input is too long for a webhook.");
     chunks.push(buffer);
   }
   return Buffer.concat(chunks);

@@ -3,18 +3,18 @@ import type { AddressInfo } from "node:net";
 import { systemClock } from "../../kernel/clock.ts";
 import { verify } from "../../platform/outbound/standard-webhooks.ts";
 
-/** A webhook that came in and whose signature was right. */
+/** A received webhook with a valid signature. */
 export interface ReceivedWebhook {
   readonly id: string;
   readonly type: string;
-  /** What the event is about: an invoice's id, say. */
+  /** Id of the object of the event, such as an invoice. */
   readonly objectId: string;
 }
 
-/** A merchant's receiver, as one would write it, on loopback. */
+/** A sample merchant's webhook receiver on the loopback interface. */
 export interface Receiver {
   readonly url: string;
-  /** Until the endpoint is made, nothing can be verified and everything is refused. */
+  /** Sets the endpoint's secret. Until then every webhook is refused. */
   trust(secret: string): void;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ function isSigned(request: IncomingMessage, body: Buffer, secret: string): boole
   return verify(headers, { body, secret, nowSeconds });
 }
 
-/** Null where it is too long, or ended before its end. */
+/** Reads the body; null if it is too long or incomplete. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

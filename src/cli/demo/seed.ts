@@ -7,7 +7,7 @@ import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
 import { setReceiver } from "../receive-wallet.ts";
 
-/** What somebody who tries Till out starts with. */
+/** The demo's data that is shown to the user. */
 export interface DemoWorld {
   readonly checkoutUrl: string;
   readonly invoiceId: string;
@@ -20,9 +20,9 @@ export interface DemoWorld {
 const network = "sandbox";
 const tokenSymbol = "USDT";
 const adminEmail = "admin@example.com";
-/** 120 bits. */
+/** Length of the admin's password: 120 bits. */
 const passwordBytes = 15;
-/** How long the watcher may take to look at the sandbox for the first time. */
+/** Maximum wait for the watcher's first read of the sandbox, in milliseconds. */
 const readyMs = 15_000;
 const readyPollMs = 100;
 
@@ -35,7 +35,7 @@ const profile = {
   businessDescription: "Coffee, and the cups to drink it from",
 };
 
-/** Makes the platform, a merchant and an invoice, each by the service that makes them in earnest. */
+/** Creates the platform, a merchant and an invoice through the same services as the API. */
 export async function seed(
   app: App,
   context: WriteContext,
@@ -71,7 +71,7 @@ export async function seed(
   return { ...invoice, organizationId, apiKey, adminEmail, adminPassword };
 }
 
-/** A merchant that has been through its review; the demo's admin owns it, so that one login shows everything. */
+/** Creates a verified merchant, owned by the demo's admin so that one login shows everything. */
 async function addMerchant(
   app: App,
   context: WriteContext,
@@ -87,8 +87,8 @@ async function addMerchant(
 }
 
 /**
- * The public half of a wallet that nobody has: its keys were never more than bytes in memory. On an extended key every
- * invoice has an address of its own, so that under- and overpayment find it.
+ * Returns the extended public key of a new wallet whose private keys are discarded. With an extended key every invoice
+ * has its own address, so under- and overpayments can be matched.
  */
 function newXpub(randomBytes: RandomBytes): string {
   const account = HDKey.fromMasterSeed(randomBytes(64)).derive("m/44'/60'/0'");
@@ -117,7 +117,7 @@ async function issueInvoice(
   return { checkoutUrl, invoiceId: id };
 }
 
-/** Nothing is issued on a network before its watcher has seen it. */
+/** Retries until the network's watcher is ready; before that, invoices are refused. */
 async function whenNetworkIsReady<T>(app: App, issue: () => Promise<T>): Promise<T> {
   const until = app.clock.now() + readyMs;
   for (;;) {
