@@ -16,9 +16,9 @@ export const adminAuditLogOperations = [
     group: "Admin",
     method: "GET",
     path: "/admin/audit-logs",
-    summary: "List who did what on the whole platform",
+    summary: "List audit log entries of all organizations",
     description:
-      "Entries about users alone, such as logins, have no organization. `createdFrom` is included, `createdTo` is not.",
+      "Entries that concern only a user, such as logins, have no organization. `createdFrom` is inclusive, `createdTo` exclusive.",
     access: platform("platform:read"),
     request: { query: adminAuditLogQuery },
     response: { status: 200, record: AuditLogListRecord },

@@ -22,11 +22,11 @@ const organizationId: CommandArgument = {
 };
 const neededNote: CommandFlag = {
   flags: "--note <text>",
-  description: "what the organization is told",
-  ask: "What the organization is told",
+  description: "message to the organization",
+  ask: "Message to the organization",
 };
 
-/** What there is to see of an organization after it was changed. */
+/** Columns of an organization after a decision or status change. */
 const outcome: readonly Column<ShownDetail>[] = [
   { title: "Organization", value: (one) => one.id },
   { title: "Name", value: (one) => one.displayName },
@@ -43,7 +43,7 @@ export const adminCommands = [
       {
         flags: "--verification <status>",
         description:
-          "unverified, pending_review, changes_requested, approved or rejected organizations only",
+          "only organizations with this status: unverified, pending_review, changes_requested, approved or rejected",
       },
       { flags: "--search <text>", description: "part of a name, an id or an e-mail address" },
       ...pageFlags,
@@ -123,7 +123,7 @@ export const adminCommands = [
         columns: [
           { title: "WHEN", value: (review) => review.createdAt },
           { title: "DECISION", value: (review) => review.decision },
-          { title: "NOW", value: (review) => review.toStatus },
+          { title: "NEW STATUS", value: (review) => review.toStatus },
           { title: "NOTE", value: (review) => review.note },
         ],
       }),
@@ -131,16 +131,16 @@ export const adminCommands = [
   }),
   command({
     name: "org approve",
-    summary: "Approve an organization that waits for its review",
+    summary: "Approve an organization that awaits its review",
     arguments: [organizationId],
-    flags: [{ flags: "--note <text>", description: "what the organization is told" }],
+    flags: [{ flags: "--note <text>", description: "message to the organization" }],
     examples: [
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Welcome' --yes",
     ],
     effect: "write",
     confirm: (call) =>
-      `Approve ${call.argument("organizationId")}? It may then issue invoices to payers.`,
+      `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
     handle: (service, call) => decide(service, call, "approve"),
     present: presentDetail,
     columns: outcome,
@@ -148,23 +148,23 @@ export const adminCommands = [
   }),
   command({
     name: "org reject",
-    summary: "Reject an organization that waits for its review",
+    summary: "Reject an organization that awaits its review",
     arguments: [organizationId],
     flags: [neededNote],
     examples: [
-      "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'The register does not know it'",
+      "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Not found in the company register'",
       "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'No such company' --yes",
     ],
     effect: "write",
     confirm: (call) =>
-      `Reject ${call.argument("organizationId")}? It may change its details and submit them again.`,
+      `Reject ${call.argument("organizationId")}? It can change its profile and submit it again.`,
     handle: (service, call) => decide(service, call, "reject"),
     present: presentDetail,
     columns: outcome,
   }),
   command({
     name: "org request-changes",
-    summary: "Send an organization's submission back, with what is to change",
+    summary: "Return an organization's submission with a request for changes",
     arguments: [organizationId],
     flags: [neededNote],
     examples: [
@@ -178,7 +178,7 @@ export const adminCommands = [
     columns: outcome,
   }),
   command({
-    name: "org suspend",
+    name: "Suspend an organization: it becomes read-only",
     summary: "Suspend an organization: it can be read, and nothing of it changed",
     arguments: [organizationId],
     examples: [
@@ -187,15 +187,15 @@ export const adminCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Suspend ${call.argument("organizationId")}? Its writes are refused at once; what payers send is still credited.`,
+      `Suspend ${call.argument("organizationId")}? Its writes are refused immediately; incoming payments are still credited.`,
     handle: (service, call) => service.setStatus(call.context, idOf(call), "suspended"),
     present: presentDetail,
     columns: outcome,
-    next: (one) => `till org resume ${one.id} lets it work again`,
+    next: (one) => `till org resume ${one.id} lifts the suspension`,
   }),
   command({
     name: "org resume",
-    summary: "Let a suspended organization work again",
+    summary: "Lift an organization's suspension",
     arguments: [organizationId],
     examples: [
       "till org resume org_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -219,24 +219,24 @@ export const oversightCommands = [
       organizationFlag,
       {
         flags: "--status <status>",
-        description: "of this status only, or of several: confirming,review",
+        description: "only payments with this status, or several: confirming,review",
       },
-      { flags: "--invoice-id <id>", description: "payments of one invoice only" },
-      { flags: "--network <id>", description: "payments on one network only" },
-      { flags: "--token-symbol <symbol>", description: "payments in one token only" },
-      { flags: "--transaction-hash <hash>", description: "payments by one transaction" },
-      { flags: "--from-address <address>", description: "payments of one sender" },
+      { flags: "--invoice-id <id>", description: "only payments of this invoice" },
+      { flags: "--network <id>", description: "only payments on this network" },
+      { flags: "--token-symbol <symbol>", description: "only payments in this token" },
+      { flags: "--transaction-hash <hash>", description: "only payments of this transaction" },
+      { flags: "--from-address <address>", description: "only payments from this address" },
       {
         flags: "--created-from <time>",
-        description: "from then on, such as 2031-01-31T00:00:00.000Z",
+        description: "created at or after this time, such as 2031-01-31T00:00:00.000Z",
       },
-      { flags: "--created-to <time>", description: "before then" },
-      { flags: "--paid-from <time>", description: "in a block from then on; needs --organization" },
-      { flags: "--paid-to <time>", description: "in a block before then; needs --organization" },
+      { flags: "--created-to <time>", description: "created before this time" },
+      { flags: "--paid-from <time>", description: "in a block at or after this time; requires --organization" },
+      { flags: "--paid-to <time>", description: "in a block before this time; requires --organization" },
       {
         flags: "--sort <order>",
         description:
-          "createdAt, blockTime or amount, with - before it for the highest first; all but createdAt need --organization",
+          "createdAt, blockTime or amount, with a leading - for descending order; all but createdAt require --organization",
       },
       ...pageFlags,
     ],
@@ -285,7 +285,7 @@ export const oversightCommands = [
   }),
   oversight({
     name: "payments show",
-    summary: "Show a payment, whosever it is",
+    summary: "Show a payment of any organization",
     arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
     examples: [
       "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e",

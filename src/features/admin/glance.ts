@@ -6,14 +6,14 @@ import type { AdminOperationsStatusRecord } from "./oversight-records.ts";
 import { readBacklogs, readLastReport, type BacklogCounter, type Backlogs } from "./probes.ts";
 import { overall, type Report } from "./report.ts";
 
-// What can be seen at a glance: this file loads little, for commands that must answer at once.
+// Imported by commands that must start fast, so this file imports little.
 
 export interface OperationsStatus extends Report, Backlogs {
   readonly checkedAt: Instant;
   readonly infrastructure: Health;
 }
 
-/** How things stood when servers last looked, and what waits now. `checkedAt` is when the latest of them looked. */
+/** Returns the servers' last recorded checks and the current backlogs. `checkedAt` is the time of the latest check. */
 export async function statusAtAGlance(
   reader: Reader,
   now: Instant,
@@ -26,7 +26,7 @@ export async function statusAtAGlance(
   return { ...report, ...backlogs, checkedAt: checkedAt ?? now, infrastructure: overall(report) };
 }
 
-/** The record that the API answers and `till ops status --json` prints. */
+/** Presents the status for the API and for `till ops status --json`. */
 export function presentOperationsStatus(
   status: OperationsStatus,
 ): z.input<typeof AdminOperationsStatusRecord> {

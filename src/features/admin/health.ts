@@ -3,51 +3,51 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { ProviderHealth } from "../../platform/chain/provider-health.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 
-/** From good to bad; `unknown` is what nobody could look at. */
+/** Best to worst; `unknown` if nothing could check it. */
 export const healths = ["ok", "unknown", "degraded", "down"] as const;
 export type Health = (typeof healths)[number];
 
 export interface Check {
   readonly status: Health;
-  /** A sentence for the operator. */
+  /** One sentence for the operator. */
   readonly message: string;
 }
 
-/** The worst of several. */
+/** Returns the worst status. */
 export function worst(checks: readonly Check[]): Health {
   const rank = Math.max(0, ...checks.map(({ status }) => healths.indexOf(status)));
   return healths[rank] ?? "unknown";
 }
 
-/** What is known of the reading of a network. */
+/** Facts about how a network is being read. */
 export interface NetworkReading {
   readonly network: Pick<Network, "blockTimeMs" | "pollMs" | "isTest">;
-  /** Null: no provider is configured. */
+  /** Null if no provider is configured. */
   readonly provider: string | null;
-  /** Null: it was never reached. */
+  /** Null if the network was never read. */
   readonly state: NetworkState | null;
-  /** Whether a server is at it now. */
+  /** Whether a server is watching the network now. */
   readonly isWatched: boolean;
-  /** How many alarms hold, whoever raised them. */
+  /** Number of open alarms, from any server. */
   readonly alarms: number;
-  /** What this process found itself; null where another one reads the network. */
+  /** This process's own findings; null if another process reads the network. */
   readonly own: { readonly problem: string | null; readonly heldPayments: number } | null;
 }
 
-/** Silence of the watcher that is nothing to speak of, beside a few of its polls. */
+/** Watcher silence that is still ok: 30 s, or `pollsMax` poll intervals if that is longer. */
 const silenceMax = 30 * second;
 const pollsMax = 3;
-/** Silence, or a tip as old as that beyond its block time, after which the network counts as not read at all. */
+/** Watcher silence, or tip age beyond one block time, after which the network counts as down or degraded. */
 const downAfter = 5 * minute;
-/** How far the newest scanned block may lie behind the newest of the chain. */
+/** Maximum lag between the newest read block and the chain's newest block, in milliseconds. */
 const lagMax = 1 * minute;
 
-/** Whether a network is being read, and how far behind. */
+/** Evaluates whether a network is being read, and how far behind. */
 export function networkHealth(reading: NetworkReading, now: Instant): Check {
   const { network, provider, state, isWatched, own } = reading;
-  if (provider === null) return down("No provider is configured for it.");
+  if (provider === null) return down("No provider is configured.");
   if (!isWatched) {
-    const last = state === null ? "It was never read." : `It was read ${ago(state, now)}.`;
+    const last = state === null ? "It was never read." : `It was last read ${ago(state, now)}.`;
     return { status: "unknown", message: `No server reads the network now. ${last}` };
   }
   const problem = own?.problem ?? null;
@@ -66,15 +66,15 @@ export function networkHealth(reading: NetworkReading, now: Instant): Check {
 function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): string | null {
   const { network, own } = reading;
   const held = own?.heldPayments ?? 0;
-  if (held > 0) return `the providers contradict each other about ${String(held)} payments`;
+  if (held > 0) return `the providers disagree about ${String(held)} payments`;
   if (state.disabledTokens.length > 0) {
-    return `switched off, as their contracts count in other decimals: ${state.disabledTokens.join(", ")}`;
+    return `tokens disabled because their contracts have different decimals: ${state.disabledTokens.join(", ")}`;
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
-  if (reading.alarms === 1) return "an alarm holds, which till chain status tells";
+  if (reading.alarms === 1) return "1 open alarm, see till chain status";
   if (reading.alarms > 1)
-    return `${String(reading.alarms)} alarms hold, which till chain status tells`;
-  // A test network may stand still, and nobody waits for it.
+    return `${String(reading.alarms)} open alarms, see till chain status`;
+  // A test network may stop producing blocks without harm.
   const tipAge = now - state.tipTime;
   if (!network.isTest && tipAge > downAfter + network.blockTimeMs) {
     return `the provider's newest block is ${seconds(tipAge)} old`;
@@ -94,12 +94,12 @@ function seconds(milliseconds: number): string {
   return `${String(Math.round(milliseconds / second))} s`;
 }
 
-/** A stored health older than that says nothing about now: the server that reads the network writes every 15 s. */
+/** Maximum age of a stored provider status; the server that reads the network updates it every 15 s. */
 const healthFreshMs = 1 * minute;
-/** A provider that failed a moment ago is asked again soon; one that kept silent for longer is out of use. */
+/** A provider that failed less than this long ago is still retried and counts as ok; after that it is down. */
 const silentAfterMs = 30 * second;
 
-/** How a provider does that the network is not read from at present. */
+/** Evaluates a provider that is not the one currently in use. */
 export function providerHealth(
   stored: { readonly health: ProviderHealth; readonly writtenAt: Instant } | null,
   isWatched: boolean,
@@ -107,33 +107,33 @@ export function providerHealth(
 ): Check {
   if (!isWatched) return { status: "unknown", message: "No server reads the network now." };
   if (stored === null || now - stored.writtenAt > healthFreshMs) {
-    return { status: "unknown", message: "No server has asked it lately." };
+    return { status: "unknown", message: "No server has used it recently." };
   }
   const { condition, lastError, lagBlocks, answeredAt } = stored.health;
   const reason = lastError?.message ?? "it failed";
   switch (condition) {
     case "unknown":
-      return { status: "unknown", message: "It was not asked yet." };
+      return { status: "unknown", message: "It has not been used yet." };
     case "ok":
-      return { status: "ok", message: `in reserve, ${String(lagBlocks ?? 0)} blocks behind` };
+      return { status: "ok", message: `standby, ${String(lagBlocks ?? 0)} blocks behind` };
     case "behind":
-      return degraded(`asked after the others: ${reason}`);
+      return degraded(`used only after the others: ${reason}`);
     case "wrong_chain":
     case "silent_logs":
       return down(`not used: ${reason}`);
     case "waiting": {
       const silence = answeredAt === null ? Infinity : now - answeredAt;
-      if (silence < silentAfterMs) return { status: "ok", message: `asked again soon: ${reason}` };
+      if (silence < silentAfterMs) return { status: "ok", message: `will be retried soon: ${reason}` };
       return down(
         answeredAt === null
-          ? `has not answered yet: ${reason}`
-          : `has not answered for ${seconds(silence)}: ${reason}`,
+          ? `has not responded yet: ${reason}`
+          : `has not responded for ${seconds(silence)}: ${reason}`,
       );
     }
   }
 }
 
-/** A measure that is good below one bound and bad above another. */
+/** Grades a measurement: ok up to the first bound, down above the second, degraded between them. */
 export function graded(
   value: number,
   bounds: { readonly degradedAbove: number; readonly downAbove: number },

@@ -18,7 +18,7 @@ import {
 const AlreadyInitialized = defineProblem({
   code: "already_initialized",
   status: 409,
-  title: "The store is in use already",
+  title: "The store is already initialized",
 });
 
 interface InstallationInput {
@@ -33,21 +33,21 @@ export interface Installed {
   readonly user: UserView;
 }
 
-/** The first start of an installation: it makes the organization of the platform and its first admin. */
+/** First-time setup: creates the platform organization and its first admin. */
 export interface Installation {
   isInitialized(): Promise<boolean>;
-  /** Makes both in one transaction; 409 `already_initialized` where they are there. */
+  /** Creates both in one transaction. Throws 409 `already_initialized` if they exist. */
   initialize(context: WriteContext, input: InstallationInput): Promise<Installed>;
 }
 
-/** Whether the organization of the platform is there, in a store of whatever age. */
+/** Whether the platform organization exists, in a store of any schema version. */
 export function isInitialized(reader: Reader): Promise<boolean> {
   return hasPlatformOrganization(reader);
 }
 
 export function alreadyInitialized(): Error {
   return new AlreadyInitialized(
-    "It has its platform organization and admin, and nothing was changed. Start it with till serve, or give another folder with --data-dir.",
+    "The store already has its platform organization and admin; nothing was changed. Start the server with till serve, or choose another folder with --data-dir.",
   );
 }
 
@@ -84,7 +84,7 @@ export function makeInstallation(deps: {
           return { organization, user };
         });
       } catch (error) {
-        // Another init was first, on PostgreSQL in the same moment.
+        // Another process initialized the store concurrently (PostgreSQL).
         if (error instanceof UniqueViolation && error.index === "organizations_platform") {
           throw alreadyInitialized();
         }

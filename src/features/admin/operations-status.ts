@@ -22,17 +22,17 @@ import { overall, type Report } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";
 
 const mebibyte = 1_024 ** 2;
-/** In milliseconds, but for the disk: there below the bound is bad, so that both are negated. */
+/** In milliseconds, except for the disk: free bytes, negated because there a low value is bad. */
 const bounds = {
   write: { degradedAbove: 1 * second, downAbove: 15 * second },
   tick: { degradedAbove: 5 * second, downAbove: 15 * second },
   outbox: { degradedAbove: 30 * second, downAbove: 10 * minute },
-  // In percent, from half of a price's amounts on: one that is full refuses invoices, and others go on.
+  // Percent of a price's payment amounts in use; degraded from half on. A full price refuses invoices, others continue.
   wallets: { degradedAbove: 49, downAbove: Infinity },
   disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
 };
 
-/** Looks around. The context is that of the write by which the store is tried. */
+/** Runs the checks now. The context is that of the test write to the store. */
 export type Look = (context: WriteContext) => Promise<Report>;
 
 export function makeLook(
@@ -45,14 +45,14 @@ export function makeLook(
       return graded(took, bounds.write, `A write took ${String(took)} ms.`);
     } catch (error) {
       if (error instanceof Problem) return down(error.message);
-      if (error instanceof StatementFailed) return down(`It refused a write: ${error.code}.`);
+      if (error instanceof StatementFailed) return down(`A write failed: ${error.code}.`);
       throw error;
     }
   }
 
   async function migrations(): Promise<Check> {
     const { length } = await pendingMigrations(db);
-    if (length > 0) return down(`${String(length)} migrations are missing. Run till db migrate.`);
+    if (length > 0) return down(`${String(length)} migrations are pending. Run till db migrate.`);
     return { status: "ok", message: "The store is up to date." };
   }
 
@@ -60,37 +60,37 @@ export function makeLook(
     const tick = deps.lastTickAt();
     if (tick !== null) {
       const silence = Math.max(0, clock.now() - tick);
-      return graded(silence, bounds.tick, `It woke ${String(silence)} ms ago.`);
+      return graded(silence, bounds.tick, `It last ran ${String(silence)} ms ago.`);
     }
     return held.size > 0
-      ? { status: "ok", message: "A server works on this store." }
-      : { status: "unknown", message: "No server seems to work on this store." };
+      ? { status: "ok", message: "A server is running on this store." }
+      : { status: "unknown", message: "No server seems to be running on this store." };
   }
 
   async function outbox(): Promise<Check> {
     const oldest = await oldestWaitingEvent(db);
-    if (oldest === null) return { status: "ok", message: "No event waits to be passed on." };
+    if (oldest === null) return { status: "ok", message: "No event is waiting." };
     const age = Math.max(0, clock.now() - oldest);
-    return graded(age, bounds.outbox, `An event has waited ${String(age)} ms to be passed on.`);
+    return graded(age, bounds.outbox, `The oldest event has waited ${String(age)} ms.`);
   }
 
   async function wallets(): Promise<Check> {
     const uses = await deps.holdUse();
     const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
-    if (use === undefined) return { status: "ok", message: "No address holds amounts apart." };
+    if (use === undefined) return { status: "ok", message: "No payment amounts are reserved." };
     const percent = Math.floor(shareOf(use) * 100);
     const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));
     return graded(
       percent,
       bounds.wallets,
-      `The fullest address uses ${String(percent)} % of its amounts near ${price} ${use.token.symbol} on ${use.network}.`,
+      `The busiest address uses ${String(percent)} % of its payment amounts near ${price} ${use.token.symbol} on ${use.network}.`,
     );
   }
 
   async function disk(): Promise<Readonly<Record<string, Check>>> {
     const free = await deps.freeBytes();
     if (free === null) return {};
-    const message = `${String(Math.floor(free / mebibyte))} MiB are free.`;
+    const message = `${String(Math.floor(free / mebibyte))} MiB free.`;
     return { disk: graded(-free, bounds.disk, message) };
   }
 
@@ -113,7 +113,7 @@ export function makeLook(
   };
 }
 
-/** How things stand, by looking now. */
+/** Runs the checks now and adds the current backlogs. */
 export async function statusNow(
   deps: { readonly db: Database; readonly clock: Clock; readonly look: Look },
   context: WriteContext,

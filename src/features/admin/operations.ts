@@ -20,7 +20,7 @@ export const adminOperations = [
     path: "/admin/organizations",
     summary: "List organizations",
     description:
-      "`search` is a part of the names or the contact's e-mail address, in any case, or a whole id.",
+      "`search` matches part of a name or of the contact's e-mail address, ignoring case, or a complete id.",
     access: platform("platform:read"),
     request: { query: organizationQuery },
     response: { status: 200, record: AdminOrganizationListRecord },
@@ -47,7 +47,7 @@ export const adminOperations = [
     path: "/admin/organizations/{organizationId}/verification",
     summary: "Approve, reject or request changes of an organization's verification",
     description:
-      "With `If-Match` and the ETag under which the organization was read, the decision is on that version alone: what was changed or decided meanwhile is a 412.",
+      "With `If-Match` and the ETag of the organization as read, the decision applies only to that version; if it was changed or decided in the meantime, the response is 412.",
     access: platform("platform:write"),
     request: { body: UpdateOrganizationVerificationRequest },
     response: { status: 200, record: AdminOrganizationDetailRecord },

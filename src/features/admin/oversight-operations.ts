@@ -52,9 +52,9 @@ export const oversightOperations = [
     group: "Admin",
     method: "GET",
     path: "/admin/queues/{queue}/failed-jobs",
-    summary: "List what a queue has given up",
+    summary: "List the failed jobs of a queue",
     description:
-      "The latest failure comes first. The queues are `webhooks`, whose failed jobs are the dead letters, `chain`, `billing` and `maintenance`.",
+      "Latest failure first. The queues are `webhooks` (its failed jobs are the dead letters), `chain`, `billing` and `maintenance`.",
     access,
     request: { query: failedJobQuery },
     response: { status: 200, record: AdminFailedQueueJobListRecord },
@@ -67,9 +67,9 @@ export const oversightOperations = [
     group: "Admin",
     method: "GET",
     path: "/admin/operations/status",
-    summary: "Get how the installation stands",
+    summary: "Get the status of the installation",
     description:
-      "Looks now: it tries a write to the store and counts what waits. Of the networks it tells what the server that reads them has last found.",
+      "Runs the checks now: tests a write to the store and counts the backlogs. The status of a network is the last one recorded by the server that reads it.",
     access,
     response: { status: 200, record: AdminOperationsStatusRecord },
     errors: [],

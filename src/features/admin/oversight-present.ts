@@ -18,7 +18,7 @@ export function presentPlatformPayments(
   return mapPage(page, presentPlatformPayment);
 }
 
-/** A payment with its organization. */
+/** Presents a payment with its organization. */
 export function presentPlatformPayment({ of, ...owner }: Owned<PaymentView>) {
   return { ...presentPayment(of), ...owner };
 }

@@ -22,7 +22,7 @@ export const AdminFailedQueueJobListRecord = listRecord(
   responseRecord("AdminFailedQueueJob", {
     id: z
       .string()
-      .meta({ description: "Of a dead letter: the delivery's, by which it is replayed." }),
+      .meta({ description: "For a dead letter, the id of the delivery, which can be replayed." }),
     queue: z.string(),
     name: z.string(),
     attempts: z.int(),
@@ -39,19 +39,19 @@ const count = () => z.int().min(0);
 export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus", {
   checkedAt: datetime(),
   infrastructure: responseRecord("OperationsInfrastructure", {
-    status: status().meta({ description: "The worst of the checks." }),
+    status: status().meta({ description: "The worst status among the checks." }),
     checks: z
       .record(z.string(), status())
-      .meta({ description: "The status of each check, by the check's name." }),
+      .meta({ description: "The status of each check by name." }),
     messages: z.record(z.string(), z.string()).meta({
-      description: "A sentence for the operator about each check, by the same names.",
+      description: "A sentence for the operator about each check, by name.",
     }),
   }),
   providers: z.array(
     responseRecord("OperationsProviderHealth", {
       provider: z.string(),
       network: z.string(),
-      status: status().meta({ description: "`unknown` where no server reads the network." }),
+      status: status().meta({ description: "`unknown` if no server is reading the network." }),
       message: z.string(),
     }),
   ),
@@ -65,7 +65,7 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
     }),
   ),
   webhooks: responseRecord("OperationsWebhookBacklog", {
-    failed: count().meta({ description: "They are tried again." }),
+    failed: count().meta({ description: "Failed deliveries that will be retried." }),
     deadLetter: count(),
     pending: count(),
     inProgress: count(),
@@ -74,7 +74,7 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
 
 export const failedJobQuery = pageParameters;
 export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
-/** What the command line narrows deliveries by: the filters of one organization's list need the organization. */
+/** Delivery filters of the command line. Filters of a single organization's list require the organization. */
 export const DeliveryCommandQuery = z
   .strictObject({
     ...pageParameters,
@@ -86,7 +86,7 @@ export const DeliveryCommandQuery = z
   .refine(
     ({ organizationId, webhookEndpointId, eventType }) =>
       organizationId !== undefined || (webhookEndpointId ?? eventType) === undefined,
-    { path: ["organizationId"], error: "is needed beside an endpoint or a type of event" },
+    { path: ["organizationId"], error: "is required with an endpoint or event type" },
   );
 export const platformDeliveryQuery = {
   ...pageParameters,

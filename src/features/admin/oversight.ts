@@ -26,28 +26,28 @@ import { providerStatuses } from "./provider-statuses.ts";
 import type { StatusSources } from "./status-sources.ts";
 import type { ProviderStatus } from "./report.ts";
 
-/** Something of an organization's, with the organization's name. */
+/** An item with its organization's id and name. */
 export interface Owned<T> {
   readonly of: T;
   readonly organizationId: string;
   readonly organizationName: string;
 }
 
-/** What the platform's admins watch over, across organizations. */
+/** Status and lists across organizations, for platform admins. */
 export interface OversightService {
   listPayments(query: PaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
-  /** A payment of any organization. */
+  /** Returns a payment of any organization. */
   findPayment(paymentId: Id<"payment">): Promise<Owned<PaymentView>>;
   listDeliveries(
     query: PlatformDeliveryFilters & PageQuery,
   ): Promise<Page<Owned<PlatformDelivery>>>;
-  /** What a queue has given up, the latest failure first; 404 where there is no such queue. */
+  /** Returns a queue's failed jobs, latest failure first; 404 if there is no such queue. */
   listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
-  /** The status of every configured provider, as the store tells it. */
+  /** Returns the status of every configured provider as recorded in the store. */
   providers(): Promise<readonly ProviderStatus[]>;
-  /** How things stand, by looking now. The context is that of the write by which the store is tried. */
+  /** Runs the checks now. The context is that of the test write to the store. */
   status(context: WriteContext): Promise<OperationsStatus>;
-  /** Looks around all the time, and keeps what it finds; for a server. */
+  /** Returns a worker that runs the checks periodically and stores the results. */
   prober(server: string, context: WriteContext): Worker;
 }
 
@@ -121,7 +121,7 @@ function positionOf({ failedAt, id }: FailedJob): string {
 function placeOf(position: string): FailurePlace {
   const [, failedAt, id] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
   if (failedAt === undefined || id === undefined) {
-    const message = "must be the nextCursor of this list; leave it out to start again";
+    const message = "must be the nextCursor of this list; omit it to start over";
     throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);
   }
   return { failedAt: Number(failedAt), id };

@@ -39,14 +39,14 @@ export function presentOrganizationDetail(
   };
 }
 
-/** The plan that an organization has; one that is canceled is not had any more. */
+/** Presents an organization's plan; null if its subscription is canceled or it never had one. */
 function presentPlan(view: SubscriptionView | null) {
   if (view === null) return { plan: null, subscriptionStatus: null };
   const { status, terms } = view.subscription;
   return { plan: status === "canceled" ? null : terms.id, subscriptionStatus: status };
 }
 
-/** What `till init` prints. */
+/** Presents the result of `till init`. */
 export function presentInstalled({ organization, user }: Installed) {
   return { organization: presentOrganization(organization), user: presentUser(user) };
 }

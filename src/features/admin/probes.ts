@@ -6,23 +6,23 @@ import type { DeliveryBacklog } from "../webhooks/index.ts";
 import { lastReport, probeEveryMs, type Report } from "./report.ts";
 import { serverProbes } from "./table.ts";
 
-/** How long the last report of a server that is gone is kept. */
+/** How long the last report of a stopped server is kept. */
 const keptFor = 7 * day;
 
-/** Counts the deliveries that wait. */
+/** Counts pending webhook deliveries. */
 export type BacklogCounter = (reader: Reader, now: Instant) => Promise<DeliveryBacklog>;
 
-/** What waits in the store. */
+/** Pending work in the store. */
 export interface Backlogs {
   readonly queues: readonly QueueDepth[];
   readonly webhooks: DeliveryBacklog;
 }
 
-/** Lets a server look around, and keep what it found for those who cannot look themselves. */
+/** Creates a worker that stores this server's check results for processes that cannot run the checks. */
 export function makeProber(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  /** The server's name, for as long as it runs. */
+  /** Name of the server, unique per process start. */
   readonly server: string;
   readonly context: WriteContext;
   readonly look: (context: WriteContext) => Promise<Report>;
@@ -48,7 +48,7 @@ export function makeProber(deps: {
   };
 }
 
-/** What servers have last found, and when the latest looked; null where none ever did. */
+/** Merges the servers' last check results. `checkedAt` is the latest of them; null if no server ever ran. */
 export async function readLastReport(
   reader: Reader,
   now: Instant,
@@ -58,7 +58,7 @@ export async function readLastReport(
   return { report: lastReport(probes, now), checkedAt };
 }
 
-/** Counts what waits. Deliveries are the work of the webhooks' queue, in a table of their own. */
+/** Counts pending work. Deliveries belong to the webhooks queue, although they have their own table. */
 export async function readBacklogs(
   reader: Reader,
   now: Instant,

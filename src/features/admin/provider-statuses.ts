@@ -9,8 +9,8 @@ import type { ProviderStatus } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";
 
 /**
- * The status of every configured provider, network by network in order of preference. The status of the one that a
- * network is read from is that of the network's reading. A network without a provider has one entry, named `none`.
+ * Returns the status of every configured provider, by network and in order of preference. The provider in use has the
+ * status of the network's reading. A network without a provider has one entry named `none`.
  */
 export async function providerStatuses(
   deps: { readonly db: Reader; readonly clock: Clock } & Pick<

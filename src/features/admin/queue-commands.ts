@@ -15,7 +15,7 @@ const job: CommandArgument = { name: "job", description: "its id, such as job_01
 export const queueCommands = [
   ofQueues({
     name: "queue list",
-    summary: "List the queues of work in the background, and how much lies in each",
+    summary: "List the background queues and their job counts",
     examples: ["till queue list", "till queue list --json"],
     effect: "read",
     handle: (service) => service.list(),
@@ -31,7 +31,7 @@ export const queueCommands = [
   }),
   ofQueues({
     name: "queue retry",
-    summary: "Let a failed job run again, with all of its attempts",
+    summary: "Run a failed job again, with a full set of attempts",
     arguments: [job],
     examples: [
       "till queue retry job_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -49,14 +49,14 @@ export const queueCommands = [
       { title: "Failed", value: (one) => one.failedAt },
       { title: "Reason", value: (one) => one.failedReason },
     ],
-    next: (one) => `till queue failed ${one.queue}, to see whether it fails again`,
+    next: (one) => `till queue failed ${one.queue} shows whether it fails again`,
   }),
 ];
 
 export const failureCommands = [
   ofOversight({
     name: "queue failed",
-    summary: "List what a queue has given up, the latest failure first",
+    summary: "List the failed jobs of a queue, latest failure first",
     arguments: [{ name: "queue", description: "webhooks, chain, billing or maintenance" }],
     flags: [...pageFlags],
     examples: ["till queue failed billing", "till queue failed webhooks --limit 100 --json"],
@@ -85,10 +85,10 @@ export const failureCommands = [
       organizationFlag,
       {
         flags: "--status <status>",
-        description: "pending, in_progress, succeeded, failed or dead_letter ones only",
+        description: "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
       },
-      { flags: "--endpoint <id>", description: "to one endpoint of the organization only" },
-      { flags: "--event-type <type>", description: "of one type of the organization's only" },
+      { flags: "--endpoint <id>", description: "only deliveries to this endpoint; requires --organization" },
+      { flags: "--event-type <type>", description: "only events of this type; requires --organization" },
       ...pageFlags,
     ],
     examples: [
@@ -118,7 +118,7 @@ export const failureCommands = [
       { title: "EVENT", value: (one) => one.eventType },
       { title: "STATUS", value: (one) => one.status },
       { title: "ATTEMPTS", value: (one) => one.attempts },
-      { title: "ANSWER", value: (one) => one.responseStatus },
+      { title: "RESPONSE", value: (one) => one.responseStatus },
       { title: "NEXT", value: (one) => one.nextAttemptAt },
       { title: "URL", value: (one) => one.url },
     ],

@@ -16,19 +16,19 @@ export const JobNotFailed = defineProblem({
 export const JobWaiting = defineProblem({
   code: "job_waiting",
   status: 409,
-  title: "The same job is waiting already",
+  title: "The same job is already waiting",
 });
 export const DeadLetter = defineProblem({
   code: "dead_letter",
   status: 409,
-  title: "This is a webhook delivery that was given up",
+  title: "This id belongs to a failed webhook delivery",
 });
 
-/** What operators do with the queues. */
+/** The operator's view of the background queues. */
 export interface QueueService {
-  /** Every queue and what of it waits, runs, waits for its time, and was given up. */
+  /** Returns every queue with its counts of waiting, active, delayed and failed jobs. */
   list(): Promise<readonly QueueDepth[]>;
-  /** Lets a failed job run again, with all of its attempts; gives it as it had failed. */
+  /** Reschedules a failed job with a full set of attempts; returns the job as it had failed. */
   retry(context: WriteContext, jobId: string): Promise<FailedJob>;
 }
 
@@ -46,21 +46,21 @@ export function makeQueueService(deps: {
 
     retry(context, jobId) {
       if (jobId.startsWith("whd_")) {
-        throw new DeadLetter(`Send it once more with: till webhook replay ${jobId}`);
+        throw new DeadLetter(`Replay it with: till webhook replay ${jobId}`);
       }
       return db.write(context, async (tx) => {
         const job = await tx.lockOne(jobs, "WHERE id = $1", [jobId]);
         if (job === null) throw notFound();
         const { queue, name, dedupeKey, failedAt } = job;
         if (failedAt === null || job.state !== "failed") {
-          throw new JobNotFailed("It waits for its next attempt, or is in work: leave it be.");
+          throw new JobNotFailed("It is waiting for its next attempt or running now. No action is needed.");
         }
         const twins = await tx.all(
           "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
           [queue, dedupeKey],
         );
         if (twins.length > 0) {
-          throw new JobWaiting("One of its kind was added since and will do the same.");
+          throw new JobWaiting("An identical job was added later and will do the same work.");
         }
         const at = clock.now();
         await tx.update(

@@ -56,7 +56,7 @@ export const AdminOrganizationListRecord = listRecord(
   AdminOrganizationRecord,
 );
 
-/** What narrows the list of organizations. */
+/** Filters of the list of organizations. */
 export const organizationQuery = {
   ...pageParameters,
   verificationStatus: z.enum(verificationStatuses).optional(),
@@ -64,7 +64,7 @@ export const organizationQuery = {
 };
 export const OrganizationQuery = z.strictObject(organizationQuery);
 
-/** What the first start of an installation is given; no operation takes it, so it has no public name. */
+/** Input of `till init`. No operation takes it, so it has no public name. */
 export const InitializeRequest = z.strictObject({
   adminEmail: email(),
   adminName: line(nameLengthMax),

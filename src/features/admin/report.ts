@@ -6,24 +6,26 @@ export interface ProviderStatus extends Check {
   readonly provider: string;
 }
 
-/** What one look around found, beside what can be counted in the store at any time. */
+/** The results of one run of the checks, without the backlogs, which any process can count in the store. */
 export interface Report {
   readonly checks: Readonly<Record<string, Check>>;
   readonly providers: readonly ProviderStatus[];
 }
 
-/** A report that a server has kept. */
+/** A stored report of one server. */
 export interface Probe {
   readonly checkedAt: Instant;
   readonly report: Report;
 }
 
-/** How often a server looks around. */
+/** How often a server runs the checks. */
 export const probeEveryMs = 10 * second;
-/** What was found longer ago tells nothing of now. */
+/** Older results say nothing about the present. */
 const freshFor = 6 * probeEveryMs;
 
-/** Of all servers that work on the store, what the worst off found, each with its age; stale reports are `unknown`. */
+/**
+ * Merges the servers' reports: the worst status of each check, with its age. If all are stale, checks are `unknown`.
+ */
 export function lastReport(probes: readonly Probe[], now: Instant): Report {
   const fresh = probes.filter(({ checkedAt }) => now - checkedAt <= freshFor);
   if (fresh.length > 0) return mergeReports(fresh, now);
@@ -32,14 +34,14 @@ export function lastReport(probes: readonly Probe[], now: Instant): Report {
     status: "unknown",
     message:
       last === undefined
-        ? "No server has looked at this store yet."
-        : `No server works on this store; the last one looked ${ago(last, now)}.`,
+        ? "No server has run on this store yet."
+        : `No server is running on this store; the last one ran its checks ${ago(last, now)}.`,
   };
   if (last === undefined) return { checks: { scheduler }, providers: [] };
   const faded = <C extends Check>(check: C): C => ({
     ...check,
     status: "unknown",
-    message: `${check.message} That was ${ago(last, now)}.`,
+    message: `${check.message} (as of ${ago(last, now)})`,
   });
   const { checks, providers } = last.report;
   const others = Object.entries(checks).map(([name, check]) => [name, faded(check)] as const);
@@ -59,7 +61,7 @@ function mergeReports(probes: readonly Probe[], now: Instant): Report {
       if (known === undefined || isWorse(check, known)) checks.set(name, dated(check));
     }
     for (const provider of probe.report.providers) {
-      // One server reads a network, and knows; the others only see that somebody does.
+      // Only the server that reads a network knows its status; the others see only that it is being read.
       const key = `${provider.network} ${provider.provider}`;
       const known = providers.get(key);
       if (known === undefined || isWorse(provider, known)) providers.set(key, dated(provider));
@@ -68,7 +70,7 @@ function mergeReports(probes: readonly Probe[], now: Instant): Report {
   return { checks: Object.fromEntries(checks), providers: [...providers.values()] };
 }
 
-/** The installation as one word. A provider or network that is of no use takes nothing down but itself. */
+/** Returns the overall status. A failing provider or network degrades the installation but does not take it down. */
 export function overall({ checks, providers }: Report): Health {
   const found = worst(Object.values(checks));
   const isAnyBad = providers.some(({ status }) => status === "down" || status === "degraded");

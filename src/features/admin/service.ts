@@ -18,15 +18,15 @@ import {
 import type { WalletView } from "../wallets/index.ts";
 import { crewsOf, type Crew } from "./store.ts";
 
-/** An organization as the platform lists it. */
+/** An organization in the platform's list. */
 export interface OrganizationEntry {
   readonly organization: OrganizationRow;
   readonly crew: Crew;
-  /** Null: it never had one. */
+  /** Null if it never had a subscription. */
   readonly subscription: SubscriptionView | null;
 }
 
-/** Everything that the platform's admins decide by. */
+/** An organization with everything that platform admins need for a decision. */
 export interface OrganizationDetail {
   readonly organization: OrganizationRow;
   readonly members: readonly MembershipView[];
@@ -39,8 +39,8 @@ export interface AdminService {
   listOrganizations(query: OrganizationFilters & PageQuery): Promise<Page<OrganizationEntry>>;
   getOrganization(organizationId: Id<"organization">): Promise<OrganizationDetail>;
   /**
-   * Approves, rejects or sends back an organization's submission. `expect` is shown it as it stands, and throws where
-   * the decision is on another version.
+   * Approves, rejects or returns an organization's submission. `expect` receives the current state and throws if the
+   * decision was made on another version.
    */
   decide(
     context: WriteContext,
@@ -48,7 +48,10 @@ export interface AdminService {
     input: DecisionInput,
     expect?: (current: OrganizationDetail) => void,
   ): Promise<OrganizationDetail>;
-  /** Suspends an organization: every write of it is refused until it is resumed. The command line alone does this. */
+  /**
+   * Suspends or resumes an organization. While suspended, all its writes are refused. Available only on the command
+   * line.
+   */
   setStatus(
     context: WriteContext,
     organizationId: Id<"organization">,

@@ -5,21 +5,21 @@ import type { HoldUse } from "../invoices/index.ts";
 import type { Watcher } from "../payments/index.ts";
 import type { RatesReport } from "./work-checks.ts";
 
-/** Where what the store cannot tell comes from. */
+/** Status information that is not in the store. */
 export interface StatusSources {
-  /** The networks that are on. */
+  /** The enabled networks. */
   readonly networks: readonly Network[];
   readonly watchers: readonly Pick<Watcher, "network" | "providers" | "health">[];
-  /** Whether this process has a lease. */
+  /** Whether this process holds a lease. */
   readonly holdsLease: (name: string) => boolean;
-  /** When this process's scheduler last woke; null where it has none. */
+  /** Time of the scheduler's last tick in this process; null if it has none. */
   readonly lastTickAt: () => Instant | null;
-  /** The tasks of the schedule. */
+  /** The scheduled tasks. */
   readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
-  /** The fullest price of each network, as of a while ago. */
+  /** The price with the highest use of payment amounts on each network, cached for a short time. */
   readonly holdUse: () => Promise<readonly HoldUse[]>;
-  /** How exchange rates stand; null where none are asked for. */
+  /** Status of exchange rates; null if no pair uses a source. */
   readonly rates: (() => Promise<RatesReport>) | null;
-  /** Free bytes where the store lies; null where that is another machine's. */
+  /** Free bytes on the store's disk; null for PostgreSQL, which may be on another machine. */
   readonly freeBytes: () => Promise<number | null>;
 }

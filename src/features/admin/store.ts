@@ -1,14 +1,14 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 
-/** Who stands behind an organization. */
+/** Owner and size of an organization's team. */
 export interface Crew {
-  /** Of the owner who has been it longest; empty where there is none. */
+  /** Email of the longest-standing owner; empty if there is none. */
   readonly ownerEmail: string;
   readonly memberCount: number;
 }
 
-/** The crews of several organizations, in one statement. */
+/** Returns the owners and member counts of several organizations in one statement. */
 export async function crewsOf(
   reader: Reader,
   organizationIds: readonly Id<"organization">[],

@@ -1,11 +1,11 @@
 import { json, table, text, time } from "../../platform/database/index.ts";
 import type { Report } from "./report.ts";
 
-/** What each server last found when it looked around. */
+/** Last check results of each server. */
 export const serverProbes = table(
   "server_probes",
   {
-    /** A name that a server has for as long as it runs. */
+    /** Name of the server, unique per process start. */
     server: text(),
     checkedAt: time(),
     report: json<Report>(),

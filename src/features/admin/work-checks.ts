@@ -4,27 +4,27 @@ import { oldestUnsealed } from "../../platform/audit/sealer.ts";
 import { lastRuns, type CronTask } from "../../platform/jobs/cron.ts";
 import type { Check } from "./health.ts";
 
-/** What is told of exchange rates: `down` where a pair is not quoted. */
+/** Status of exchange rates: `down` if a pair has no quote. */
 export interface RatesReport {
   readonly status: "ok" | "degraded" | "down";
   readonly problems: readonly string[];
 }
 
-/** An entry is sealed within seconds where a server runs. */
+/** A running server seals audit entries within seconds. */
 const unsealedMax = 1 * minute;
-/** A time of the schedule is taken at once; one that was missed is made up for by the next. */
+/** Number of intervals without a run after which a task counts as late; a missed run is made up by the next one. */
 const intervalsMax = 2;
 
-/** Whether audit entries are linked into their chain. */
+/** Checks that audit entries are being added to the hash chain. */
 export async function auditCheck(db: Database, now: Instant): Promise<Check> {
   const oldest = await oldestUnsealed(db);
-  if (oldest === null) return { status: "ok", message: "Every entry is sealed." };
+  if (oldest === null) return { status: "ok", message: "All entries are sealed." };
   const age = Math.max(0, now - oldest);
-  const message = `An entry has waited ${String(age)} ms to be sealed.`;
+  const message = `The oldest unsealed entry is ${String(age)} ms old.`;
   return { status: age > unsealedMax ? "degraded" : "ok", message };
 }
 
-/** Whether each task of the schedule is begun in time. Where no server runs, none is due. */
+/** Checks that each scheduled task runs on time. Without a running server, none is due. */
 export async function cronCheck(
   db: Database,
   now: Instant,
@@ -39,22 +39,25 @@ export async function cronCheck(
   const unseen = tasks.filter(({ name }) => !last.has(name));
   const names = (some: typeof tasks) => some.map(({ name }) => name).join(", ");
   if (!isServed) {
-    return { status: "unknown", message: "No server seems to work on this store." };
+    return { status: "unknown", message: "No server seems to be running on this store." };
   }
   if (late.length > 0) {
-    return { status: "degraded", message: `Not begun in time: ${names(late)}.` };
+    return { status: "degraded", message: `Overdue tasks: ${names(late)}.` };
   }
   if (unseen.length > 0) {
-    return { status: "unknown", message: `Not begun yet: ${names(unseen)}.` };
+    return { status: "unknown", message: `Tasks that have not run yet: ${names(unseen)}.` };
   }
-  return { status: "ok", message: "Every task of the schedule was begun in time." };
+  return { status: "ok", message: "All scheduled tasks run on time." };
 }
 
-/** Whether the configured pairs are quoted. Only what is priced in another waits for it: nothing else is down. */
+/**
+ * Checks that the configured pairs have quotes. At worst degraded, because only invoices in other currencies are
+ * affected.
+ */
 export function ratesCheck({ status, problems }: RatesReport): Check {
-  if (status === "ok") return { status, message: "Every pair is quoted." };
+  if (status === "ok") return { status, message: "All pairs have quotes." };
   return {
     status: "degraded",
-    message: `${problems.join("; ")}. See till rates list; TILL_RATES=off asks nobody.`,
+    message: `${problems.join("; ")}. See till rates list. TILL_RATES=off disables rate sources.`,
   };
 }

@@ -8,10 +8,10 @@ export type Interval = (typeof intervals)[number];
 
 export const bucketsMax = 400;
 
-/** 1970 began on a Thursday: the Monday before it. */
+/** The Monday before 1970-01-01, which was a Thursday. */
 const someMonday = -3 * day;
 
-/** Where the bucket of a moment begins, in UTC; weeks begin on Monday. */
+/** Returns the start of a moment's bucket in UTC; weeks start on Monday. */
 export function bucketOf(at: Instant, interval: Interval): Instant {
   switch (interval) {
     case "day":
@@ -34,13 +34,13 @@ function nextBucket(start: Instant, interval: Interval): Instant {
   }
 }
 
-/** Where every bucket begins that a period has a part in, in order. More than 400 are a 422. */
+/** Returns the starts of all buckets that overlap a period, in order. Throws TooManyBuckets (422) above 400. */
 export function bucketsOf({ from, to }: Period, interval: Interval): Instant[] {
   const starts: Instant[] = [];
   for (let start = bucketOf(from, interval); start < to; start = nextBucket(start, interval)) {
     if (starts.length === bucketsMax) {
       throw new TooManyBuckets(
-        `A chart has at most ${String(bucketsMax)} points. Ask for a shorter period, or a longer interval.`,
+        `A chart has at most ${String(bucketsMax)} points. Choose a shorter period or a longer interval.`,
       );
     }
     starts.push(start);

@@ -6,7 +6,7 @@ import { inFigureDecimals } from "./figures.ts";
 
 const nothing = "0".repeat(78);
 
-/** Rows of figures, with a key by which what is one figure finds itself. */
+/** Builds a query of figures with a key that identifies equal figures. */
 function figureRows(given: {
   readonly organization: string;
   readonly measure: string;
@@ -46,7 +46,7 @@ const confirmed = (organization: string, measure: string, subject: string) =>
       WHERE payments.status = 'confirmed' AND invoices.managed_by IS NULL AND ${subject} IS NOT NULL`,
   });
 
-/** What the figures should be: from every issued invoice and every confirmed payment. */
+/** The expected figures, computed from every issued invoice and every confirmed payment. */
 const facts = [
   issued("organization_id"),
   issued(`'${platformScope}'`),
@@ -71,7 +71,7 @@ const waiting = (organization: string, measure: string, subject: string, conditi
     from: `figure_changes WHERE ${condition}`,
   });
 
-/** What they are: the sums, and the changes that are not summed yet. */
+/** The stored figures, negated: sums, and changes that are not summed yet. */
 const figures = [
   summed("day", "-"),
   waiting("organization_id", "measure", "subject", "true"),
@@ -79,7 +79,7 @@ const figures = [
   waiting(`'${platformScope}'`, "'organization'", "organization_id", "measure = 'volume'"),
 ];
 
-/** The keys whose rows do not add up to nothing. */
+/** Returns the keys whose rows do not sum to zero. */
 async function unequal(reader: Reader, rows: readonly string[]): Promise<string[]> {
   const found = await reader.all<{ key: string }>(
     `SELECT key FROM (${signedSums(reader.dialect, rows.join(" UNION ALL "))}) AS sums
@@ -88,7 +88,7 @@ async function unequal(reader: Reader, rows: readonly string[]): Promise<string[
   return found.map(({ key }) => named(key));
 }
 
-/** The key with its day as a date. */
+/** Converts the day in a key to a date. */
 function named(key: string): string {
   const parts = key.split(" ");
   const number = Number(parts.pop());
@@ -96,27 +96,27 @@ function named(key: string): string {
 }
 
 const advice =
-  "What was counted stands in figures and figure_changes: delete both and let every issued invoice and confirmed payment be counted again.";
+  "Figures are stored in figures and figure_changes. Delete the rows of both tables and count every issued invoice and confirmed payment again.";
 
 export const analyticsChecks: readonly Check[] = [
   {
     name: "figures.facts",
-    describe: "The figures of each day are what its invoices and payments add up to.",
+    describe: "Each day's figures match the sums of its invoices and payments.",
     advice,
     run: async (reader) =>
       (await unequal(reader, [...facts, ...figures])).map((row) => ({
         row,
-        fault: "The day's figures are not what its invoices and payments add up to.",
+        fault: "The day's figures differ from the sums of its invoices and payments.",
       })),
   },
   {
     name: "figures.hours",
-    describe: "The figures of a day's hours add up to those of the day.",
+    describe: "The figures of a day's hours sum to the figures of the day.",
     advice,
     run: async (reader) =>
       (await unequal(reader, [summed("hour", ""), summed("day", "-")])).map((row) => ({
         row,
-        fault: "The day's hours do not add up to it.",
+        fault: "The figures of the hours do not sum to the day's figures.",
       })),
   },
 ];

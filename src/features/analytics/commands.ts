@@ -13,8 +13,8 @@ import type { AnalyticsService } from "./service.ts";
 type Presenters = typeof presentation;
 type Shown<Name extends keyof Presenters> = ReturnType<Presenters[Name]>;
 
-// The figures of one organization and those of all are records of their own: what a command reads comes with its way
-// of being presented.
+// An organization's figures and the platform's have different records, so a command returns its result together with
+// the way to present it.
 type SummaryRecord = Shown<"presentMerchantSummary"> | Shown<"presentPlatformSummary">;
 type ChartsRecord = Shown<"presentMerchantCharts"> | Shown<"presentPlatformCharts">;
 type TopRecord =
@@ -26,18 +26,18 @@ const rankings = ["customers", "wallets", "organizations"] as const;
 
 const scope: CommandFlag = {
   ...organizationFlag,
-  description: "figures of one organization; without it those of all together",
+  description: "statistics of this organization (default: all organizations together)",
 };
 const periodFlags: readonly CommandFlag[] = [
-  { flags: "--from <time>", description: "from then on (30 days before the end)" },
-  { flags: "--to <time>", description: "before then, such as 2031-01-31T00:00:00.000Z (now)" },
-  { flags: "--currency <code>", description: "figures of one settlement currency (USD)" },
+  { flags: "--from <time>", description: "start of the period, inclusive (default: 30 days before its end)" },
+  { flags: "--to <time>", description: "end of the period, exclusive, such as 2031-01-31T00:00:00.000Z (default: now)" },
+  { flags: "--currency <code>", description: "settlement currency (default USD)" },
 ];
 
 export const analyticsCommands = [
   command({
     name: "analytics summary",
-    summary: "Show the figures of a period",
+    summary: "Show statistics for a period",
     flags: [scope, ...periodFlags],
     examples: [
       "till analytics summary",
@@ -63,18 +63,18 @@ export const analyticsCommands = [
       { title: "Payments", value: (one) => one.paymentCount },
       { title: "Invoices", value: (one) => one.invoiceCount },
       { title: "Paid", value: (one) => one.paidInvoiceCount },
-      { title: "Paid of issued", value: (one) => one.conversionRate },
+      { title: "Conversion rate", value: (one) => one.conversionRate },
       { title: "Average invoice", value: (one) => `${one.averageInvoiceAmount} ${one.currency}` },
     ],
     sections: (one) => [stateSection(one)],
   }),
   command({
     name: "analytics charts",
-    summary: "Draw the figures of a period, day by day",
+    summary: "Chart a period by day, week or month",
     flags: [
       scope,
       ...periodFlags,
-      { flags: "--interval <length>", description: "day, week or month (day)" },
+      { flags: "--interval <length>", description: "day, week or month (default day)" },
     ],
     examples: [
       "till analytics charts --interval week",
@@ -107,12 +107,12 @@ export const analyticsCommands = [
   }),
   command({
     name: "analytics top",
-    summary: "Rank customers, wallets or organizations by what was paid",
+    summary: "Rank customers, wallets or organizations by payment volume",
     arguments: [{ name: "of", description: rankings.join(", ") }],
     flags: [
-      { ...organizationFlag, description: "whose customers or wallets" },
+      { ...organizationFlag, description: "the organization of the customers or wallets" },
       ...periodFlags,
-      { flags: "--limit <number>", description: "how many to show, 1 to 100 (20)" },
+      { flags: "--limit <number>", description: "number of items to show, 1 to 100 (default 20)" },
     ],
     examples: [
       "till analytics top organizations --limit 10",
@@ -159,7 +159,7 @@ function period(call: CommandCall) {
   return { from: call.flag("from"), to: call.flag("to"), currency: call.flag("currency") };
 }
 
-/** What is ranked; customers and wallets are an organization's, which has to be named. */
+/** Returns the ranked kind. Customers and wallets belong to an organization, which must be named. */
 async function rankingOf(
   call: CommandCall,
   organizationId: string | undefined,
@@ -167,13 +167,13 @@ async function rankingOf(
   const { InvalidRequest, invalidField } = await import("../../kernel/errors.ts");
   const ranking = rankings.find((known) => known === call.argument("of"));
   if (ranking === undefined) {
-    throw new InvalidRequest(`Name what to rank: ${rankings.join(", ")}.`);
+    throw new InvalidRequest(`Choose what to rank: ${rankings.join(", ")}.`);
   }
   if (ranking !== "organizations" && organizationId === undefined) {
-    throw invalidField("/organization", "required", `is needed for the ranking of ${ranking}`);
+    throw invalidField("/organization", "required", `is required to rank ${ranking}`);
   }
   if (ranking === "organizations" && organizationId !== undefined) {
-    throw invalidField("/organization", "not_allowed", "is not for the ranking of organizations");
+    throw invalidField("/organization", "not_allowed", "cannot be combined with the ranking of organizations");
   }
   return ranking;
 }
@@ -183,7 +183,7 @@ function idOf(one: TopItem): string {
   return "walletId" in one ? one.walletId : one.organizationId;
 }
 
-/** What holds now, whatever the period. */
+/** Current values, independent of the period. */
 function stateSection(one: SummaryRecord): Section {
   if ("customerCount" in one) {
     return section({
@@ -256,7 +256,7 @@ function platformSections(charts: Shown<"presentPlatformCharts">): Section[] {
   ];
 }
 
-/** Every bucket begins with a day. */
+/** Returns the date of a bucket, which always starts at the beginning of a day. */
 function dayOf(periodStart: string): string {
   return periodStart.slice(0, "2031-01-31".length);
 }

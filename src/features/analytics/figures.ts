@@ -9,14 +9,14 @@ import {
 import { figureDecimals, platformScope, type Measure, type Period } from "../usage/index.ts";
 import { planReading } from "./range.ts";
 
-/** An organization's figures, or those of all together. */
+/** An organization's figures, or those of the whole platform. */
 export type Scope = Id<"organization"> | typeof platformScope;
 
-/** A sum of the figures. */
+/** A sum of figures. */
 export interface Sum<Key> {
   readonly key: Key;
   readonly items: number;
-  /** Counted in `figureDecimals` decimals. */
+  /** Amount with `figureDecimals` decimals. */
   readonly total: bigint;
 }
 
@@ -24,11 +24,11 @@ export interface Reading {
   readonly scope: Scope;
   readonly measure: Measure;
   readonly period: Period;
-  /** Null: every currency; then only the items mean anything. */
+  /** Null for every currency; then only `items` is meaningful. */
   readonly currency: string | null;
 }
 
-/** The figures of a period by their subjects, in no order. */
+/** Sums the figures of a period by subject, in no particular order. */
 export function sumBySubject(
   reader: Reader,
   reading: Reading,
@@ -37,7 +37,7 @@ export function sumBySubject(
   return readSums<string>(reader, reading, now, "subject", "", []);
 }
 
-/** The subjects with the largest totals, the largest first. */
+/** Returns the subjects with the largest totals, largest first. */
 export function largestSubjects(
   reader: Reader,
   reading: Reading,
@@ -48,7 +48,7 @@ export function largestSubjects(
   return readSums<string>(reader, reading, now, "subject", rest, [limit]);
 }
 
-/** The figures of a period by days of UTC, those without any left out; `key` is when the day begins. */
+/** Sums the figures of a period by UTC day; days without figures are omitted. `key` is the start of the day. */
 export function sumByDay(reader: Reader, reading: Reading, now: Instant): Promise<Sum<Instant>[]> {
   return readSums<Instant>(reader, reading, now, "day", "", []);
 }
@@ -79,22 +79,22 @@ async function readSums<Key>(
 }
 
 const everyCurrency = "*";
-/** The values that every statement binds. */
+/** Number of values that every statement binds. */
 const plannedValues = 13;
 
 const dayOf = (column: string) => `${column} - ${column} % ${String(day)}`;
 
 /**
- * What a period is added up from, in one statement, so that a change is in it once: the sums of whole days and hours,
- * the changes that are not in them yet, and the invoices or payments themselves where the period begins or ends within
- * an hour.
+ * Builds the query of a period's figures. One statement, so that a concurrent change counts exactly once. It adds sums
+ * of whole days and hours, changes that are not summed yet, and the invoices or payments themselves where the period
+ * starts or ends within an hour.
  */
 function rowsOf(isPlatform: boolean, measure: Measure, by: "subject" | "day"): string {
   const stored = (grain: string, from: number, to: number) =>
     `SELECT ${by === "day" ? dayOf("starts_at") : "subject"} AS key, items, sign, amount FROM figures
      WHERE organization_id = $1 AND measure = $2 AND grain = '${grain}'
        AND starts_at >= $${String(from)} AND starts_at < $${String(to)} AND ${isCurrency("currency")}`;
-  // What the platform adds up by itself is written down once, under its organization.
+  // Platform-wide changes are stored only once, under the organization they belong to.
   const written = measure === "organization" ? "volume" : measure;
   const subject = measure === "organization" ? "organization_id" : "subject";
   const changes = `SELECT ${by === "day" ? dayOf("happened_at") : subject} AS key, sign AS items, sign, amount
@@ -113,7 +113,7 @@ function rowsOf(isPlatform: boolean, measure: Measure, by: "subject" | "day"): s
 
 const isCurrency = (column: string) => `($3 = '${everyCurrency}' OR ${column} = $3)`;
 
-/** Where the items themselves are, for the parts of an hour. */
+/** Where to read single items for parts of an hour. */
 interface Source {
   readonly from: string;
   readonly organization: string;
@@ -170,7 +170,7 @@ function edgeRows(
   const [from, to, sign] = [at, at + 1, at + 2].map(
     (place) => `CAST($${String(place)} AS BIGINT)`,
   ) as [string, string, string];
-  // The index begins with the organization: the platform looks each of them up in it.
+  // The index starts with the organization, so the platform looks up each organization in it.
   const owner = isPlatform ? "IN (SELECT id FROM organizations)" : "= $1";
   return `SELECT ${by === "day" ? dayOf(from) : source.subject} AS key, ${sign} AS items, ${sign} AS sign,
       ${source.amount} AS amount
@@ -179,7 +179,7 @@ function edgeRows(
       AND ${source.time} >= ${from} AND ${source.time} < ${to} AND ${isCurrency(source.currency)}`;
 }
 
-/** A stored amount, counted as the figures count: 78 digits again, other ones of them zero. */
+/** SQL that converts a stored amount to the figures' number of decimals: again 78 digits. */
 export function inFigureDecimals(amount: string, decimals: string): string {
   const zeros = "0".repeat(figureDecimals);
   return `SUBSTR(${amount} || '${zeros}', CAST(${String(figureDecimals + 1)} - ${decimals} AS INTEGER), 78)`;

@@ -19,7 +19,7 @@ import type { AnalyticsService } from "./service.ts";
 const operation = operationsOf<AnalyticsService>();
 const access = organization("organization:read");
 const periodWords =
-  "`from` is included, `to` is not; by default the last 30 days. Figures are of one settlement currency, by default USD.";
+  "`from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD.";
 
 export const analyticsOperations = [
   operation({
@@ -27,8 +27,8 @@ export const analyticsOperations = [
     group: "Analytics",
     method: "GET",
     path: "/organizations/{organizationId}/analytics/summary",
-    summary: "Get the figures of a period",
-    description: `${periodWords} Payments count once they are confirmed, by the time of their block, and invoices by the time of their issue. What is outstanding, and customers, are those of now.`,
+    summary: "Get statistics for a period",
+    description: `${periodWords} Confirmed payments count by their block time, invoices by their issue time. The outstanding amount and the number of customers are current.`,
     access,
     request: { query: figuresQuery },
     response: { status: 200, record: MerchantAnalyticsSummaryRecord },
@@ -41,8 +41,8 @@ export const analyticsOperations = [
     group: "Analytics",
     method: "GET",
     path: "/organizations/{organizationId}/analytics/charts",
-    summary: "Get the figures of a period as series",
-    description: `${periodWords} Days, weeks from Monday and months are those of UTC; each that the period has a part in is there, empty ones too, at most 400. Invoices by status are those issued in the period, and drafts those made in it.`,
+    summary: "Get time series for a period",
+    description: `${periodWords} Days, weeks (from Monday) and months are in UTC. The series has every interval that overlaps the period, including empty ones, at most 400. The breakdown by status covers invoices issued, and drafts created, in the period.`,
     access,
     request: { query: chartsQuery },
     response: { status: 200, record: MerchantAnalyticsChartsRecord },
@@ -55,8 +55,8 @@ export const analyticsOperations = [
     group: "Analytics",
     method: "GET",
     path: "/organizations/{organizationId}/analytics/top-customers",
-    summary: "List the customers who paid most",
-    description: `${periodWords} The list has one page.`,
+    summary: "List the customers with the highest payment volume",
+    description: `${periodWords} Returns a single page.`,
     access,
     request: { query: topQuery },
     response: { status: 200, record: TopCustomerListRecord },
@@ -69,8 +69,8 @@ export const analyticsOperations = [
     group: "Analytics",
     method: "GET",
     path: "/organizations/{organizationId}/analytics/top-wallets",
-    summary: "List the wallets that received most",
-    description: `${periodWords} The list has one page.`,
+    summary: "List the wallets with the highest payment volume",
+    description: `${periodWords} Returns a single page.`,
     access,
     request: { query: topQuery },
     response: { status: 200, record: TopWalletListRecord },

@@ -42,7 +42,7 @@ function presentSummary(summary: Summary): z.input<typeof AnalyticsSummaryRecord
   };
 }
 
-/** `0.67`: two decimals, half to even; `0.00` of nothing. */
+/** Formats a ratio such as `0.67`: two decimals, rounded half to even; `0.00` if the whole is zero. */
 function rateOf(part: number, whole: number): string {
   const hundredths =
     whole === 0 ? 0n : divideRounded(100n * BigInt(part), BigInt(whole), "half_even");
@@ -116,7 +116,7 @@ export function presentPlatformCharts(
   };
 }
 
-/** A ranking as a list; there is no further page. */
+/** Presents a ranking as a list with a single page. */
 function onePage<T>(data: T[]): { data: T[]; nextCursor: null } {
   return { data, nextCursor: null };
 }

@@ -8,7 +8,7 @@ import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { defaultCurrency, type Period } from "../usage/index.ts";
 import { intervals } from "./buckets.ts";
 
-/** What every reading of figures may be asked. */
+/** Query parameters common to all statistics. */
 export const figuresQuery = {
   from: instant().optional(),
   to: instant().optional(),
@@ -35,15 +35,15 @@ export interface Question {
 const defaultLength = 30 * day;
 
 /**
- * Reads which period and currency are asked for: by default the 30 days until now, or until `to`, and USD. A period
- * that ends before it begins, and a currency that nothing is settled in, are a 400.
+ * Reads the requested period and currency. Defaults: the 30 days until `to` or now, and USD. An empty period or an
+ * unknown currency is a 400.
  */
 export function readQuestion(
   query: FiguresQuery,
   networks: ReadonlyMap<string, Network>,
   now: Instant,
 ): Question {
-  // The end is not part of a period, and what happens right now is.
+  // The end is exclusive, so now + 1 includes the current millisecond.
   const to = query.to === undefined ? now + 1 : Date.parse(query.to);
   const from = query.from === undefined ? to - defaultLength : Date.parse(query.from);
   const currency = findSettlementCurrency(networks, query.currency ?? defaultCurrency);
@@ -54,14 +54,14 @@ export function readQuestion(
   }
   if (currency === null) {
     const message =
-      "must be a currency of ISO 4217 such as USD, in capital letters, or the symbol of a token";
+      "must be an ISO 4217 currency code such as USD, in capital letters, or a token symbol";
     errors.push({ parameter: "currency", code: "unknown_currency", message });
   }
   if (currency === null || errors.length > 0) throw invalidFields(errors);
   return { period: { from, to }, currency };
 }
 
-/** A token is counted as by the network that counts it finest. */
+/** Finds a settlement currency. A token has the most decimals that any network gives it. */
 function findSettlementCurrency(
   networks: ReadonlyMap<string, Network>,
   code: string,

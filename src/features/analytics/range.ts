@@ -1,22 +1,22 @@
 import { day, hour, type Instant } from "../../kernel/clock.ts";
 import type { Period } from "../usage/index.ts";
 
-/** A stretch of time within one hour, of which every item is read; -1: it is taken away from that hour's sum. */
+/** A period within one hour whose items are read one by one; with -1 they are subtracted from the hour's sum. */
 export interface Edge extends Period {
   readonly sign: 1 | -1;
 }
 
-/** How a period is read: sums of whole hours, of whole days and of hours again, and what is over or missing. */
+/** How to read a period: from sums of hours, days and hours again, corrected by single items at both ends. */
 export interface ReadingPlan {
-  /** The sums' borders, in order: hours, days between the middle two, hours. */
+  /** Borders of the sums, in order: hours, then days between the middle two, then hours. */
   readonly borders: readonly [Instant, Instant, Instant, Instant];
   readonly edges: readonly [Edge, Edge];
 }
 
 /**
- * Plans the reading of a period. Where it begins or ends within an hour, that hour's sum is taken and the rest taken
- * away, or it is left out and its part read: whichever has less to read. After `now` there is as good as nothing, so
- * that a period which ends now is read from sums to its end.
+ * Plans how to read a period. If it starts or ends within an hour, either that hour's sum is used and the excess
+ * subtracted, or the sum is skipped and the part read item by item, whichever reads fewer items. Almost nothing exists
+ * after `now`, so a period that ends now uses sums up to its end.
  */
 export function planReading({ from, to }: Period, now: Instant): ReadingPlan {
   const first = nearestHour(from, now);

@@ -7,22 +7,22 @@ export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
   from: datetime(),
   to: datetime(),
   currency: z.string(),
-  /** What confirmed payments are worth, by the time of their block. */
+  /** Total value of confirmed payments, by block time. */
   processedVolume: moneyAnswer(),
   paymentCount: z.int().min(0),
-  /** Issued in the period, canceled ones too. */
+  /** Invoices issued in the period, including canceled ones. */
   invoiceCount: z.int().min(0),
-  /** Of those, the ones that are paid. */
+  /** The issued invoices that are paid. */
   paidInvoiceCount: z.int().min(0),
   averageInvoiceAmount: moneyAnswer(),
-  /** Paid of issued. */
+  /** Paid invoices divided by issued ones. */
   conversionRate: z.string().regex(/^(0\.\d\d|1\.00)$/),
 });
 
 export const MerchantAnalyticsSummaryRecord = record(
   "MerchantAnalyticsSummary",
   AnalyticsSummaryRecord.extend({
-    /** What open invoices still ask for now, whenever they were issued. */
+    /** Amount still owed on open invoices now, whenever they were issued. */
     outstandingAmount: moneyAnswer(),
     customerCount: z.int().min(0),
   }),

@@ -42,7 +42,7 @@ export interface TopQuery extends FiguresQuery {
   readonly limit?: string | undefined;
 }
 
-/** Whose asset is the currency that was asked for. */
+/** A volume in the requested currency. */
 export interface Volume {
   readonly volume: Money;
   readonly paymentCount: number;
@@ -52,9 +52,9 @@ export interface Summary {
   readonly period: Period;
   readonly processed: Volume;
   readonly invoiceCount: number;
-  /** Of those that were issued in the period. */
+  /** Paid invoices among those issued in the period. */
   readonly paidInvoiceCount: number;
-  /** Rounded to the currency's decimals, half to even. */
+  /** Rounded half to even to the currency's decimals. */
   readonly averageInvoiceAmount: Money;
 }
 
@@ -66,9 +66,9 @@ export interface MerchantSummary extends Summary {
 export interface PlatformSummary extends Summary {
   readonly organizationCount: number;
   readonly pendingReviewCount: number;
-  /** Active and past due ones, now. */
+  /** Active and past due subscriptions, now. */
   readonly activeSubscriptionCount: number;
-  /** What the plans of those cost in a month. */
+  /** Monthly price of those subscriptions' plans. */
   readonly monthlyRecurringRevenue: Money;
 }
 
@@ -90,7 +90,7 @@ export interface MerchantCharts extends Charts {
 }
 
 export interface PlatformCharts extends Charts {
-  /** What platform invoices were paid with. */
+  /** Payments of platform invoices. */
   readonly revenue: readonly Bucket<Volume>[];
   readonly organizations: readonly Bucket<{
     readonly created: number;
@@ -98,33 +98,33 @@ export interface PlatformCharts extends Charts {
   }>[];
 }
 
-/** What is known of a ranked one, with what it was paid or paid. */
+/** An item of a ranking with its volume. */
 type Top<T> = T & Volume;
 export type TopCustomer = Top<NamedCustomer>;
 export type TopWallet = Top<NamedWallet>;
 export type TopOrganization = Top<NamedOrganization>;
 
 export interface AnalyticsService {
-  /** Payments by the time of their block, invoices by the time of their issue; what is outstanding, and customers, now. */
+  /** Counts payments by block time and invoices by issue time; the outstanding amount and customers are current. */
   summary(organizationId: Id<"organization">, query: FiguresQuery): Promise<MerchantSummary>;
   charts(organizationId: Id<"organization">, query: ChartsQuery): Promise<MerchantCharts>;
-  /** The largest volume first. */
+  /** Returns a ranking, largest volume first. */
   topCustomers(organizationId: Id<"organization">, query: TopQuery): Promise<TopCustomer[]>;
   topWallets(organizationId: Id<"organization">, query: TopQuery): Promise<TopWallet[]>;
   platformSummary(query: FiguresQuery): Promise<PlatformSummary>;
   platformCharts(query: ChartsQuery): Promise<PlatformCharts>;
   topOrganizations(query: TopQuery): Promise<TopOrganization[]>;
-  /** For usage: all issued invoices and confirmed payments of a period, and the volume in one currency. */
+  /** Counts a period's issued invoices and confirmed payments, and the volume in one currency, for usage. */
   readonly countUsage: UsageCounter;
 }
 
-/** From the first moment that a clock can tell to the last. */
+/** The whole range of a JavaScript date from 1970 on. */
 const always: Period = { from: 0, to: 8_640_000_000_000_000 };
 
 export function makeAnalyticsService(deps: {
   readonly db: Reader;
   readonly clock: Clock;
-  /** Every configured network: their tokens are settled in too. */
+  /** Every configured network; their tokens are settlement currencies too. */
   readonly networks: ReadonlyMap<string, Network>;
 }): AnalyticsService {
   const { db, clock, networks } = deps;
@@ -178,7 +178,7 @@ export function makeAnalyticsService(deps: {
     return { period, currency, interval, volumes, starts };
   }
 
-  /** The subjects with the most volume, as `named` knows them; one that is not there any more is left out. */
+  /** Returns the subjects with the highest volume, looked up by `named`; deleted ones are omitted. */
   async function top<T extends { readonly id: string }>(
     scope: Scope,
     measure: Measure,
@@ -314,7 +314,7 @@ export function makeAnalyticsService(deps: {
 
 type Counted = Pick<Sum<unknown>, "items" | "total">;
 
-/** Days put together into longer buckets, by where those begin. */
+/** Sums days into buckets, by the start of the bucket. */
 function intoBuckets(days: readonly Sum<Instant>[], interval: Interval): Map<Instant, Counted> {
   const buckets = new Map<Instant, Counted>();
   for (const { key, items, total } of days) {
@@ -339,7 +339,7 @@ function noVolume(currency: Asset): Volume {
   return toVolume({ items: 0, total: 0n }, currency);
 }
 
-/** A figure of a currency: nothing of it is lost where one network counts a token finer than another. */
+/** Converts a figure to money. It keeps all decimals, since networks may define different decimals for a token. */
 function toMoney(total: bigint, { code, displayDecimals }: Asset): Money {
   return money(total, { code, decimals: figureDecimals, displayDecimals });
 }

@@ -6,7 +6,7 @@ import { settlementOf } from "../invoices/index.ts";
 import { figureDecimals, type Period } from "../usage/index.ts";
 import { inFigureDecimals, type Scope, type Sum } from "./figures.ts";
 
-/** An organization's drafts by the time they were made, as lists find them: they are in no figure. */
+/** Sums an organization's drafts by creation time. Drafts are not part of the figures. */
 export async function draftsOf(
   reader: Reader,
   organizationId: Scope,
@@ -25,7 +25,7 @@ export async function draftsOf(
   return { items: sum.items, total: decodeAmount(sum.total) };
 }
 
-/** What an organization's partly paid invoices still ask for, each rounded as it shows it. */
+/** Sums the amounts still owed on an organization's partially paid invoices, each rounded as the invoice shows it. */
 export async function askedByPartlyPaid(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -71,7 +71,7 @@ async function count(reader: Reader, of: string, values: readonly string[]): Pro
   return row?.items ?? 0;
 }
 
-/** How many there were of something on each day of UTC; `key` is when the day begins. */
+/** Number of items per UTC day; `key` is the start of the day. */
 type PerDay = { readonly key: Instant; readonly items: number }[];
 
 const dayOfCreation = `created_at - created_at % ${String(day)}`;
@@ -84,7 +84,7 @@ export function organizationsPerDay(reader: Reader, { from, to }: Period): Promi
   );
 }
 
-/** Approvals; an organization that is approved again counts again. */
+/** Counts approvals per day; repeated approvals of an organization count each time. */
 export function approvalsPerDay(reader: Reader, { from, to }: Period): Promise<PerDay> {
   return reader.all(
     `SELECT ${dayOfCreation} AS key, CAST(COUNT(*) AS INTEGER) AS items FROM organization_reviews

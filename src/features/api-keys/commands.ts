@@ -7,7 +7,7 @@ const command = commandsOf<ApiKeyService>();
 export const apiKeyCommands = [
   command({
     name: "key list",
-    summary: "List an organization's API keys, newest first; those that have ended too",
+    summary: "List an organization's API keys, newest first, including revoked and expired ones",
     flags: [neededOrganization, ...pageFlags],
     examples: [
       "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -26,7 +26,7 @@ export const apiKeyCommands = [
     columns: [
       { title: "ID", value: (key) => key.id },
       { title: "NAME", value: (key) => key.name },
-      { title: "BEGINS", value: (key) => key.prefix },
+      { title: "PREFIX", value: (key) => key.prefix },
       { title: "SCOPES", value: (key) => key.scopes.join(",") },
       { title: "LAST USED", value: (key) => key.lastUsedAt },
       { title: "EXPIRES", value: (key) => key.expiresAt },
@@ -35,22 +35,22 @@ export const apiKeyCommands = [
   }),
   command({
     name: "key create",
-    summary: "Make an API key and show its secret, this once",
+    summary: "Create an API key and show its secret once",
     flags: [
       {
         flags: "--organization <id>",
-        description: "whose key it is",
+        description: "the organization that the key belongs to",
         ask: "The organization's id",
       },
-      { flags: "--name <text>", description: "what it is for", ask: "A name for the key" },
+      { flags: "--name <text>", description: "name of the key", ask: "Name of the key" },
       {
         flags: "--scopes <list>",
-        description: "read, write, billing, platform; separate several by commas",
+        description: "read, write, billing, platform; separated by commas",
         ask: "Scopes (read, write, billing, platform)",
       },
       {
         flags: "--expires-at <time>",
-        description: "when it ends, such as 2031-01-31T00:00:00.000Z",
+        description: "expiry time, such as 2031-01-31T00:00:00.000Z (default: never)",
       },
     ],
     examples: [
@@ -84,16 +84,16 @@ export const apiKeyCommands = [
       { title: "Secret", value: (key) => key.secret },
     ],
     next: (key) =>
-      `keep the secret now: it is not shown again. To end the key: till key revoke --organization … ${key.id}`,
+      `store the secret now, it is not shown again. To revoke the key: till key revoke --organization … ${key.id}`,
   }),
   command({
     name: "key revoke",
-    summary: "End an API key; the next request with it is refused",
+    summary: "Revoke an API key; requests with it are refused from then on",
     arguments: [{ name: "apiKeyId", description: "such as key_01h…" }],
     flags: [
       {
         flags: "--organization <id>",
-        description: "whose key it is; without it the key is looked for",
+        description: "the organization that the key belongs to (optional)",
       },
     ],
     examples: [
@@ -102,7 +102,7 @@ export const apiKeyCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Revoke ${call.argument("apiKeyId")}? Programs that use it are refused at once, for good.`,
+      `Revoke ${call.argument("apiKeyId")}? Programs that use it are refused immediately. This cannot be undone.`,
     async handle(service, call) {
       const apiKeyId = call.argument("apiKeyId") as Id<"apiKey">;
       const given = call.flag("organization") as Id<"organization"> | undefined;

@@ -21,7 +21,7 @@ export const apiKeyOperations = [
     group: "API Keys",
     method: "GET",
     path: "/organizations/{organizationId}/api-keys",
-    summary: "List API keys, revoked ones too",
+    summary: "List API keys, including revoked ones",
     access: organization("organization:read"),
     request: { query: pageParameters },
     response: { status: 200, record: ApiKeyListRecord },
@@ -36,7 +36,7 @@ export const apiKeyOperations = [
     path: "/organizations/{organizationId}/api-keys",
     summary: "Create an API key and return its secret once",
     description:
-      "`billing` selects and changes the plan; only an owner who is logged in can grant it. `platform` is for keys of the platform organization, granted by its admins who are logged in. A key can grant neither, even where it has them.",
+      "The scope `billing` allows selecting and changing the plan; only a logged-in owner can grant it. The scope `platform` is for keys of the platform organization; only its logged-in admins can grant it. An API key cannot grant either, even if it has them.",
     access: organization("api-keys:write"),
     request: { body: CreateApiKeyRequest },
     response: { status: 201, record: CreatedApiKeyRecord },

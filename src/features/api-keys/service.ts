@@ -14,16 +14,16 @@ import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { keyBySecret, listKeys } from "./store.ts";
 import { apiKeys, type ApiKeyRow } from "./table.ts";
 
-/** How much of a secret is shown again: its kind and four letters of 256 bits. */
+/** Number of characters of a secret that remain visible: its type and 4 random ones. */
 const shownLength = "till_live_".length + 4;
-/** How old the stored time of the last use may be. */
+/** Maximum staleness of the stored last use, in milliseconds. */
 const lastUsePrecision = 1 * minute;
-/** How many keys' last uses one flush stores; the rest waits for the next. */
+/** Maximum number of keys whose last use is stored in one flush; the rest waits for the next one. */
 const flushedMax = 100;
 
 export interface CreatedApiKey {
   readonly key: ApiKeyRow;
-  /** Given out this once. */
+  /** The secret, returned only once. */
   readonly secret: string;
 }
 
@@ -34,25 +34,25 @@ export interface ApiKeyInput {
 }
 
 export interface ApiKeyService {
-  /** A page of an organization's keys, newest first; those that have ended too. */
+  /** Returns a page of an organization's keys, newest first, including revoked and expired ones. */
   list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<ApiKeyRow>>;
-  /** Makes a key. 403 `scope_not_allowed`, `expiry_not_allowed`. */
+  /** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`. */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: ApiKeyInput,
   ): Promise<CreatedApiKey>;
-  /** Ends a key; it is refused on the next request in every process. Revoking again changes nothing. */
+  /** Revokes a key. Every process refuses its next request. Revoking again has no effect. */
   revoke(
     context: WriteContext,
     organizationId: Id<"organization">,
     apiKeyId: Id<"apiKey">,
   ): Promise<ApiKeyRow>;
-  /** The principal of a secret and its standing at home; null when it is unknown, revoked or over. */
+  /** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
   authenticate(secret: string): Promise<{ principal: ApiKeyActor; standing: Standing } | null>;
-  /** The organization of a key, for a caller that knows no more than the key's id. */
+  /** Returns the organization of a key, for callers that know only the key's id. */
   organizationOf(apiKeyId: Id<"apiKey">): Promise<Id<"organization">>;
-  /** Stores when keys were last used: kept in memory meanwhile, so that a request pays nothing for it. */
+  /** Stores the last uses, which are buffered in memory so that requests need no write. */
   flushLastUse(context: WriteContext): Promise<void>;
 }
 
@@ -62,13 +62,13 @@ export interface ApiKeyDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly auditor: Auditor;
-  /** Whether only the sandbox network is enabled: such keys say `test`. */
+  /** True if only the sandbox network is enabled; keys then have the test prefix. */
   readonly isTest: boolean;
 }
 
 export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
   const { db, clock, ids, auditor } = deps;
-  /** Uses since the last flush, by key. */
+  /** Last uses since the last flush, by key. */
   const uses = new Map<Id<"apiKey">, Instant>();
 
   return {
@@ -135,7 +135,7 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
     },
 
     async authenticate(secret) {
-      // A secret whose checksum is wrong was never ours: the store is not asked.
+      // A secret with a wrong checksum is not ours, so no query is needed.
       if (parseToken(secret, "liveKey", "testKey") === null) return null;
       const found = await keyBySecret(db, hashToken(secret));
       const now = clock.now();
@@ -192,9 +192,9 @@ function creatorOf(actor: Actor): Id<"user"> | null {
 }
 
 /**
- * Throws ScopeNotAllowed where the caller cannot grant the scope. A key grants no more than it has, and neither
- * `platform` nor `billing` even where it has them: what only admins of the platform or owners may do stays with people
- * and the operator, so that a leaked key cannot outlive its revocation by a key that it made.
+ * Throws ScopeNotAllowed if the caller cannot grant the scope. A key grants at most its own scopes, and never
+ * `platform` or `billing`: permissions of platform admins and owners stay with people and the operator, so that a
+ * leaked key cannot create a key that survives its revocation.
  */
 async function requireScope(
   tx: Tx,
@@ -207,20 +207,20 @@ async function requireScope(
       const isAdmin = actor.type === "user" && actor.platformRole === "admin";
       if (isPlatform && (isAdmin || actor.type === "operator")) return;
       throw new ScopeNotAllowed(
-        "The scope platform is only for keys of the platform organization, given by its admins or the command line.",
+        "The scope platform is only for keys of the platform organization. Its admins can grant it, or the operator on the command line.",
       );
     }
     case "billing":
-      // Read here, since the caller may have lost the role after the request was admitted.
+      // Checked inside the transaction, because the caller may have lost the role since the request was admitted.
       if ((await handlingRole(tx, id)) === "owner") return;
       throw new ScopeNotAllowed(
-        "Only an owner of the organization can grant the scope billing, logged in as a user, or the operator with till key create.",
+        "Only a logged-in owner of the organization can grant the scope billing, or the operator with till key create.",
       );
     case "read":
     case "write": {
       const permission = scope === "read" ? "organization:read" : "organization:write";
       if (actor.type !== "api_key" || scopesMay(actor.scopes, permission)) return;
-      throw new ScopeNotAllowed("A key cannot make one that may more than itself.");
+      throw new ScopeNotAllowed("A key cannot grant scopes that it does not have.");
     }
   }
 }
@@ -231,7 +231,7 @@ function requireExpiry(actor: Actor, wanted: Instant | null, now: Instant): Inst
   }
   if (actor.type === "api_key" && actor.expiresAt !== null) {
     if (wanted === null || wanted > actor.expiresAt) {
-      throw new ExpiryNotAllowed("Set expiresAt, no later than that of the key that asks.");
+      throw new ExpiryNotAllowed("Set expiresAt to a time no later than the expiry of the key that makes this request.");
     }
   }
   return wanted;

@@ -17,7 +17,7 @@ export interface FoundKey {
   readonly revokedAt: number | null;
 }
 
-/** A key with its organization's status: the one statement that a request with a key pays. */
+/** Finds a key with its organization's status, in the single query that authenticates a request. */
 export async function keyBySecret(reader: Reader, secretHash: string): Promise<FoundKey | null> {
   const [found] = await reader.all<Omit<FoundKey, "scopes"> & { readonly scopes: string }>(
     `SELECT k.id AS "id", k.organization_id AS "organizationId", o.status AS "organizationStatus",
@@ -32,7 +32,7 @@ export async function keyBySecret(reader: Reader, secretHash: string): Promise<F
     : { ...found, scopes: JSON.parse(found.scopes) as readonly Scope[] };
 }
 
-/** A page of keys, newest first. */
+/** Returns a page of keys, newest first. */
 export async function listKeys(
   reader: Reader,
   organizationId: Id<"organization">,

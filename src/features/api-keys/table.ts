@@ -8,12 +8,12 @@ export const apiKeys = table(
     id: text<Id<"apiKey">>(),
     organizationId: text<Id<"organization">>(),
     name: text(),
-    /** The beginning of the secret, by which its owner knows it again. */
+    /** Beginning of the secret, so that its owner can recognize it. */
     prefix: text(),
-    /** SHA-256 of the secret: 256 random bits need no slower hash. */
+    /** SHA-256 of the secret; with 256 random bits no slow hash is needed. */
     secretHash: text(),
     scopes: json<readonly Scope[]>(),
-    /** The user who made it; null when the operator did. */
+    /** The user who created the key; null if the operator did. */
     createdBy: text<Id<"user">>().nullable(),
     createdAt: time(),
     lastUsedAt: time().nullable(),

@@ -6,18 +6,18 @@ const command = commandsOf<AuditLogService>();
 export const auditCommands = [
   command({
     name: "audit list",
-    summary: "List who did what, newest first; of one organization or everywhere",
+    summary: "List audit log entries of one or all organizations, newest first",
     flags: [
       organizationFlag,
-      { flags: "--action <name>", description: "one action only, such as invoice.created" },
-      { flags: "--actor-id <id>", description: "what one user or API key did" },
+      { flags: "--action <name>", description: "only this action, such as invoice.created" },
+      { flags: "--actor-id <id>", description: "only actions of this user or API key" },
       {
         flags: "--created-from <time>",
-        description: "from then on, such as 2031-01-31T00:00:00.000Z",
+        description: "at or after this time, such as 2031-01-31T00:00:00.000Z",
       },
-      { flags: "--created-to <time>", description: "before then" },
-      { flags: "--from <time>", description: "older name of --created-from" },
-      { flags: "--to <time>", description: "older name of --created-to" },
+      { flags: "--created-to <time>", description: "before this time" },
+      { flags: "--from <time>", description: "deprecated, use --created-from" },
+      { flags: "--to <time>", description: "deprecated, use --created-to" },
       ...pageFlags,
     ],
     examples: [
@@ -54,11 +54,11 @@ export const auditCommands = [
   }),
   command({
     name: "audit verify",
-    summary: "Prove that no entry was altered or taken away, and print the head to keep elsewhere",
+    summary: "Verify that no entry was changed or removed, and print the head to store elsewhere",
     flags: [
       {
         flags: "--head <head>",
-        description: "one that was kept: what it stands for must still be there",
+        description: "a head that was stored earlier; the log must still contain it",
       },
     ],
     examples: [
@@ -79,7 +79,7 @@ export const auditCommands = [
       if (fault === null) return null;
       const { AuditChainBroken } = await import("./errors.ts");
       return new AuditChainBroken(
-        `${fault.message} Compare the store with a backup from before, and find out who could write to it.`,
+        `${fault.message} Compare the store with an earlier backup, and find out who had write access to it.`,
       );
     },
   }),

@@ -12,9 +12,9 @@ export const auditLogOperations = [
     group: "Audit Logs",
     method: "GET",
     path: "/organizations/{organizationId}/audit-logs",
-    summary: "List who did what in an organization",
+    summary: "List audit log entries of an organization",
     description:
-      "Newest first. `action` and `actorId` are compared as a whole; `createdFrom` is included, `createdTo` is not.",
+      "Newest first. `action` and `actorId` must match exactly. `createdFrom` is inclusive, `createdTo` exclusive.",
     access: organization("organization:read"),
     request: { query: auditLogQuery },
     response: { status: 200, record: AuditLogListRecord },

@@ -9,7 +9,7 @@ export function presentAuditLogs(page: Page<AuditRow>): z.input<typeof AuditLogL
   return mapPage(page, presentAuditLog);
 }
 
-/** What `till audit verify` prints. */
+/** Presents the result of `till audit verify`. */
 export function presentVerification({ entries, head, fault }: AuditVerification) {
   return { entries, head: formatHead(head), fault };
 }

@@ -6,7 +6,7 @@ import { datetime, id, instant, listRecord, responseRecord } from "../../api/rec
 export const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),
   organizationId: id("organization").nullable().meta({
-    description: "Null for what concerns a user alone; such entries are the platform's to see.",
+    description: "Null for entries that concern only a user; only the platform can read them.",
   }),
   actorType: z.enum(["user", "api_key", "operator", "system"]),
   actorId: z.string().nullable(),
@@ -17,10 +17,10 @@ export const AuditLogRecord = responseRecord("AuditLog", {
   ip: z.string().nullable(),
   requestId: z.string().nullable(),
   changes: z.record(z.string(), z.unknown()).meta({
-    description: "What changed, before and after, without secrets.",
+    description: "Changed values before and after, without secrets.",
   }),
   hash: z.string().nullable().meta({
-    description: "Links the entry to the one before it; null until it is sealed, within seconds.",
+    description: "Hash that links the entry to the previous one; null until it is sealed, within seconds.",
   }),
   createdAt: datetime(),
 });
@@ -29,7 +29,7 @@ export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
 
 const replacedBy = (name: string) => ({ deprecated: true, description: `Use \`${name}\`.` });
 
-/** The filters of a list of entries. */
+/** Filters of a list of entries. */
 export const auditLogQuery = {
   ...pageParameters,
   action: z.string().max(100).optional(),
@@ -54,8 +54,8 @@ interface TimeQuery {
 }
 
 /**
- * The query with its times as the service takes them. `from` and `to` are the older names of `createdFrom` and
- * `createdTo`; an older name that says another moment than the new one is a 400.
+ * Resolves the time filters. `from` and `to` are deprecated names of `createdFrom` and `createdTo`; a deprecated name
+ * with a different time than the current one is a 400.
  */
 export function withTimes<Q extends TimeQuery>({ createdFrom, createdTo, from, to, ...query }: Q) {
   const errors: FieldError[] = [];
@@ -69,7 +69,7 @@ export function withTimes<Q extends TimeQuery>({ createdFrom, createdTo, from, t
       given === undefined ? [] : Date.parse(given),
     );
     if (new Set(times).size > 1) {
-      const message = `says another time than ${name}, which replaces it; leave it out`;
+      const message = `differs from ${name}, which replaces it; omit it`;
       errors.push({ parameter: old, code: "contradicting_parameters", message });
     }
     return times[0];

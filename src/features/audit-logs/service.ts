@@ -18,28 +18,28 @@ export interface AuditFilters {
   readonly organizationId?: Id<"organization"> | undefined;
   readonly action?: string | undefined;
   readonly actorId?: string | undefined;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly createdFrom?: Instant | undefined;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly createdTo?: Instant | undefined;
 }
 
 export interface AuditLogService {
-  /** A page of an organization's entries, newest first. */
+  /** Returns a page of an organization's entries, newest first. */
   list(
     organizationId: Id<"organization">,
     query: Omit<AuditFilters, "organizationId"> & PageQuery,
   ): Promise<Page<AuditRow>>;
-  /** A page of every organization's entries, and of those about users alone. */
+  /** Returns a page of all organizations' entries, including those that concern only a user. */
   listAll(query: AuditFilters & PageQuery): Promise<Page<AuditRow>>;
   /**
-   * Seals what is waiting, and proves the whole chain. `kept` is a head that an earlier verification gave, such as
-   * `12:9f86…`; 400 where it is none.
+   * Seals pending entries and verifies the whole chain. `kept` is the head of an earlier verification, such as
+   * `12:9f86…`; a malformed one is a 400.
    */
   verify(context: WriteContext, kept: string | null): Promise<AuditVerification>;
 }
 
-/** How far the time in an id may run ahead of its row's: ids of one process never go back, transactions take time. */
+/** Maximum lead of an id's timestamp over its row's: ids of a process never go back, and transactions take time. */
 const idAheadMax = 1 * minute;
 
 export function makeAuditLogService(deps: { readonly db: Database }): AuditLogService {
@@ -59,7 +59,7 @@ export function makeAuditLogService(deps: { readonly db: Database }): AuditLogSe
     async verify(context, kept) {
       const head = kept === null ? null : parseHead(kept);
       if (kept !== null && head === null) {
-        const message = "must be a head that an earlier verification gave, such as 12:9f86…";
+        const message = "must be the head of an earlier verification, such as 12:9f86…";
         throw invalidField("/head", "invalid_head", message);
       }
       return verifyAudit(db, context, head);
@@ -73,7 +73,7 @@ async function find(reader: Reader, filters: AuditFilters, page: PageRequest): P
     ["organization_id =", organizationId],
     ["action =", action],
     ["actor_id =", actorId],
-    // The times decide; the ids beside them let an index find the rows.
+    // The times filter exactly; the id bounds let the database use the primary key index.
     ["created_at >=", createdFrom],
     ["id >=", createdFrom === undefined ? undefined : idFloor("auditLog", createdFrom)],
     ["created_at <", createdTo],

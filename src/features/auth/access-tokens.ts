@@ -2,26 +2,26 @@ import { jwtVerify, SignJWT } from "jose";
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import { idPattern, type Id } from "../../kernel/id.ts";
 
-/** How long an access token is good. */
+/** Lifetime of an access token. */
 export const accessTokenLife = 15 * minute;
 
-/** The one algorithm that is signed with and believed. */
+/** The only algorithm used for signing and accepted for verification. */
 const algorithm = "HS256";
 const tokenType = "at+jwt";
 const issuer = "till";
 const audience = "till-api";
 
 export interface AccessTokens {
-  /** A token of a session, and when it ends. */
+  /** Issues a token for a session, with its expiry. */
   issue(
     userId: Id<"user">,
     sessionId: Id<"session">,
   ): Promise<{ accessToken: string; expiresAt: Instant }>;
-  /** The session that a token was made for; null when it is not ours, altered, of another kind or over. */
+  /** Returns the session of a token; null if the token is forged, altered, expired or of another type. */
   verify(accessToken: string): Promise<Id<"session"> | null>;
 }
 
-/** `key` is 32 bytes made for this purpose alone. */
+/** Creates the issuer. `key` is 32 bytes used for nothing else. */
 export function createAccessTokens(deps: { key: Uint8Array; clock: Clock }): AccessTokens {
   const { key, clock } = deps;
   return {

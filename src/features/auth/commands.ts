@@ -10,7 +10,7 @@ const command = commandsOf<UserService>();
 export const userCommands = [
   command({
     name: "user list",
-    summary: "List who may log in, newest first",
+    summary: "List dashboard users, newest first",
     flags: pageFlags,
     examples: ["till user list", "till user list --limit 100 --json"],
     effect: "read",
@@ -30,14 +30,14 @@ export const userCommands = [
   }),
   command({
     name: "user create",
-    summary: "Make an account, and a member of an organization where one is named",
+    summary: "Create a user account, optionally as a member of an organization",
     flags: [
-      { flags: "--email <address>", description: "by which they log in", ask: "E-mail address" },
-      { flags: "--name <text>", description: "what they are called", ask: "Name" },
+      { flags: "--email <address>", description: "e-mail address for login", ask: "E-mail address" },
+      { flags: "--name <text>", description: "full name", ask: "Name" },
       organizationFlag,
       {
         flags: "--role <role>",
-        description: "viewer, member, admin or owner of that organization (member)",
+        description: "role in that organization: viewer, member, admin or owner (default member)",
       },
     ],
     password: "Password of the new user",
@@ -49,7 +49,7 @@ export const userCommands = [
     confirm(call) {
       const organization = call.flag("organization");
       if (organization === undefined) return null;
-      return `Make ${call.flag("email") ?? ""} ${call.flag("role") ?? defaultRole} of ${organization}?`;
+      return `Make ${call.flag("email") ?? ""} a member of ${organization} with the role ${call.flag("role") ?? defaultRole}?`;
     },
     async handle(service, call) {
       const { CreateUserRequest } = await import("./records.ts");
@@ -84,15 +84,15 @@ const passwordCommand = commandsOf<PasswordService>();
 export const passwordCommands = [
   passwordCommand({
     name: "user reset-password",
-    summary: "Make a token by which a user sets a new password, and show it, this once",
-    arguments: [{ name: "email", description: "of the user's account" }],
+    summary: "Create a token for setting a new password, and show it once",
+    arguments: [{ name: "email", description: "e-mail address of the account" }],
     examples: [
       "till user reset-password bo@example.com",
       "till user reset-password bo@example.com --yes --json",
     ],
     effect: "write-without-trial",
     confirm: (call) =>
-      `Make a token for ${call.argument("email")}? Whoever has it sets a new password, once, within a day.`,
+      `Create a token for ${call.argument("email")}? Anyone who has it can set a new password, once, within a day.`,
     handle: (service, call) => service.createReset(call.context, { email: call.argument("email") }),
     async present({ userId, email, token, expiresAt }) {
       const { toIso } = await import("../../kernel/clock.ts");
@@ -102,10 +102,10 @@ export const passwordCommands = [
       { title: "User", value: (reset) => reset.userId },
       { title: "E-mail", value: (reset) => reset.email },
       { title: "Token", value: (reset) => reset.resetToken },
-      { title: "Until", value: (reset) => reset.expiresAt },
+      { title: "Expires", value: (reset) => reset.expiresAt },
     ],
     identify: (reset) => reset.resetToken,
-    next: () => "hand the token to its user, who sends it to POST /v1/auth/password/reset",
+    next: () => "give the token to the user, who sends it to POST /v1/auth/password/reset",
   }),
 ];
 
@@ -113,5 +113,5 @@ const defaultRole: Role = "member";
 
 async function refuseRole(): Promise<never> {
   const { invalidField } = await import("../../kernel/errors.ts");
-  throw invalidField("/role", "no_organization", "is of an organization: give --organization too");
+  throw invalidField("/role", "no_organization", "requires --organization");
 }

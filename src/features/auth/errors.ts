@@ -8,12 +8,12 @@ export const InvalidCredentials = defineProblem({
 export const InvalidRefreshToken = defineProblem({
   code: "invalid_refresh_token",
   status: 401,
-  title: "The refresh token is not good",
+  title: "The refresh token is not valid",
 });
 export const InvalidResetToken = defineProblem({
   code: "invalid_reset_token",
   status: 422,
-  title: "The reset token is not good",
+  title: "The reset token is not valid",
 });
 export const LoginLocked = defineProblem({
   code: "login_locked",

@@ -2,11 +2,11 @@ import { addressGroup } from "../../api/client-address.ts";
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import { LoginLocked } from "./errors.ts";
 
-/** How many failures lock a pair of account and source. */
+/** Number of failures that lock a pair of account and source address. */
 const failuresMax = 10;
-/** How long after its last failure a pair's failures count, and so how long it stays locked. */
+/** How long failures count after the last one, and therefore how long a lock lasts. */
 const lockedFor = 15 * minute;
-/** How many pairs are kept before those that are over are looked for. */
+/** Number of stored pairs at which expired ones are removed. */
 const sweepAt = 10_000;
 
 interface Source {
@@ -14,15 +14,15 @@ interface Source {
   readonly ip: string | null;
 }
 
-/** Locks an account for one source that fails again and again; others, and other sources, are not touched. */
+/** Locks an account for a source address after repeated failures; other accounts and addresses are not affected. */
 export interface LoginLock {
   /**
-   * Runs the check of a password, and gives what it found; a wrong one is a failure, a right one forgets them all.
-   * Of checks at once no more run than there are failures left: a burst gets as few guesses as a patient caller.
-   * @throws LoginLocked
+   * Runs a password check and returns its result. A wrong password counts as a failure; a correct one resets the count.
+   * The number of concurrent checks never exceeds the remaining failures, so a burst gets no more guesses than
+   * sequential calls. @throws LoginLocked
    */
   attempt(source: Source, check: () => Promise<boolean>): Promise<boolean>;
-  /** Forgets the failures, because the account has a new password. */
+  /** Resets the failures after a password reset. */
   forget(source: Source): void;
 }
 
@@ -59,7 +59,7 @@ export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
     if (pair.failures < failuresMax) return;
     const wait = Math.max(1, Math.ceil((pair.countsUntil - clock.now()) / 1_000));
     throw new LoginLocked(
-      `Too many failures for this account from this address. Wait ${String(wait)} s, or reset the password.`,
+      `Too many failed logins for this account from this address. Wait ${String(wait)} seconds, or reset the password.`,
       { retryAfterSeconds: wait },
     );
   }

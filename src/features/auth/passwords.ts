@@ -18,27 +18,27 @@ import type { LoginLock } from "./login-lock.ts";
 import { endResetsOf, revokeSessionsOf } from "./store.ts";
 import { passwordResets } from "./table.ts";
 
-/** How long a token that resets a password is good. */
+/** Lifetime of a password reset token. */
 export const passwordResetLife = 1 * day;
 
 export interface PasswordReset {
   readonly userId: Id<"user">;
   readonly email: string;
-  /** Given out this once. */
+  /** The token, returned only once. */
   readonly token: string;
   readonly expiresAt: Instant;
 }
 
 export interface PasswordService {
-  /** Sets a new password for who knows the current one, and ends their other sessions. */
+  /** Sets a new password for a user who knows the current one, and ends the user's other sessions. */
   change(
     context: WriteContext,
     actor: Principal,
     input: { readonly currentPassword: string; readonly newPassword: string },
   ): Promise<void>;
-  /** The operator's help for who forgot theirs: a token for one reset. It ends the ones before it. */
+  /** Creates a single-use reset token on behalf of the operator. Earlier tokens become invalid. */
   createReset(context: WriteContext, input: { readonly email: string }): Promise<PasswordReset>;
-  /** Sets a new password by such a token, and ends every session of the user. */
+  /** Sets a new password with a reset token, and ends all sessions of the user. */
   reset(
     context: WriteContext,
     input: { readonly resetToken: string; readonly newPassword: string },
@@ -62,10 +62,10 @@ export function makePasswordService(deps: {
   return {
     async change(context, actor, input) {
       if (actor.type !== "user") {
-        throw new UserNeeded("Log in: an API key has no password. To end a key, revoke it.");
+        throw new UserNeeded("An API key has no password. Log in as a user. To disable a key, revoke it.");
       }
       await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
-      // Who found a session open must not find out the password by trying: the lock of the login counts here too.
+      // The login lock applies, so that someone with an open session cannot guess the password.
       const user = await userView(db, actor.id);
       const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
         passwords.verify(input.currentPassword, user?.passwordHash ?? null),
@@ -89,7 +89,7 @@ export function makePasswordService(deps: {
         const at = clock.now();
         const user = await userByEmail(tx, email.toLowerCase());
         if (user === null) {
-          throw new NotFound("No account has this e-mail address. Check its spelling.");
+          throw new NotFound("No account has this e-mail address. Check the spelling.");
         }
         await lockUser(tx, user.id);
         await endResetsOf(tx, user.id, at);
@@ -119,7 +119,7 @@ export function makePasswordService(deps: {
       const passwordHash = await passwords.hash(input.newPassword);
       const user = await db.write(context, async (tx) => {
         const at = clock.now();
-        // The user before the token, as everywhere: whatever changes a password waits for the user.
+        // Lock order: the user before the token, as in every password change.
         const locked = await lockUser(tx, given.userId);
         const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
         if (current === null || current.usedAt !== null || current.expiresAt <= at) {
@@ -137,7 +137,7 @@ export function makePasswordService(deps: {
   };
 }
 
-/** Refuses a new password that is too short, too long, among the commonest or the e-mail address; `pointer` names its field. */
+/** Refuses a password that is too short, too long, very common or the e-mail address; `pointer` names its field. */
 export async function requireStrong(
   passwords: Passwords,
   password: string,
@@ -158,7 +158,7 @@ function wrongPassword(): InstanceType<typeof WrongPassword> {
 }
 
 function invalidResetToken(): InstanceType<typeof InvalidResetToken> {
-  const message = "is unknown, used or over";
+  const message = "is unknown, used or expired";
   return new InvalidResetToken(`The token ${message}. Ask the operator for a new one.`, {
     errors: [{ pointer: "/resetToken", code: "invalid", message }],
   });

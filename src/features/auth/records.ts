@@ -5,12 +5,15 @@ import { MembershipRecord, UserRecord } from "../members/index.ts";
 
 const nameLengthMax = 120;
 
-/** A password as it is sent; how long it must be is the service's to say. */
+/** A password in a request; the service enforces the length rules. */
 const password = () => z.string().max(1_024, { error: "is too long" });
-/** Long enough that an access token in its place is told to be a bad token, not a bad request. */
+/**
+ * Accepts tokens of any plausible length, so that an access token sent by mistake is an invalid token, not a bad
+ * request.
+ */
 const refreshToken = () => z.string().min(1).max(4_096);
 
-/** What the operator makes an account of; no operation takes it, so it has no public name. */
+/** Input of `till user create`. No operation takes it, so it has no public name. */
 export const CreateUserRequest = z.strictObject({
   email: email(),
   name: line(nameLengthMax),
@@ -31,18 +34,18 @@ export const RegisterRequest = record(
       name: line(nameLengthMax),
       organizationName: line(nameLengthMax).optional().meta({
         description:
-          "Name of the organization to create. Required without an `invitationToken`; ignored with one.",
+          "Name of the organization to create. Required without an `invitationToken`; ignored otherwise.",
       }),
       invitationToken: z.string().min(1).max(200).optional().meta({
         description:
-          "Token of an invitation. The user joins the organization that issued it instead of creating one.",
+          "Token of an invitation. The user joins the organization that issued it instead of creating a new one.",
       }),
     })
     .refine(foundsOrJoins, {
       path: ["organizationName"],
       params: { code: "required" },
       error: "is required unless an invitationToken is given",
-      // Checked beside wrong fields too, so that one answer names everything that is wrong.
+      // Also runs when other fields are invalid, so that one response lists every error.
       when: () => true,
     }),
 );

@@ -3,13 +3,13 @@ import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { sessions } from "./table.ts";
 
-/** Rows that one transaction forgets. */
+/** Maximum number of rows deleted in one transaction. */
 const pruneBatch = 1_000;
 
 /**
- * Forgets one batch of refresh tokens that are over, and the sessions that have none left; gives whether there may be
- * more. Until it is over even a used token stays, whatever became of its family: a second use is known by it. A session
- * outlives its access tokens this way, which end long before its last refresh token.
+ * Deletes one batch of expired refresh tokens and the sessions without any left; returns whether there may be more.
+ * Used tokens are kept until they expire, even in a revoked family, because they detect reuse. A session therefore
+ * outlives its access tokens, which expire long before its last refresh token.
  */
 export async function pruneSessions(
   db: Database,
@@ -25,7 +25,7 @@ export async function pruneSessions(
   const hashes = JSON.stringify(past.map(({ tokenHash }) => tokenHash));
   const families = JSON.stringify([...new Set(past.map(({ sessionId }) => sessionId))]);
   await db.write(context, async (tx) => {
-    // The session first, as where tokens are rotated.
+    // Lock order: the session first, as in token rotation.
     await tx.lock(sessions, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [families]);
     await tx.run(`DELETE FROM refresh_tokens WHERE token_hash IN ${listed(tx.dialect, 1)}`, [
       hashes,
@@ -39,7 +39,7 @@ export async function pruneSessions(
   return past.length === pruneBatch;
 }
 
-/** Forgets one batch of ways to a new password that are over; gives whether there may be more. */
+/** Deletes one batch of expired password resets; returns whether there may be more. */
 export async function prunePasswordResets(
   db: Database,
   now: Instant,

@@ -24,9 +24,9 @@ import { userActor } from "./sessions.ts";
 import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
 
-/** How long a refresh token is good. */
+/** Lifetime of a refresh token. */
 export const refreshTokenLife = 30 * day;
-/** How long after its use a token still gives its successor, for answers that were lost on the way. */
+/** How long a used token still returns its successor, in case the first response was lost. */
 export const refreshGrace = 10 * second;
 
 export interface AuthSession {
@@ -40,20 +40,20 @@ export interface AuthSession {
 
 export interface RefreshTokenSource {
   create(): string;
-  /** The one token that follows another: it can be made again, and by nobody else. */
+  /** Derives the token that follows another one: always the same, and only with the server's key. */
   successor(token: string): string;
   hash(token: string): string;
 }
 
 export interface AuthService {
-  /** Adds a user who owns a new organization or, with an invitation, joins the one that offers it. */
+  /** Creates a user who owns a new organization or, with an invitation, joins the inviting one. */
   register(
     context: WriteContext,
     input: {
       readonly email: string;
       readonly password: string;
       readonly name: string;
-      /** Needed without an invitation, and not used with one. */
+      /** Required without an invitation and ignored with one. */
       readonly organizationName?: string | undefined;
       readonly invitationToken?: string | undefined;
     },
@@ -63,7 +63,7 @@ export interface AuthService {
     input: { readonly email: string; readonly password: string },
   ): Promise<AuthSession>;
   refresh(context: WriteContext, input: { readonly refreshToken: string }): Promise<AuthSession>;
-  /** Ends the session of a refresh token; one that is not good any more is no error. */
+  /** Ends the session of a refresh token; an invalid token is not an error. */
   logout(context: WriteContext, input: { readonly refreshToken: string }): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ type Identity = Pick<UserView, "id" | "email" | "platformRole">;
 export function makeAuthService(deps: AuthDependencies): AuthService {
   const { db, clock, ids, auditor, passwords, refreshTokens: tokens } = deps;
 
-  /** Opens a session for a user, in the transaction of what let them in. */
+  /** Opens a session for a user, in the transaction that authenticated them. */
   async function open(tx: Tx, at: Instant, sessionId: Id<"session">, user: Identity) {
     const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
     await tx.insert(sessions, session);
@@ -179,7 +179,7 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       if (view === null) throw new Defect("a user vanished during login");
       const sessionId = ids.next("session", clock.now());
       const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, async (tx) => {
-        // A password that was changed meanwhile has ended its sessions: it opens no new one.
+        // If the password was changed in the meantime, this login is refused.
         const current = await lockUser(tx, user.id);
         if (current?.passwordHash !== user.passwordHash) throw invalidCredentials();
         return open(tx, clock.now(), sessionId, view);
@@ -216,9 +216,9 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
 }
 
 /**
- * Rotates a refresh token (OAuth 2.1). Within the grace, and while the successor is unused, the same successor is
- * given again, because the first answer may have been lost; any other second use means that two hold the token, and
- * ends the family. Null where the token is not good; the revocation commits all the same.
+ * Rotates a refresh token (OAuth 2.1). Within the grace period, and while the successor is unused, it returns the same
+ * successor again, because the first response may have been lost. Any other second use means that two parties hold the
+ * token, and revokes the family. Returns null if the token is invalid; a revocation is committed nevertheless.
  */
 async function rotate(
   tx: Tx,
@@ -232,7 +232,7 @@ async function rotate(
   },
 ): Promise<{ refreshToken: string; refreshTokenExpiresAt: Instant } | null> {
   const tokenHash = deps.tokens.hash(token);
-  // The session first: all tokens of a family wait for it.
+  // Lock order: the session first, so that all tokens of a family are serialized.
   const session = await lockSession(tx, sessionId);
   if (session === null || session.revokedAt !== null) return null;
   const current = await lockRefreshToken(tx, tokenHash);
@@ -276,7 +276,7 @@ function actorOf(user: Identity, sessionId: Id<"session">): UserActor {
 
 function invalidRefreshToken(): InstanceType<typeof InvalidRefreshToken> {
   return new InvalidRefreshToken(
-    "Log in again: this refresh token is unknown, used, revoked or over.",
+    "Log in again: this refresh token is unknown, used, revoked or expired.",
   );
 }
 

@@ -5,7 +5,7 @@ import type { Database } from "../../platform/database/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { liveSession, membership, type LiveSession } from "./store.ts";
 
-/** What authorization asks at each request, so that logout, removal and demotion hold at once. */
+/** Lookups for the authorization of every request, so that logout, removal and demotion take effect at once. */
 export interface Sessions {
   principal(accessToken: string): Promise<UserActor | null>;
   standing(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
@@ -28,7 +28,7 @@ export function makeSessions(deps: { db: Database; accessTokens: AccessTokens })
   };
 }
 
-/** Who acts in a session. */
+/** Returns the actor of a session. */
 export function userActor(session: LiveSession): UserActor {
   return {
     type: "user",

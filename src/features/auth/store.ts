@@ -16,7 +16,7 @@ export interface LiveSession {
 const sessionColumns = `s.id AS "sessionId", u.id AS "userId", u.email AS "email",
   CASE WHEN ${isPlatformAdmin} THEN 1 ELSE 0 END AS "isAdmin"`;
 
-/** The user of a session that is not revoked, with what they are on the platform: one statement a request. */
+/** Finds the user of an active session and whether they are a platform admin, in one query per request. */
 export async function liveSession(
   reader: Reader,
   sessionId: Id<"session">,
@@ -29,7 +29,7 @@ export async function liveSession(
   return found ?? null;
 }
 
-/** A user's role in an organization, and the organization's status: one statement a request. */
+/** Finds a user's role in an organization and the organization's status, in one query per request. */
 export async function membership(
   reader: Reader,
   userId: Id<"user">,
@@ -44,7 +44,7 @@ export async function membership(
   return found ?? null;
 }
 
-/** The session that a refresh token is of, whatever became of both; null for an unknown token. */
+/** Finds the session of a refresh token, even if either has ended; null if the token is unknown. */
 export async function sessionOfRefreshToken(
   reader: Reader,
   tokenHash: string,
@@ -72,7 +72,7 @@ export async function lockSession(
   return tx.lockOne(sessions, "WHERE id = $1", [sessionId]);
 }
 
-/** Ends a session and with it its whole family of tokens; false when it was ended before. */
+/** Revokes a session with all its tokens; returns false if it was already revoked. */
 export async function revokeSession(
   tx: Tx,
   sessionId: Id<"session">,
@@ -85,7 +85,7 @@ export async function revokeSession(
   );
 }
 
-/** Ends the sessions of a user, but for one; gives how many. */
+/** Revokes all sessions of a user except one; returns their number. */
 export async function revokeSessionsOf(
   tx: Tx,
   userId: Id<"user">,
@@ -100,7 +100,7 @@ export async function revokeSessionsOf(
   );
 }
 
-/** Ends every link by which a user's password could be reset. */
+/** Invalidates all of a user's password reset tokens. */
 export async function endResetsOf(tx: Tx, userId: Id<"user">, at: Instant): Promise<void> {
   await tx.update(passwordResets, { usedAt: at }, "WHERE user_id = $1 AND used_at IS NULL", [
     userId,

@@ -1,7 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { table, text, time } from "../../platform/database/index.ts";
 
-/** A login: the family of the refresh tokens that follow each other from it. */
+/** A login: the family of refresh tokens that originate from it. */
 export const sessions = table(
   "sessions",
   {
@@ -16,7 +16,7 @@ export const sessions = table(
 export const refreshTokens = table(
   "refresh_tokens",
   {
-    /** SHA-256 of the token: the token itself is not kept. */
+    /** SHA-256 of the token; the token itself is not stored. */
     tokenHash: text(),
     sessionId: text<Id<"session">>(),
     createdAt: time(),
@@ -32,16 +32,16 @@ export const refreshTokens = table(
   },
 );
 
-/** A way to a new password, made by the operator: good once. */
+/** A single-use password reset token, created by the operator. */
 export const passwordResets = table(
   "password_resets",
   {
-    /** SHA-256 of the token: the token itself is not kept. */
+    /** SHA-256 of the token; the token itself is not stored. */
     tokenHash: text(),
     userId: text<Id<"user">>(),
     createdAt: time(),
     expiresAt: time(),
-    /** When it was used, or ended by another way to a new password. */
+    /** Time of use, or of invalidation by another password change. */
     usedAt: time().nullable(),
   },
   {

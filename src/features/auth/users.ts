@@ -9,11 +9,11 @@ import { listUsers, userView, type Members, type UserView } from "../members/ind
 import { lockOrganization } from "../organizations/index.ts";
 import { requireStrong } from "./passwords.ts";
 
-/** What the operator does about accounts, whatever the registration is set to. */
+/** Account management for the operator, independent of the registration setting. */
 export interface UserService {
-  /** A page of all users, newest first. */
+  /** Returns a page of all users, newest first. */
   list(query: PageQuery): Promise<Page<UserView>>;
-  /** Makes an account and, where one is named, a member of an organization; a known e-mail is a 409. */
+  /** Creates an account and optionally a membership; 409 if the e-mail address is taken. */
   create(
     context: WriteContext,
     input: {

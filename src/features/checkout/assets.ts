@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { keepBody, type KeptBody } from "../../api/representation.ts";
 
-/** A file that pages load. Its name changes with what is in it, so that browsers keep it for ever. */
+/** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
 export interface Asset {
   readonly name: string;
   readonly type: string;
@@ -20,7 +20,7 @@ export const script = readAsset("checkout", "js", "text/javascript; charset=utf-
 
 const kept = new Map<string, Promise<KeptBody>>();
 
-/** The file of that name, ready to be sent. Null: there is no such file, or it was another one before an update. */
+/** Returns the file of that name, ready to send; null if it does not exist, for instance after an update. */
 export function findAsset(name: string): Promise<KeptBody> | null {
   const asset = [styleSheet, script].find((each) => each.name === name);
   if (asset === undefined) return null;

@@ -3,10 +3,10 @@ import { en } from "./en.ts";
 
 export type Catalogue = { readonly [Key in keyof typeof en]: string };
 
-/** The languages that pages are written in; the first is for everybody else. */
+/** The available languages; the first one is the default. */
 const catalogues: readonly Catalogue[] = [en];
 
-/** The catalogue of the first language that the browser asks for and that there is; `de-AT` takes `de`. */
+/** Returns the catalogue of the first available language in Accept-Language; `de-AT` matches `de`. */
 export function chooseCatalogue(acceptLanguage: string): Catalogue {
   const asked = acceptLanguage
     .split(",")
@@ -18,12 +18,12 @@ export function chooseCatalogue(acceptLanguage: string): Catalogue {
   return en;
 }
 
-/** The text with its words in braces filled in. */
+/** Fills the placeholders in braces. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** Making one takes longer than the rest of a page. */
+/** Cached, because creating a format takes longer than the rest of a page. */
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 function timeFormatOf(lang: string): Intl.DateTimeFormat {
@@ -38,7 +38,7 @@ function timeFormatOf(lang: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** A moment as people read it, with its zone: `21 Nov 2026, 10:05 UTC`. */
+/** Formats a time for people, with its zone: `21 Nov 2026, 10:05 UTC`. */
 export function formatTime(catalogue: Catalogue, at: Instant): string {
   return `${timeFormatOf(catalogue.lang).format(at)} UTC`;
 }

@@ -13,9 +13,9 @@ export const checkoutOperations = [
     group: "Checkout",
     method: "GET",
     path: "/checkout/{checkoutId}",
-    summary: "Get what a payer may know of an invoice",
+    summary: "Get the payer's view of an invoice",
     description:
-      "Needs no credential: the checkout id cannot be guessed. The answer is at most a second old; ask with `If-None-Match` to poll at little cost.",
+      "Needs no credential: the checkout id cannot be guessed. The response is at most one second old. Poll with `If-None-Match` to save traffic.",
     access: publicAccess,
     response: { status: 200, record: CheckoutSessionRecord },
     errors: [],
@@ -28,9 +28,9 @@ export const checkoutOperations = [
     group: "Checkout",
     method: "POST",
     path: "/checkout/{checkoutId}/transactions",
-    summary: "Tell of a transaction that paid an invoice",
+    summary: "Submit the transaction that paid an invoice",
     description:
-      "For a payment that does not show by itself. It makes us look: the transaction is read from its network later, and what pays by the usual rules is counted; anything else of it waits for the merchant. Needs no credential.",
+      "For a payment that was not detected automatically. The transaction is read from its network later; what matches by the usual rules is counted, anything else waits for the merchant's decision. Needs no credential.",
     access: publicAccess,
     request: { body: SubmitTransactionRequest },
     response: { status: 202, record: CheckoutSessionRecord },

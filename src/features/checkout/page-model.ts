@@ -10,30 +10,30 @@ import { drawCode } from "./qr.ts";
 import { isOverpaid, isPayable, stateOf, type CheckoutState } from "./rules.ts";
 import type { CheckoutPageView } from "./service.ts";
 
-/** All that the templates put out. Everything but the codes is text, which they escape. */
+/** The data of the templates. Everything except the QR codes is text, which they escape. */
 export interface PageModel extends StateWords {
   readonly text: Catalogue;
   readonly basePath: string;
   readonly title: string;
   readonly merchant: string;
-  /** This page's own path, and that of the session which the script watches. */
+  /** Path of this page; `sessionPath` is the session that the script polls. */
   readonly path: string;
   readonly sessionPath: string;
   readonly state: CheckoutState;
   readonly isTest: boolean;
   readonly hasSandbox: boolean;
-  /** The server's clock when it was made, by which the script counts down. */
+  /** Server time of the rendering, on which the script's countdown is based. */
   readonly at: Instant;
-  /** How often the script looks again. */
+  /** Poll interval of the script, in milliseconds. */
   readonly pollMs: number;
   readonly payment: PaymentModel | null;
   readonly progress: ProgressModel | null;
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];
   readonly transactions: readonly TransactionModel[];
-  /** What became of the form that was just sent. */
+  /** Result of the form that was just submitted. */
   readonly notice: PageNotice | null;
-  /** Where a payer tells of a transaction; null where nothing is missing. */
+  /** Form for a transaction hash; null in states in which no payment can be missing. */
   readonly hashForm: HashFormModel | null;
   readonly back: { readonly href: string; readonly label: string } | null;
 }
@@ -46,14 +46,14 @@ export interface PageNotice {
 interface HashFormModel {
   readonly action: string;
   readonly lead: string;
-  /** The transactions that were sent before, and what became of each. */
+  /** Previously submitted transactions with their results. */
   readonly submitted: readonly { readonly hash: string; readonly result: string }[];
   readonly isOpen: boolean;
-  /** What was sent is to be corrected. */
+  /** True if the submitted text was not a hash. */
   readonly isInvalid: boolean;
 }
 
-/** A moment, for people and for the script. */
+/** A time for people and for the script. */
 interface ShownTime {
   readonly iso: string;
   readonly text: string;
@@ -62,13 +62,13 @@ interface ShownTime {
 interface Fact {
   readonly label: string;
   readonly value: string;
-  /** Where the value is a moment. */
+  /** Set if the value is a time. */
   readonly time: ShownTime | null;
 }
 
 interface TransactionModel {
   readonly hash: string;
-  /** The explorer's page; null where the network has none. */
+  /** Link to the block explorer; null if the network has none. */
   readonly link: string | null;
 }
 
@@ -80,19 +80,19 @@ interface CodeModel {
 
 interface PaymentModel {
   readonly label: string;
-  /** Together the digits that are copied; the second are those that people leave out when they round. */
+  /** The two parts form the copied amount; the second has the decimals that people tend to omit when they round. */
   readonly amount: readonly [string, string];
   readonly symbol: string;
   readonly network: string;
-  /** What it is worth in the currency of the invoice; null where that is the token itself. */
+  /** Amount in the invoice's currency; null if that is the token itself. */
   readonly asks: string | null;
   readonly addressLabel: string;
-  /** Together the address; its ends are what people compare. */
+  /** The three parts form the address; people compare its first and last characters. */
   readonly address: readonly [string, string, string];
-  /** Opens a wallet on the same device; null where wallets of the network know no such link. */
+  /** Link that opens a wallet on the same device; null if the network's wallets support none. */
   readonly walletLink: string | null;
   readonly code: CodeModel;
-  /** The bare address as a code, where the other holds more. */
+  /** QR code of the address only, if the main code contains more. */
   readonly addressCode: CodeModel | null;
   readonly rules: readonly string[];
   readonly expires: ShownTime;
@@ -108,7 +108,7 @@ interface ReceiptModel {
   readonly facts: readonly Fact[];
 }
 
-/** Where a payment may have been sent that does not show. */
+/** States in which the payer may have paid although no payment was detected. */
 const hashStates: ReadonlySet<CheckoutState> = new Set([
   "awaiting",
   "partly_paid",
@@ -118,10 +118,10 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
   "cannot_check",
 ]);
 
-/** How often the script looks: while something may come, on the test network, and after the end. */
+/** Poll intervals of the script: while a payment may arrive, on the test network, and at the end. */
 const pollMs = { open: 5 * second, test: 1.5 * second, over: minute / 2 } as const;
 
-/** The page of a checkout as the templates need it. */
+/** Builds the data of a checkout page. */
 export async function makePageModel(
   view: CheckoutPageView,
   basePath: string,
@@ -201,7 +201,7 @@ async function makePayment(view: CheckoutPageView, text: Catalogue): Promise<Pay
         : null,
     addressLabel: fill(text.addressOn, named),
     address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
-    // No wallet knows the test network.
+    // Real wallets do not support the test network.
     walletLink: isBare || network.isTest ? null : holds,
     code: fullCode ?? addressCode,
     addressCode: fullCode === null ? null : addressCode,
@@ -246,7 +246,7 @@ function askedText({ invoice }: CheckoutPageView): string {
   return `${amountText(payable)} (${amountText(amount)})`;
 }
 
-/** What is said below a state that is not the end of a payment. */
+/** Returns the facts below a state in which the payment is not complete. */
 function facts(view: CheckoutPageView, state: CheckoutState, text: Catalogue): Fact[] {
   const { invoice, network, networkState } = view;
   const isOver = invoice.status === "expired";
@@ -289,7 +289,7 @@ function makeTransactions(view: CheckoutPageView): TransactionModel[] {
   }));
 }
 
-/** The text that the payer is shown for each result. */
+/** The payer's text for each result. */
 const hashResults = {
   looking: "hashLooking",
   unknown: "hashUnknown",
@@ -320,7 +320,7 @@ function makeHashForm(
 
 function makeBack(view: CheckoutPageView, text: Catalogue): PageModel["back"] {
   const href = view.invoice.redirectUrl;
-  // Whatever wrote it into the store: a payer's click never runs a script.
+  // A defense in depth: whatever is stored, a link never runs a script.
   if (href === null || !/^https?:\/\//i.test(href)) return null;
   return { href, label: fill(text.back, { merchant: view.merchantName }) };
 }

@@ -4,7 +4,7 @@ import { amountText, networkText } from "./present.ts";
 import { hasReview, isLagging, isPayable, type CheckoutState } from "./rules.ts";
 import type { CheckoutPageView } from "./service.ts";
 
-/** How a state looks, beside its words: never by colour alone, each has an icon of its own. */
+/** Appearance of a state. Each tone has its own icon, so that color is never the only signal. */
 export type Tone = "asking" | "working" | "done" | "careful" | "over";
 
 export interface StateWords {
@@ -13,7 +13,7 @@ export interface StateWords {
   readonly paragraphs: readonly string[];
 }
 
-/** What the payer is told, and what to do next. */
+/** Returns the payer's text for a state, with the next step. */
 export function describeState(
   view: CheckoutPageView,
   state: CheckoutState,
@@ -71,7 +71,7 @@ export function describeState(
   }
 }
 
-/** What happened beside: the payer must learn why money is asked for again, or why it does not count yet. */
+/** Additional notes: why money is requested again, or why a payment does not count yet. */
 function newsOf(view: CheckoutPageView, text: Catalogue): string[] {
   return [
     ...(view.invoice.exception === "reverted" ? [text.reverted] : []),
@@ -79,12 +79,12 @@ function newsOf(view: CheckoutPageView, text: Catalogue): string[] {
   ];
 }
 
-/** What came beyond what was asked: `0.50 USDT`. */
+/** Returns the overpaid amount: `0.50 USDT`. */
 export function excessText({ invoice }: CheckoutPageView): string {
   return amountText(subtract(invoice.received, invoice.asked));
 }
 
-/** How long the confirmations that are missing take, in words. */
+/** Returns the expected time for the missing confirmations, in words. */
 function waitText({ invoice, network }: CheckoutPageView, text: Catalogue): string {
   const { current, required } = invoice.confirmations;
   const minutes = Math.round((Math.max(0, required - current) * network.blockTimeMs) / 60_000);

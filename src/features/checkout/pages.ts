@@ -13,15 +13,15 @@ const page = pagesOf<CheckoutService>();
 export const checkoutPages = [
   page({ method: "GET", path: "/pay/{checkoutId}", limit: "checkout", handle: showCheckout }),
   page({ method: "GET", path: "/pay/assets/{file}", limit: "checkout", handle: showAsset }),
-  // No cookie and no credential: who can send this form has the link and may press its buttons, so there is no
-  // request to forge. Money is free on the test network, and on every other the answer is 404.
+  // No CSRF token: the link itself is the authorization, without cookies or credentials. The form works only on the
+  // test network; on any other the response is 404.
   page({
     method: "POST",
     path: "/pay/{checkoutId}/sandbox",
     limit: "checkout",
     handle: actOnSandbox,
   }),
-  // The same form can be sent by anybody who has the link: it only makes us look at a public transaction.
+  // Same here: anyone with the link may send the form, which only starts a lookup of a public transaction.
   page({
     method: "POST",
     path: "/pay/{checkoutId}/transactions",
@@ -42,7 +42,7 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
     const html = renderCheckout(await makePageModel(view, basePath, text, notice));
     return { kind: "html", status: 200, html };
   } catch (error) {
-    // A payer who may just have paid is not shown a problem document.
+    // A payer who may have just paid gets a page, not a problem document.
     if (!(error instanceof Problem) || error.status !== 503) throw error;
     return unavailablePage(`${basePath}/pay/${checkoutId}`, basePath, text);
   }
@@ -99,7 +99,7 @@ async function submitTransaction(service: CheckoutService, call: PageCall): Prom
   return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}?hash=${result}` };
 }
 
-/** What the page says after the form was sent. */
+/** Result of the submitted form. */
 type HashResult = "received" | "malformed" | "too-many";
 
 async function resultOf(submitting: Promise<unknown>): Promise<HashResult> {
@@ -126,7 +126,7 @@ function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
   }
 }
 
-/** What a button of the test panel did. */
+/** Returns the message for a button of the test panel. */
 function pressedNotice(done: string | null, text: Catalogue): PageNotice | null {
   const action = sandboxActions.find((known) => known === done);
   if (action === undefined) return null;

@@ -4,40 +4,40 @@ import type { NetworkState } from "../../platform/chain/state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { HashClaims, SubmittedTransaction } from "../payments/index.ts";
 
-/** What came for an invoice. */
+/** A payment of an invoice. */
 export interface CheckoutPayment {
-  /** 64 lower-case hex digits. */
+  /** 64 lower-case hex digits, without prefix. */
   readonly transactionHash: string;
-  /** `review`: it counts nothing until the merchant accepts it. */
+  /** A payment in `review` counts only once the merchant accepts it. */
   readonly status: "confirming" | "confirmed" | "reverted" | "review" | "rejected";
   readonly blockTime: Instant;
 }
 
-/** What checkout reads of the features before it and of the chains. */
+/** Data that checkout reads from other features and the chains. */
 export interface CheckoutSources {
-  /** Null: there is no issued invoice of this checkout id. */
+  /** Returns null if no issued invoice has this checkout id. */
   invoiceOf(checkoutId: string): Promise<PayerInvoice | null>;
-  /** Oldest first. */
+  /** Returns the invoice's payments, oldest first. */
   paymentsOf(invoiceId: Id<"invoice">): Promise<readonly CheckoutPayment[]>;
-  /** The results of the transactions that payers submitted, newest first. */
+  /** Returns the results of transactions that payers submitted, newest first. */
   submittedFor(invoiceId: Id<"invoice">): Promise<readonly SubmittedTransaction[]>;
-  /** The display name, as the merchant wrote it. */
+  /** Returns the merchant's display name. */
   merchantName(organizationId: Id<"organization">): Promise<string>;
-  /** Null: the network was never reached. */
+  /** Returns null if the network was never read. */
   networkState(network: string): Promise<NetworkState | null>;
 }
 
-/** Where hashes that payers submit go. */
+/** Receives the hashes that payers submit. */
 export type CheckoutClaims = HashClaims;
 
-/** The commands that the page of an invoice on the test network has; each is done when its promise is. */
+/** Actions of the test panel; each is complete when its promise resolves. */
 export interface CheckoutSandbox {
-  /** Pays what remains: all of it, too little or too much. */
+  /** Pays the remaining amount, half of it, or one token too much. */
   pay(checkoutId: string, how: "exact" | "under" | "over"): Promise<void>;
-  /** Makes blocks at once. */
+  /** Mines blocks immediately. */
   mine(blocks: number): Promise<void>;
-  /** Replaces the newest blocks by as many others. */
+  /** Replaces the newest blocks with as many other ones. */
   reorganise(depth: number): Promise<void>;
-  /** Lets the invoice's time pass. */
+  /** Makes the invoice expire. */
   expire(checkoutId: string): Promise<void>;
 }

@@ -16,18 +16,18 @@ import { hasReview, isPayable } from "./rules.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
-/** An invoice with all that its payer may know of it. */
+/** An invoice with everything that its payer may know. */
 export interface CheckoutView {
   readonly invoice: PayerInvoice;
   readonly network: Network;
   readonly merchantName: string;
   readonly payments: readonly CheckoutPayment[];
-  /** The transactions that payers submitted, the newest first. */
+  /** Transactions that payers submitted, newest first. */
   readonly submitted: readonly SubmittedTransaction[];
   readonly networkState: NetworkState | null;
 }
 
-/** The session as the API shows it. */
+/** Presents the session for the API. */
 export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
   const { invoice, network, merchantName } = view;
   return {
@@ -72,8 +72,8 @@ function presentReceipt(view: CheckoutView): z.input<typeof CheckoutReceiptRecor
 }
 
 /**
- * The transactions that a payer is told of, each once: those whose money counts, and after the end those that the
- * merchant still has to decide on.
+ * Returns the transaction hashes shown to the payer, without duplicates: those that count and, if the invoice is
+ * expired or canceled, those that await the merchant's decision.
  */
 export function transactionsOf({ invoice, payments }: CheckoutView): string[] {
   const isOver = invoice.status === "expired" || invoice.status === "canceled";
@@ -89,21 +89,21 @@ export function amountText(amount: Money): string {
   return `${formatMoney(amount)} ${amount.asset.code}`;
 }
 
-/** `TRON (TRC-20)`: the network is never named without its token standard. */
+/** Returns `TRON (TRC-20)`: the network always appears with its token standard. */
 export function networkText({ title, tokenStandard }: Network): string {
   return `${title} (${tokenStandard})`;
 }
 
 /**
- * What the QR code says: what is still to pay, as the network's wallets read it. Where nothing is to be paid any more
- * it is the bare address, so that no amount invites to pay twice.
+ * Returns the text of the QR code: the remaining amount as a payment URI of the network's wallets. If nothing is
+ * payable, it is the plain address, so that no amount invites a second payment.
  */
 function codeText(view: CheckoutView, at: Instant): string {
   const { invoice, network } = view;
   if (!isPayable(invoice, at)) return invoice.walletAddress;
   const token = findToken(network, invoice.payable.asset.code);
   const to = parseAddress(network.addressForm, invoice.walletAddress);
-  // A token that was taken out of the table since: the address is still right.
+  // If the token has since been removed from the table, the address is still correct.
   if (token === null || !to.ok) return invoice.walletAddress;
   return paymentUri({
     form: network.addressForm,

@@ -1,17 +1,17 @@
 import QRCode from "qrcode";
 
-/** The light edge that readers need, in modules. */
+/** Width of the light border that QR readers need, in modules. */
 const quietZoneModules = 4;
-/** Drawing takes milliseconds, and a checkout's code stays the same while many look at it. */
+/** Number of cached codes. Drawing takes milliseconds, and many requests show the same code. */
 const rememberedMax = 500;
 
 const drawn = new Map<string, Promise<string>>();
 
-/** The code as an SVG picture, dark on white whatever the page's colours are. */
+/** Draws the code as SVG, dark on white regardless of the page's colors. */
 export function drawCode(text: string): Promise<string> {
   const known = drawn.get(text);
   if (known !== undefined) return known;
-  // The text is never upper-cased to save space: base58 addresses would become others.
+  // Do not convert the text to upper case to save space: base58 addresses are case-sensitive.
   const drawing = QRCode.toString(text, {
     type: "svg",
     errorCorrectionLevel: "M",

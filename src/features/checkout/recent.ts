@@ -1,10 +1,10 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 
-/** Remembers for a moment what was loaded last, so that many who ask at once cost one load. */
+/** A short-lived cache: concurrent and repeated requests for a key share one load. */
 export interface Recent<T> {
-  /** What `load` gives for the key, started at most `ttlMs` ago. Null and errors are not remembered. */
+  /** Returns the result of `load` for the key, started at most `ttlMs` ago. Null and errors are not cached. */
   get(key: string): Promise<T | null>;
-  /** Forgets everything: the next who ask load anew. */
+  /** Discards everything. */
   clear(): void;
 }
 
@@ -14,8 +14,8 @@ interface Entry<T> {
 }
 
 /**
- * The age counts from the start of the load, so that no answer is older than `ttlMs`, however long the load took.
- * Entries leave in the order in which they came, when they are too old or more than `sizeMax`.
+ * Creates a cache. The age counts from the start of the load, so that no result is older than `ttlMs` however long the
+ * load took. Entries are evicted in insertion order when they are too old or more than `sizeMax`.
  */
 export function createRecent<T>(options: {
   readonly load: (key: string) => Promise<T | null>;
@@ -27,7 +27,7 @@ export function createRecent<T>(options: {
   const entries = new Map<string, Entry<T>>();
 
   function isFresh(entry: Entry<T>, now: Instant): boolean {
-    // A clock that was set back must not keep an entry.
+    // If the clock is set back, the entry is discarded.
     return now >= entry.startedAt && now - entry.startedAt < ttlMs;
   }
 
@@ -57,7 +57,7 @@ export function createRecent<T>(options: {
       const now = clock.now();
       const entry = entries.get(key);
       if (entry !== undefined && isFresh(entry, now)) return entry.loading;
-      // Deleted first, so that the new entry stands last.
+      // Deleted first, so that the new entry is last in insertion order.
       entries.delete(key);
       makeRoom(now);
       return start(key, now);

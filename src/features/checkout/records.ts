@@ -3,7 +3,7 @@ import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
-  /** The invoice's publicId. */
+  /** The invoice's `publicId`. */
   id: z.string(),
   status: InvoiceStatusRecord,
   amount: moneyAnswer(),
@@ -14,14 +14,14 @@ export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   walletAddress: z.string(),
   checkoutUrl: z.string(),
   expiresAt: datetime(),
-  /** In tokens: what was asked for. */
+  /** Amount due, in tokens. */
   payableAmount: moneyAnswer(),
-  /** In tokens: what is still to pay. */
+  /** Amount still to be paid, in tokens. */
   remainingAmount: moneyAnswer(),
 });
 
 export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
-  /** The invoice's publicId. */
+  /** The invoice's `publicId`. */
   invoiceId: z.string(),
   amount: moneyAnswer(),
   paidAmount: moneyAnswer(),
@@ -29,16 +29,16 @@ export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
   tokenSymbol: z.string(),
   network: z.string(),
   paidAt: datetime(),
-  /** As the network's explorers write them. */
+  /** In the notation of the network's explorers. */
   transactionHashes: z.array(z.string()),
 });
 
 export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   id: z.string(),
   invoice: CheckoutInvoiceRecord,
-  /** The text that the QR code encodes. */
+  /** Content of the QR code. */
   qrCode: z.string(),
-  /** What to do, as a sentence for the payer. */
+  /** Instructions for the payer, as a sentence. */
   paymentInstructions: z.string(),
   merchantDisplayName: z.string(),
   confirmationProgress: ConfirmationProgress,
@@ -46,6 +46,6 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
 });
 
 export const SubmitTransactionRequest = requestRecord("SubmitTransactionRequest", {
-  /** Bare or with 0x, in any case, or an explorer's link that holds it. */
+  /** With or without 0x, in any case, or an explorer link that contains it. */
   transactionHash: z.string().min(1).max(2_048),
 });

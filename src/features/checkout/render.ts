@@ -5,16 +5,16 @@ import type { Catalogue } from "./catalogue.ts";
 import type { PageModel } from "./page-model.ts";
 import type { StateWords } from "./page-words.ts";
 
-/** A page that only says something. */
+/** A page with only a message. */
 export interface MessageModel extends StateWords {
   readonly text: Catalogue;
   readonly basePath: string;
   readonly title: string;
-  /** Where to look again; null: nowhere. */
+  /** Target of the "Check again" button; null for no button. */
   readonly path: string | null;
 }
 
-// Every value is escaped where it is put out, in text and in attributes alike; only codes and parts are put out raw.
+// All values are escaped, in text and attributes; only QR codes and partials are inserted raw.
 const templates = new Eta({
   views: fileURLToPath(new URL("./pages", import.meta.url)),
   autoEscape: true,

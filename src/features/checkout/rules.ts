@@ -4,7 +4,7 @@ import type { NetworkState } from "../../platform/chain/state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 
-/** What a payer is shown: each has its own words, and no two are ever merged. */
+/** States shown to the payer. Each has its own text, and no two are merged. */
 export type CheckoutState =
   | "awaiting"
   | "partly_paid"
@@ -17,16 +17,16 @@ export type CheckoutState =
   | "canceled"
   | "cannot_check";
 
-/** What of a network decides the state. */
+/** The network data that determines the state. */
 type Progress = Pick<NetworkState, "tipTime" | "scannedAt">;
 type Pace = Pick<Network, "isTest" | "blockTimeMs" | "pollMs">;
 
-/** Blocks and looks may be late by this factor before payers are told. */
+/** Factor by which blocks and polls may be late before the payer is informed. */
 const lagFactor = 10;
 
 /**
- * Whether what we know of a network is too old to say that a payment has not come. The test network makes blocks on
- * command, too, so there only the watcher's looks count.
+ * Whether the network data is too old to conclude that no payment has arrived. The test network also mines on demand,
+ * so there only the time of the watcher's last poll counts.
  */
 export function isLagging(network: Pace, progress: Progress | null, now: Instant): boolean {
   if (progress === null) return true;
@@ -35,7 +35,7 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
   return !network.isTest && now - progress.tipTime > lagMaxMs;
 }
 
-/** What decides the state of a checkout. */
+/** The data that determines the state of a checkout. */
 interface Standing {
   readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
   readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
@@ -43,13 +43,13 @@ interface Standing {
   readonly networkState: Progress | null;
 }
 
-/** The state that a payer is shown. */
+/** Returns the state shown to the payer. */
 export function stateOf(standing: Standing, now: Instant): CheckoutState {
   const { invoice, network, networkState } = standing;
   switch (invoice.status) {
     case "open":
     case "partially_paid":
-      // Past its time it stays open until the network's newest blocks are read: nobody should pay then.
+      // After its deadline an invoice stays open until the newest blocks are read; nobody should pay in that time.
       if (now >= invoice.expiresAt || isLagging(network, networkState, now)) return "cannot_check";
       return invoice.status === "open" ? "awaiting" : "partly_paid";
     case "confirming":
@@ -65,7 +65,7 @@ export function stateOf(standing: Standing, now: Instant): CheckoutState {
   }
 }
 
-/** Whether money came after the time was over, counted already or still the merchant's to accept. */
+/** Whether a payment arrived after the deadline, whether it counts already or awaits the merchant's decision. */
 function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): boolean {
   if (invoice.exception === "late") return true;
   return payments.some(
@@ -73,7 +73,7 @@ function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): 
   );
 }
 
-/** Whether money came that the merchant has yet to decide on. */
+/** Whether a payment awaits the merchant's decision. */
 export function hasReview({ payments }: Pick<Standing, "payments">): boolean {
   return payments.some(({ status }) => status === "review");
 }
@@ -82,7 +82,7 @@ export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "asked">): b
   return invoice.received.units > invoice.asked.units;
 }
 
-/** Whether the payer is asked for money, and so is shown where to send it. */
+/** Whether the payer is asked to pay, and is therefore shown an address. */
 export function isPayable(
   invoice: Pick<PayerInvoice, "status" | "expiresAt">,
   now: Instant,

@@ -7,9 +7,9 @@ import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.t
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
 import { createRecent } from "./recent.ts";
 
-/** No answer is older than this, so that any number of polling payers cost the store one look. */
+/** Maximum age of a response: any number of polling payers cost one load per second. */
 const ageMaxMs = second;
-/** Checkouts that are remembered at once, some 4 KiB each. */
+/** Maximum number of cached checkouts, about 4 KiB each. */
 const rememberedMax = 5_000;
 export const sandboxActions = [
   "pay",
@@ -21,53 +21,53 @@ export const sandboxActions = [
 ] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** What the page shows, and when it was. */
+/** The data of the page, with its time. */
 export interface CheckoutPageView extends CheckoutView {
   readonly at: Instant;
   /** The text that the QR code encodes. */
   readonly qrCode: string;
-  /** Whether the page has the panel of the test network. */
+  /** Whether the page shows the test panel. */
   readonly hasSandbox: boolean;
 }
 
 export interface CheckoutService {
-  /** The path that this instance is reached under, without a slash at its end. */
+  /** Returns the path prefix of this instance, without a trailing slash. */
   basePath(): string;
-  /** The session, at most a second old; who asks within the second is given the same object. 404 where there is none. */
+  /** Returns the session, at most one second old; the same object within that second. 404 if it does not exist. */
   session(checkoutId: string): Promise<CheckoutSession>;
-  /** What the page shows, at most a second old; null where there is no such checkout. */
+  /** Returns the page's data, at most one second old; null if there is no such checkout. */
   view(checkoutId: string): Promise<CheckoutPageView | null>;
   /**
-   * Notes a transaction that a payer says to have paid with, to be looked at later, and gives the session. 400 for text
-   * that holds no hash, 404 where there is no such checkout, 409 `too_many_claims`.
+   * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
+   * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
    */
   submitTransaction(
     context: WriteContext,
     checkoutId: string,
     transactionHash: string,
   ): Promise<CheckoutSession>;
-  /**
-   * Does what a button of the test panel says, and gives which one it was; 404 for every invoice that is not on the test
-   * network.
-   */
+  /** Performs an action of the test panel and returns its name; 404 unless the invoice is on the test network. */
   actOnSandbox(checkoutId: string, action: string): Promise<SandboxAction>;
 }
 
 export interface CheckoutDependencies {
   readonly db: Pick<Database, "write">;
   readonly clock: Clock;
-  /** Every network of the table: what is off now may have been on when an invoice was issued. */
+  /**
+   * Every network in the table, because a network that is disabled now may have been enabled when the invoice was
+   * issued.
+   */
   readonly networks: ReadonlyMap<string, Network>;
   readonly baseUrl: () => string;
   readonly sources: CheckoutSources;
   readonly claims: CheckoutClaims;
-  /** Null: the test network is off. */
+  /** Null if the test network is disabled. */
   readonly sandbox: CheckoutSandbox | null;
 }
 
 interface Loaded {
   readonly view: CheckoutView;
-  /** Presented once a load, not once a request: addresses cost hashing. */
+  /** Presented once per load, not per request, because formatting addresses requires hashing. */
   readonly session: CheckoutSession;
 }
 
@@ -94,13 +94,13 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     return { view, session: presentSession(view, clock.now()) };
   }
 
-  /** The only way to the sandbox: an invoice of a real network has none. */
+  /** The only access to the sandbox; null for an invoice on a real network. */
   function sandboxOf(network: Network): CheckoutSandbox | null {
     return network.isTest ? deps.sandbox : null;
   }
 
   async function loaded(checkoutId: string): Promise<Loaded | null> {
-    // Text that is no checkout id is not asked of the store.
+    // Malformed ids are not looked up.
     return checkoutIdPattern.test(checkoutId) ? recent.get(checkoutId) : null;
   }
 
@@ -128,7 +128,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
         throw invalidField(
           "/transactionHash",
           "invalid_format",
-          "must be a transaction's hash, 64 digits and letters from a to f, or an explorer's link to it",
+          "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
         );
       }
       return deps.db.write(context, async (tx) => {
@@ -143,7 +143,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       if (found === null || sandbox === null) throw notFound();
       const pressed = readAction(action);
       await act(sandbox, found.view, pressed);
-      // What it did touches every checkout of the network, and this payer looks again at once.
+      // The action affects every checkout on the network, and this payer's page reloads at once.
       recent.clear();
       return pressed;
     },
@@ -170,7 +170,7 @@ function act(sandbox: CheckoutSandbox, view: CheckoutView, action: SandboxAction
     case "mine":
       return sandbox.mine(1);
     case "reorganise":
-      // As deep as a payment that was confirmed a moment ago.
+      // Deep enough to remove a payment that has just been confirmed.
       return sandbox.reorganise(view.network.confirmations);
     case "expire":
       return sandbox.expire(checkoutId);

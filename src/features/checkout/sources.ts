@@ -6,7 +6,7 @@ import { findOrganization } from "../organizations/index.ts";
 import { submittedTransactions, type PaymentService } from "../payments/index.ts";
 import type { CheckoutSources } from "./ports.ts";
 
-/** What checkout reads of the features before it. */
+/** Creates checkout's access to the other features. */
 export function makeCheckoutSources(deps: {
   readonly db: Reader;
   readonly invoices: Pick<InvoiceService, "bySessionId">;
@@ -29,7 +29,7 @@ export function makeCheckoutSources(deps: {
 
     async merchantName(organizationId) {
       const organization = await findOrganization(db, organizationId);
-      if (organization === null) throw new Defect("an invoice is of an organization that is gone");
+      if (organization === null) throw new Defect("the organization of an invoice does not exist");
       return organization.displayName;
     },
 

@@ -3,5 +3,5 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const ExternalIdTaken = defineProblem({
   code: "external_id_taken",
   status: 409,
-  title: "Another customer has this externalId",
+  title: "The externalId belongs to another customer",
 });

@@ -23,7 +23,7 @@ export const customerOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/customers",
     summary: "List customers",
-    description: "The filters compare the whole value; an e-mail address in any case.",
+    description: "Filters match the whole value; e-mail addresses ignore case.",
     access: organization("organization:read"),
     request: {
       query: {
@@ -68,7 +68,7 @@ export const customerOperations = [
     method: "PATCH",
     path: "/organizations/{organizationId}/customers/{customerId}",
     summary: "Update a customer",
-    description: "Fields that are absent stay as they are; `metadata` is replaced as a whole.",
+    description: "Absent fields remain unchanged; `metadata` is replaced as a whole.",
     access: organization("customers:write"),
     request: { body: UpdateCustomerRequest },
     response: { status: 200, record: CustomerRecord },

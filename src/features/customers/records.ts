@@ -16,7 +16,7 @@ const externalIdLengthMax = 200;
 export const CustomerRecord = responseRecord("Customer", {
   id: id("customer"),
   externalId: z.string().nullable().meta({
-    description: "The merchant's own number of the customer; unique in the organization.",
+    description: "The merchant's own id of the customer, unique in the organization.",
   }),
   name: z.string(),
   email: z.string().nullable(),

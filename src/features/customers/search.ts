@@ -5,15 +5,15 @@ import type { Reader, Tx } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 import { customerTerms, type CustomerRow } from "./table.ts";
 
-/** The texts of a customer that a search compares. */
+/** The searchable texts of a customer. */
 export type CustomerText = Pick<CustomerRow, "id" | "name" | "email">;
 
-/** Whether a search finds a customer: by the words of the name, or by the beginning of the e-mail address. */
+/** Whether a search matches a customer: by words of the name or by the beginning of the e-mail address. */
 export function isFoundCustomer({ name, email }: CustomerText, query: SearchQuery): boolean {
   return email?.startsWith(query.folded) === true || hasWords(name, query);
 }
 
-/** The customers of an organization that a search finds; null where more than `most` come into question. */
+/** Returns an organization's customers that match a search; null if there are more than `most` candidates. */
 export async function searchCustomers(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -45,7 +45,7 @@ export async function searchCustomers(
   });
 }
 
-/** Reads the texts of some customers that a search compares, by id. */
+/** Returns the searchable texts of customers, by id. */
 export async function customerTexts(
   reader: Reader,
   ids: readonly Id<"customer">[],
@@ -58,7 +58,7 @@ export async function customerTexts(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Stores the words of a customer's name, by which searches find it. `before` is its former name; null: it is new. */
+/** Stores the words of a customer's name for search. `before` is the previous name; null for a new customer. */
 export async function writeCustomerTerms(
   tx: Tx,
   { organizationId, id, name }: Pick<CustomerRow, "organizationId" | "id" | "name">,

@@ -24,7 +24,7 @@ export interface CustomerInput {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What an update may set: absent leaves, null clears; metadata is replaced as a whole. */
+/** Changes to a customer: absent leaves a field unchanged, null clears it; metadata is replaced as a whole. */
 export type CustomerChanges = {
   readonly [Name in keyof CustomerInput]?: CustomerInput[Name] | undefined;
 };
@@ -35,13 +35,13 @@ export interface CustomerService {
     query: CustomerFilters & PageQuery,
   ): Promise<Page<CustomerRow>>;
   get(organizationId: Id<"organization">, customerId: Id<"customer">): Promise<CustomerRow>;
-  /** Makes a customer; 409 `external_id_taken` where another of the organization has the externalId. */
+  /** Creates a customer; 409 `external_id_taken` if another customer of the organization has the externalId. */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: CustomerInput,
   ): Promise<CustomerRow>;
-  /** Changes a customer; the same 409. */
+  /** Changes a customer; 409 `external_id_taken` as above. */
   update(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -142,7 +142,7 @@ export function makeCustomerService(deps: {
 
 function externalIdTaken(): InstanceType<typeof ExternalIdTaken> {
   return new ExternalIdTaken(
-    "Another customer of the organization has this externalId. Find it with ?externalId=, or use another.",
+    "Another customer of the organization has this externalId. Find that customer with ?externalId=, or use another id.",
     { errors: [{ pointer: "/externalId", code: "taken", message: "belongs to another customer" }] },
   );
 }

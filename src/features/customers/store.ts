@@ -20,7 +20,7 @@ export async function findCustomer(
   ]);
 }
 
-/** A page of customers, newest first. */
+/** Returns a page of customers, newest first. */
 export async function listCustomers(
   reader: Reader,
   organizationId: Id<"organization">,

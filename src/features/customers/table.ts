@@ -6,7 +6,7 @@ export const customers = table(
   {
     id: text<Id<"customer">>(),
     organizationId: text<Id<"organization">>(),
-    /** The merchant's own number of the customer. */
+    /** The merchant's own id of the customer. */
     externalId: text().nullable(),
     name: text(),
     email: text().nullable(),
@@ -34,7 +34,7 @@ export const customers = table(
   },
 );
 
-/** The words of customers' names, by which a search finds them. */
+/** Words of customers' names, for search. */
 export const customerTerms = table(
   "customer_terms",
   {

@@ -3,20 +3,20 @@ import { limitParameter } from "../../api/list.ts";
 import { datetime, id, record, responseRecord } from "../../api/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
-/** The longest text of a cursor; ours are far shorter. */
+/** Maximum length of a cursor in a request; real ones are much shorter. */
 const cursorLengthMax = 200;
-/** Room for every type, separated by commas. */
+/** Long enough for all types, separated by commas. */
 const typesLengthMax = eventTypes.join(",").length;
 
 export const EventRecord = responseRecord("Event", {
   id: id("event").meta({
-    description: "The `webhook-id` under which webhooks tell of it: who listens to both drops one.",
+    description: "The `webhook-id` header of the webhooks for this event. Clients that use both can drop duplicates by it.",
   }),
   type: z.string(),
   timestamp: datetime(),
   data: z.record(z.string(), z.unknown()).meta({
     description:
-      "The object as it was then, and its `objectVersion`, which counts up with each change.",
+      "The object at the time of the event, and its `objectVersion`, which increases with each change.",
   }),
   apiVersion: z.string(),
   organizationId: id("organization"),
@@ -28,9 +28,9 @@ export const EventListRecord = record(
     data: z.array(EventRecord),
     nextCursor: z.string().meta({
       description:
-        "Where to go on, now or later: always there, whether or not anything has come yet.",
+        "Where to continue, now or later. Always present, even if no new event has arrived.",
     }),
-    hasMore: z.boolean().meta({ description: "Whether more can be read already." }),
+    hasMore: z.boolean().meta({ description: "Whether more events are available now." }),
   }),
 );
 

@@ -8,15 +8,15 @@ import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
 import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts";
 
-/** Events that one request for some types looks through. */
+/** Maximum number of events that a request with a type filter scans. */
 const stretchMax = 1_000;
 
 export interface EventQuery {
-  /** The nextCursor of an earlier answer; without it, from the oldest event that is kept. */
+  /** The nextCursor of an earlier page; by default reading starts at the oldest stored event. */
   readonly after?: string | undefined;
-  /** 1 to 100; 20 unless told. */
+  /** 1 to 100, by default 20. */
   readonly limit?: string | number | undefined;
-  /** Names of types separated by commas; all without it. */
+  /** Event types separated by commas; all by default. */
   readonly types?: string | undefined;
 }
 
@@ -33,20 +33,20 @@ export interface EventTypeView {
 
 export interface EventService {
   /**
-   * An organization's events, the oldest first, each once: they are read by the position that the relay gives after
-   * the commit, in one order for all, so that none shows up behind what was read already. A page of some types may be
-   * empty while there is more.
+   * Returns an organization's events, oldest first, each once. They are ordered by the position that the relay assigns
+   * after the commit, so no event ever appears before a position that was already read. A page filtered by type may be
+   * empty although there are more.
    */
   list(organizationId: Id<"organization">, query: EventQuery): Promise<EventPage>;
-  /** One event. 404 for one that is not there, not the organization's, or older than events are kept. */
+  /** Returns one event; 404 if it does not exist, belongs to another organization or has passed its retention time. */
   get(organizationId: Id<"organization">, eventId: Id<"event">): Promise<EventRow>;
-  /** Every type that there is, with what it means. */
+  /** Returns every event type with its meaning. */
   types(): Promise<readonly EventTypeView[]>;
 }
 
 /**
- * `cursorKey` is 32 bytes made for this purpose alone. Positions count the events of everybody, so a cursor is sealed:
- * nobody reads off it how much others do, nor makes one up.
+ * Creates the service. `cursorKey` is 32 bytes used for nothing else. Positions count the events of all organizations,
+ * so cursors are encrypted: a client can neither infer others' activity nor forge a cursor.
  */
 export function makeEventService(deps: {
   readonly db: Database;
@@ -62,7 +62,7 @@ export function makeEventService(deps: {
       throw invalidField(
         { parameter: "after" },
         "invalid_cursor",
-        "must be the nextCursor of this organization's events; leave it out to start at the oldest",
+        "must be the nextCursor of this organization's events; omit it to start at the oldest event",
       );
     }
   }
@@ -86,7 +86,7 @@ export function makeEventService(deps: {
           );
     const data = rows.slice(0, limit);
     const isFull = rows.length > limit;
-    // What was looked through and is of other types is not looked at again.
+    // Scanned events of other types are not scanned again.
     const end = isFull || stretch === null ? data.at(-1)?.position : stretch.last;
     return { data, last: end ?? after, hasMore: isFull || stretch?.count === stretchMax };
   }
@@ -97,7 +97,7 @@ export function makeEventService(deps: {
       const types = query.types === undefined ? null : readTypes(query.types);
       const after = query.after === undefined ? 0 : positionOf(organizationId, query.after);
       const { data, last, hasMore } = await read(organizationId, after, limit, types);
-      // The same answer while nothing comes, so that who asks again and again is told 304.
+      // Returns the same cursor until an event arrives, so that pollers get 304.
       const nextCursor =
         query.after !== undefined && last === after
           ? query.after
@@ -130,6 +130,6 @@ function readTypes(given: string): readonly EventType[] {
   throw invalidField(
     { parameter: "types" },
     "invalid_value",
-    "must be types of events that Till knows, separated by commas; GET /v1/webhook-event-types lists them",
+    "must be event types separated by commas; GET /v1/webhook-event-types lists them",
   );
 }

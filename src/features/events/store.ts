@@ -5,7 +5,7 @@ import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { events } from "../../platform/events/table.ts";
 
-/** Finds an event of an organization, passed on or not. */
+/** Finds an event of an organization, whether or not it was relayed. */
 export function findEvent(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -17,7 +17,9 @@ export function findEvent(
   ]);
 }
 
-/** An organization's events behind a position, the oldest first. What has no position yet comes after all that have. */
+/**
+ * Returns an organization's events after a position, oldest first. Events without a position yet will get higher ones.
+ */
 export function eventsAfter(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -31,7 +33,7 @@ export function eventsAfter(
   ) as Promise<RelayedEvent[]>;
 }
 
-/** The same between two positions, of some types only. */
+/** Returns events of some types between two positions, oldest first. */
 export function eventsBetween(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -47,7 +49,7 @@ export function eventsBetween(
   ) as Promise<RelayedEvent[]>;
 }
 
-/** How many events lie behind a position, up to `most`, and the position of the last of them. */
+/** Counts the events after a position, up to `most`, and returns the position of the last of them. */
 export async function stretchAfter(
   reader: Reader,
   organizationId: Id<"organization">,

@@ -12,9 +12,9 @@ export const meOperations = [
     group: "Auth",
     method: "GET",
     path: "/me",
-    summary: "Get who the credential is and where it may act",
+    summary: "Get the credential's identity and permissions",
     description:
-      "Answers any credential that is good, whatever its role or scopes: a user with their organizations and roles, or an API key with its scopes and its organization, each with the permissions that follow.",
+      "Works with any valid credential, whatever its role or scopes. A user gets their organizations and roles; an API key gets its scopes and its organization; both with the resulting permissions.",
     access: anyCredential,
     response: { status: 200, record: MeRecord },
     errors: [],

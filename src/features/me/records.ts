@@ -12,8 +12,8 @@ export const MeRecord = responseRecord("Me", {
     id: id("apiKey"),
     name: z.string(),
     scopes: z.array(z.enum(scopes)),
-    createdBy: id("user").nullable().meta({ description: "Null: the operator made the key." }),
-    expiresAt: datetime().nullable().meta({ description: "Null: the key does not expire." }),
+    createdBy: id("user").nullable().meta({ description: "Null if the operator created the key." }),
+    expiresAt: datetime().nullable().meta({ description: "Null if the key does not expire." }),
   })
     .nullable()
     .meta({ description: "Null for a user." }),
@@ -23,22 +23,22 @@ export const MeRecord = responseRecord("Me", {
         organizationId: id("organization"),
         organizationName: z.string(),
         organizationStatus: z.enum(["active", "suspended"]).meta({
-          description: "A suspended organization can be read; every write is refused.",
+          description: "A suspended organization is read-only; every write is refused.",
         }),
         role: z
           .enum(roles)
           .nullable()
-          .meta({ description: "Null for an API key: its scopes count." }),
+          .meta({ description: "Null for an API key, which has scopes instead." }),
         permissions: z.array(permission()).meta({
           description:
-            "What the credential may do in the organization; docs/permissions.md explains each.",
+            "The credential's permissions in the organization, explained in docs/permissions.md.",
         }),
       }),
     )
     .meta({
-      description: "A user's organizations, up to 100, oldest membership first; a key's one.",
+      description: "A user's organizations, at most 100, oldest membership first; for an API key, its organization.",
     }),
   platformPermissions: z.array(permission()).meta({
-    description: "What the credential may do across organizations, in the operations below /admin.",
+    description: "The credential's permissions for operations below /admin.",
   }),
 });

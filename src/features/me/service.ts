@@ -16,7 +16,7 @@ export interface OwnOrganization {
   readonly role: Role | null;
 }
 
-/** A credential: its holder, and where it may act. */
+/** A credential with its holder and organizations. */
 export type CredentialView = { readonly organizations: readonly OwnOrganization[] } & (
   | { readonly type: "user"; readonly user: UserView }
   | { readonly type: "api_key"; readonly key: ApiKeyActor }
@@ -28,7 +28,7 @@ export interface MeService {
 }
 
 export function makeMeService({ db }: { readonly db: Reader }): MeService {
-  /** Organizations in the order of their ids' list, with the caller's role in each. */
+  /** Returns organizations in the order of the given map, with the caller's role in each. */
   async function owned(
     roles: ReadonlyMap<Id<"organization">, Role | null>,
   ): Promise<OwnOrganization[]> {

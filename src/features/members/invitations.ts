@@ -21,38 +21,38 @@ import {
 } from "./store.ts";
 import { invitations, memberships, type InvitationRow } from "./table.ts";
 
-/** How long an invitation is good. */
+/** How long an invitation is valid. */
 export const invitationLife = 7 * day;
 
 export interface InvitationView extends InvitationRow {
-  /** At the moment when it was read. */
+  /** Status at the time of reading. */
   readonly status: InvitationStatus;
 }
 
 export interface CreatedInvitation {
   readonly invitation: InvitationView;
-  /** Given out this once. */
+  /** The token, returned only once. */
   readonly token: string;
 }
 
 export interface InvitationService {
   list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<InvitationView>>;
   /**
-   * Offers a role to an address, and ends what was offered to it before. Admins offer what is below them, owners all;
-   * 409 `already_member`.
+   * Invites an e-mail address to a role, and revokes earlier pending invitations to it. Admins can invite lower roles,
+   * owners all. 409 `already_member`.
    */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: { readonly email: string; readonly role: Role },
   ): Promise<CreatedInvitation>;
-  /** Takes an offer back; again changes nothing. One that was accepted is a 409. */
+  /** Revokes an invitation; revoking again has no effect. An accepted one is a 409. */
   revoke(
     context: WriteContext,
     organizationId: Id<"organization">,
     invitationId: Id<"invitation">,
   ): Promise<InvitationView>;
-  /** Makes the user who asks a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
+  /** Makes the calling user a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
   accept(
     context: WriteContext,
     actor: Principal,
@@ -60,11 +60,11 @@ export interface InvitationService {
   ): Promise<MembershipView>;
 }
 
-/** What registration does with an invitation. */
+/** Use of invitations during registration. */
 export interface Invitations {
-  /** Refuses early, before work is spent, what `redeem` would refuse. */
+  /** Throws early, before expensive work, what `redeem` would throw. */
   require(reader: Reader, at: Instant, token: string, email: string): Promise<void>;
-  /** Uses the token up and makes the user a member. @throws InvalidInvitation, AlreadyMember */
+  /** Redeems the token and makes the user a member. @throws InvalidInvitation, AlreadyMember */
   redeem(
     tx: Tx,
     at: Instant,
@@ -95,7 +95,7 @@ export function makeInvitations(
     },
 
     async redeem(tx, at, token, user) {
-      // The inviter's membership before the invitation, as where invitations are made and taken back.
+      // Lock order: the inviter's membership before the invitation, as in creation and revocation.
       const offered = requirePending(await findByToken(tx, token), at, user.email);
       await requireInviter(tx, offered);
       const locked = await tx.lockOne(invitations, "WHERE id = $1", [offered.id]);
@@ -195,7 +195,7 @@ export function makeInvitationService(
         if (invitation === null) throw notFound();
         requireHandling(by, invitation.role);
         if (invitation.acceptedAt !== null) {
-          throw new InvitationAccepted("It was accepted: remove the member instead.");
+          throw new InvitationAccepted("The invitation was accepted. Remove the member instead.");
         }
         return invitation.revokedAt === null ? end(tx, at, invitation) : viewAt(invitation, at);
       });
@@ -203,7 +203,7 @@ export function makeInvitationService(
 
     async accept(context, actor, { invitationToken }) {
       if (actor.type !== "user") {
-        throw new UserNeeded("Log in as the invited user: an API key cannot join an organization.");
+        throw new UserNeeded("An API key cannot join an organization. Log in as the invited user.");
       }
       await deps.invitations.require(db, clock.now(), invitationToken, actor.label);
       return db.write(context, async (tx) => {
@@ -239,7 +239,10 @@ async function findByToken(reader: Reader, token: string): Promise<InvitationRow
   return reader.findOne(invitations, "WHERE token_hash = $1", [hashToken(token)]);
 }
 
-/** What somebody offered ends with what they may: else who was removed could come back by it. */
+/**
+ * Refuses an invitation whose inviter may no longer grant the role; otherwise a removed member could return by their
+ * own invitation.
+ */
 async function requireInviter(tx: Tx, invitation: InvitationRow): Promise<void> {
   const { organizationId, role, invitedBy } = invitation;
   if (invitedBy === null) return;
@@ -258,9 +261,9 @@ function requirePending(
   throw invalidInvitation();
 }
 
-/** The same words for every reason: whoever holds a token learns nothing from it. */
+/** Returns the same message for every reason, so that the holder of a token learns nothing. */
 function invalidInvitation(): InstanceType<typeof InvalidInvitation> {
-  const message = "is unknown, used, revoked or over, or was made for another e-mail address";
+  const message = "is unknown, used, revoked or expired, or was issued for another e-mail address";
   return new InvalidInvitation(`The invitation ${message}. Ask for a new one.`, {
     errors: [{ pointer: "/invitationToken", code: "invalid", message }],
   });

@@ -43,7 +43,7 @@ export const InvitationRecord = responseRecord("Invitation", {
   role: z.enum(roles),
   status: z.enum(invitationStatuses),
   invitedBy: id("user").nullable().meta({
-    description: "The member who offered it; null when an API key or the operator did.",
+    description: "The member who sent the invitation; null if an API key or the operator did.",
   }),
   createdAt: datetime(),
   expiresAt: datetime(),
@@ -58,7 +58,7 @@ export const CreatedInvitationRecord = record(
   InvitationRecord.extend({
     token: z.string().meta({
       description:
-        "Shown this once. Hand it to the invited person, who registers or accepts with it.",
+        "Shown only once. Give it to the invited person, who registers or accepts with it.",
     }),
   }),
 );

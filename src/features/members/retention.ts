@@ -2,12 +2,14 @@ import { day, type Instant } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/json-rows.ts";
 
-/** How long after its time an invitation is still listed, so that who made it sees what became of it. */
+/** How long an expired invitation stays in lists, so that the inviter sees its outcome. */
 export const invitationKeptFor = 30 * day;
-/** Rows that one transaction forgets. */
+/** Maximum number of rows deleted in one transaction. */
 const pruneBatch = 1_000;
 
-/** Forgets one batch of invitations whose time is long over; gives whether there may be more. The audit log keeps them. */
+/**
+ * Deletes one batch of long-expired invitations; returns whether there may be more. The audit log keeps their history.
+ */
 export async function pruneInvitations(
   db: Database,
   now: Instant,

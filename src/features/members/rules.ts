@@ -1,7 +1,7 @@
 import { roleCovers, type Role } from "../../api/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 
-/** Whether one of a role may give, change or take another role: owners every one, admins what is below them. */
+/** Whether a role may grant, change or remove another role: owners all, admins only lower ones. */
 export function mayHandle(by: Role, role: Role): boolean {
   return by === "owner" || (by === "admin" && !roleCovers(role, "admin"));
 }
@@ -9,7 +9,7 @@ export function mayHandle(by: Role, role: Role): boolean {
 export const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
 export type InvitationStatus = (typeof invitationStatuses)[number];
 
-/** What has become of an invitation by a moment. */
+/** Returns the status of an invitation at a given time. */
 export function invitationStatus(
   invitation: {
     readonly acceptedAt: Instant | null;

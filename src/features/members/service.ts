@@ -14,18 +14,18 @@ import { memberships, users } from "./table.ts";
 type MembershipRow = RowOf<typeof memberships>;
 
 export interface NewUser {
-  /** Given where the id was needed before; else a new one is made. */
+  /** Set if the id was needed earlier; otherwise a new one is created. */
   readonly id?: Id<"user">;
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
 }
 
-/** What other features do about users and members inside their own transactions. */
+/** Changes to users and members inside other features' transactions. */
 export interface Members {
-  /** Adds a user; 409 `email_unavailable` where the address is known. */
+  /** Adds a user; 409 `email_unavailable` if the address is taken. */
   addUser(tx: Tx, at: Instant, user: NewUser): Promise<RowOf<typeof users>>;
-  /** Makes a user a member of an organization; 409 `already_member` where they are. */
+  /** Adds a user to an organization; 409 `already_member`. */
   addMembership(
     tx: Tx,
     at: Instant,
@@ -39,7 +39,7 @@ export interface Members {
 
 export interface MemberService {
   list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<MembershipView>>;
-  /** Gives a member another role. Admins handle who is below them, owners all; 409 `last_owner`. */
+  /** Changes a member's role. Admins can change lower roles, owners all; 409 `last_owner`. */
   changeRole(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -48,8 +48,8 @@ export interface MemberService {
     expect: (current: MembershipView) => void,
   ): Promise<MembershipView>;
   /**
-   * Takes a membership away, one's own too; the next request of the user finds nothing of the organization. API keys
-   * that they made stay. 409 `last_owner`.
+   * Removes a membership, including one's own; the user's next request to the organization gets 404. API keys that the
+   * user created remain. 409 `last_owner`.
    */
   remove(
     context: WriteContext,
@@ -65,7 +65,7 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
       const row = { ...user, id: user.id ?? ids.next("user", at), createdAt: at };
       if (!(await tx.insertIfAbsent(users, row))) {
         throw new EmailUnavailable(
-          "This e-mail address has an account. Log in, or use another address.",
+          "This e-mail address already has an account. Log in, or use another address.",
         );
       }
       auditor.record(tx, at, {
@@ -131,7 +131,7 @@ export function makeMemberService(deps: {
     remove(context, organizationId, membershipId) {
       return db.write(context, async (tx) => {
         const { by, target, isLastOwner } = await lockForChange(tx, organizationId, membershipId);
-        // Who may handle members may also leave.
+        // Anyone who may manage members may also leave.
         if (target.userId !== tx.context.actor.id) requireHandling(by, target.role);
         if (isLastOwner) throw lastOwner();
         await tx.run("DELETE FROM memberships WHERE id = $1", [membershipId]);
@@ -148,8 +148,8 @@ export function makeMemberService(deps: {
 }
 
 /**
- * The membership to change, and what decides about it: all locked in one order, so that of two owners who demote each
- * other the second finds itself demoted, or the last.
+ * Locks the membership to change, the owners and the actor's membership, in one order: if two owners demote each other,
+ * the second finds itself demoted or the last owner.
  */
 async function lockForChange(
   tx: Tx,
@@ -173,14 +173,17 @@ async function lockForChange(
   };
 }
 
-/** What an actor is among an organization's members, which holds until the transaction ends. */
+/**
+ * Returns the role with which the actor manages the organization's members; it cannot change until the transaction
+ * ends.
+ */
 export async function handlingRole(tx: Tx, organizationId: Id<"organization">): Promise<Role> {
   const { actor } = tx.context;
   const own = actor.type === "user" ? await lockMembership(tx, organizationId, actor.id) : null;
   return roleOfActor(tx, own ?? undefined);
 }
 
-/** A key with scope `write` may what an admin may, and who has a shell on the machine may all. */
+/** An API key with the scope `write` acts as an admin, and the operator on the command line as an owner. */
 function roleOfActor(tx: Tx, own: MembershipRow | undefined): Role {
   switch (tx.context.actor.type) {
     case "user":
@@ -197,12 +200,12 @@ function roleOfActor(tx: Tx, own: MembershipRow | undefined): Role {
 export function requireHandling(by: Role, role: Role): void {
   if (mayHandle(by, role)) return;
   throw new Forbidden(
-    "Admins and API keys handle members and viewers; only an owner handles admins and owners.",
+    "Admins and API keys can manage only members and viewers; managing admins and owners requires an owner.",
   );
 }
 
 export function alreadyMember(): InstanceType<typeof AlreadyMember> {
-  return new AlreadyMember("This user is a member already: change the role instead.");
+  return new AlreadyMember("This user is already a member. Change their role instead.");
 }
 
 function lastOwner(): InstanceType<typeof LastOwner> {

@@ -10,7 +10,7 @@ export interface UserView extends RowOf<typeof users> {
   readonly platformRole: "admin" | "none";
 }
 
-/** A membership with the names that its record shows. */
+/** A membership with the names for its record. */
 export interface MembershipView {
   readonly id: Id<"membership">;
   readonly userId: Id<"user">;
@@ -28,12 +28,12 @@ const membershipTables = `FROM memberships m
   JOIN users u ON u.id = m.user_id
   JOIN organizations o ON o.id = m.organization_id`;
 
-/** Whether a user is an admin of the platform: the condition reads `u.id`. */
+/** SQL condition for platform admins, on `u.id`. */
 export const isPlatformAdmin = `EXISTS (
   SELECT 1 FROM memberships pm JOIN organizations po ON po.id = pm.organization_id
   WHERE pm.user_id = u.id AND po.is_platform = 1 AND pm.role IN ('owner', 'admin'))`;
 
-/** A user cannot belong to more organizations than one answer can name. */
+/** Maximum number of memberships read for one user or one organization. */
 const membershipsMax = 100;
 
 export async function userByEmail(
@@ -53,7 +53,7 @@ export async function userView(reader: Reader, userId: Id<"user">): Promise<User
   return { ...user, platformRole: found?.admin === 1 ? "admin" : "none" };
 }
 
-/** A page of all users, newest first. */
+/** Returns a page of all users, newest first. */
 export async function listUsers(reader: Reader, page: PageRequest): Promise<UserView[]> {
   const { rest, values } = pageQuery(page, [], "u.id");
   return reader.all<UserView>(
@@ -64,7 +64,7 @@ export async function listUsers(reader: Reader, page: PageRequest): Promise<User
   );
 }
 
-/** The memberships of a user, oldest first. */
+/** Returns a user's memberships, oldest first. */
 export async function membershipsOfUser(
   reader: Reader,
   userId: Id<"user">,
@@ -75,7 +75,7 @@ export async function membershipsOfUser(
   );
 }
 
-/** The memberships of an organization, oldest first. */
+/** Returns an organization's memberships, oldest first. */
 export async function membershipsOfOrganization(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -86,7 +86,7 @@ export async function membershipsOfOrganization(
   );
 }
 
-/** A page of an organization's memberships, newest first. */
+/** Returns a page of an organization's memberships, newest first. */
 export async function listMemberships(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -111,7 +111,7 @@ export async function membershipView(
   return found ?? null;
 }
 
-/** A user with what changes of their password must wait for. */
+/** Locks a user, which serializes password changes. */
 export async function lockUser(tx: Tx, userId: Id<"user">): Promise<RowOf<typeof users> | null> {
   return tx.lockOne(users, "WHERE id = $1", [userId]);
 }
@@ -124,7 +124,7 @@ export async function changePasswordHash(
   await tx.update(users, { passwordHash }, "WHERE id = $1", [userId]);
 }
 
-/** A user's membership, which stays as it is until the transaction ends. */
+/** Locks a user's membership until the transaction ends. */
 export async function lockMembership(
   tx: Tx,
   organizationId: Id<"organization">,
@@ -136,7 +136,7 @@ export async function lockMembership(
   ]);
 }
 
-/** A page of an organization's invitations, newest first. */
+/** Returns a page of an organization's invitations, newest first. */
 export async function listInvitations(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -146,7 +146,7 @@ export async function listInvitations(
   return reader.find(invitations, rest, values);
 }
 
-/** Whether an organization can be written to; members read no more of it. */
+/** Whether an organization is suspended. */
 export async function isSuspended(
   reader: Reader,
   organizationId: Id<"organization">,

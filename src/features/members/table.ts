@@ -32,18 +32,18 @@ export const memberships = table(
   },
 );
 
-/** An offer to join: it holds for one address, once, until it is over. */
+/** An invitation to join an organization: for one e-mail address, usable once, until it expires. */
 export const invitations = table(
   "invitations",
   {
     id: text<Id<"invitation">>(),
     organizationId: text<Id<"organization">>(),
-    /** Whoever accepts has an account of this address, or registers one. */
+    /** The address of the account that accepts. */
     email: text(),
     role: text<Role>(),
-    /** SHA-256 of the token: the token itself is shown once and not kept. */
+    /** SHA-256 of the token; the token itself is shown once and not stored. */
     tokenHash: text(),
-    /** The member who offered; null when a key or the operator did. */
+    /** The inviting member; null if an API key or the operator invited. */
     invitedBy: text<Id<"user">>().nullable(),
     createdAt: time(),
     expiresAt: time(),

@@ -14,7 +14,7 @@ export const networkOperations = [
     path: "/networks",
     summary: "List the networks and tokens that invoices can be paid in",
     description:
-      "The networks that this installation has enabled, each with its tokens. A token that the installation has switched off, because its contract does not have the configured decimals, is left out.",
+      "The enabled networks with their tokens. A token is omitted while it is disabled because its contract does not have the configured decimals.",
     access: authenticated,
     response: { status: 200, record: NetworkListRecord },
     errors: [],

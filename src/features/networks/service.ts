@@ -2,7 +2,7 @@ import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 
-/** A network with the tokens in which invoices can be issued on it. */
+/** A network with the tokens in which invoices can be issued. */
 export interface OfferedNetwork {
   readonly network: Network;
   readonly tokens: readonly NetworkToken[];
@@ -15,14 +15,14 @@ export interface NetworkService {
 
 export function makeNetworkService(deps: {
   readonly db: Reader;
-  /** The enabled ones. */
+  /** The enabled networks. */
   readonly networks: readonly Network[];
 }): NetworkService {
   return {
     async list() {
       const states = await networkStates(deps.db);
       return deps.networks.map((network) => {
-        // The watcher switches off a token whose contract has other decimals than configured.
+        // The watcher disables a token whose contract has different decimals than configured.
         const disabled = states.get(network.id)?.disabledTokens ?? [];
         return {
           network,

@@ -3,10 +3,11 @@ import { queryCheck, type Check } from "../../platform/database/checks.ts";
 export const organizationChecks: readonly Check[] = [
   queryCheck({
     name: "organizations.verification",
-    describe: "An organization's verification is what its history came to.",
+    describe: "An organization's verification status matches its review history.",
     advice:
-      "Read the history with till org show, and decide again with till org approve or reject.",
-    // A change of a legal field takes an approval back without a decision, and the platform is approved from the start.
+      "Read the history with till org show, then decide again with till org approve or till org reject.",
+    // Two exceptions: changing a legal field revokes an approval without a decision, and the platform organization
+    // starts approved.
     sql: `SELECT organizations.id AS "row",
         'It is ' || verification_status || ' and its last decision made it ' || COALESCE(last.to_status, 'unverified') || '.'
           AS fault

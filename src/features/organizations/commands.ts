@@ -18,7 +18,7 @@ const columns = [
 export const paymentPolicyCommands = [
   command({
     name: "payments policy",
-    summary: "Show what becomes of payments that are not as they should be",
+    summary: "Show how late payments are handled",
     flags: [neededOrganization],
     examples: [
       "till payments policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -32,16 +32,16 @@ export const paymentPolicyCommands = [
   }),
   command({
     name: "payments set-policy",
-    summary: "Set what becomes of payments that are not as they should be",
+    summary: "Set how late payments are handled",
     flags: [
       neededOrganization,
       {
         flags: "--late-payments <rule>",
-        description: "money after an invoice's deadline: accept counts it, review lets it wait",
+        description: "payments after the invoice's deadline: accept counts them, review leaves the decision to the merchant",
       },
       {
         flags: "--late-window-days <days>",
-        description: "how many days an invoice's amount waits for late money, 1 to 90",
+        description: "days for which an expired invoice's amount stays reserved for late payments, 1 to 90",
       },
     ],
     examples: [
@@ -51,7 +51,7 @@ export const paymentPolicyCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Change what becomes of late payments of ${call.flag("organization") ?? ""}?`,
+      `Change how late payments of ${call.flag("organization") ?? ""} are handled?`,
     async handle(service, call) {
       const { UpdatePaymentPolicyRequest } = await import("./records.ts");
       const days = call.flag("late-window-days");

@@ -3,7 +3,7 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const KeyHasNoOwner = defineProblem({
   code: "key_has_no_owner",
   status: 403,
-  title: "A key made by the operator cannot found an organization",
+  title: "A key created by the operator cannot create an organization",
 });
 export const InReview = defineProblem({
   code: "organization_in_review",
@@ -13,15 +13,15 @@ export const InReview = defineProblem({
 export const KybIncomplete = defineProblem({
   code: "kyb_incomplete",
   status: 422,
-  title: "The submission lacks fields",
+  title: "Required fields are missing",
 });
 export const VerificationConflict = defineProblem({
   code: "verification_conflict",
   status: 409,
-  title: "The organization's verification is in another state",
+  title: "The organization's verification status does not allow this",
 });
 export const PlatformStays = defineProblem({
   code: "platform_organization",
   status: 409,
-  title: "This is the organization of the platform",
+  title: "This is the platform organization",
 });

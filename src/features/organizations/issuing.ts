@@ -11,7 +11,10 @@ export const OrganizationNotVerified = defineProblem({
   title: "The organization is not approved",
 });
 
-/** Throws where an organization may not issue invoices, as far as its review goes; where reviews are off, each may. */
+/**
+ * Throws OrganizationNotVerified unless the organization's review allows it to issue invoices; never throws if reviews
+ * are off.
+ */
 export async function requireVerified(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -22,8 +25,8 @@ export async function requireVerified(
 }
 
 /**
- * As `requireVerified`, in the issuing transaction, and throws `organization_suspended` where the organization is
- * suspended by now. Until the transaction ends, the organization stays as it is.
+ * Repeats `requireVerified` in the issuing transaction, and throws `organization_suspended` if the organization is now
+ * suspended. The organization cannot change before the transaction ends.
  */
 export async function keepIssuing(
   tx: Tx,
@@ -53,6 +56,6 @@ async function standingOf(
 function requireApproved({ verificationStatus }: Standing): void {
   if (verificationStatus === "approved") return;
   throw new OrganizationNotVerified(
-    `Issuing needs an approved organization, and this one is ${verificationStatus}. Complete the legal fields and submit them for review; drafts can be made meanwhile.`,
+    `Issuing invoices requires an approved organization, and this one is ${verificationStatus}. Complete the legal fields and submit them for review. You can create drafts in the meantime.`,
   );
 }

@@ -16,7 +16,7 @@ export interface DecisionInput {
   readonly note?: string | null | undefined;
 }
 
-/** What other features do to organizations inside their own transactions. */
+/** Changes to organizations inside other features' transactions. */
 export interface Organizations {
   add(
     tx: Tx,
@@ -28,8 +28,8 @@ export interface Organizations {
     },
   ): Promise<OrganizationRow>;
   /**
-   * A reviewer's decision on the version that lies before them: of two at once one wins, the other gets 409. `expect`
-   * is shown what is decided on, once it is locked, and throws where the reviewer read another version.
+   * Records a reviewer's decision. Of two concurrent decisions, the second gets 409. `expect` receives the locked
+   * organization and throws if the reviewer has read another version.
    */
   decide(
     tx: Tx,
@@ -39,8 +39,8 @@ export interface Organizations {
     expect?: (current: OrganizationRow) => Promise<void>,
   ): Promise<OrganizationRow>;
   /**
-   * Suspends an organization, which is then read and not changed, or resumes it. The same again changes nothing; the
-   * platform's own is a 409, since who would resume it could then write nothing.
+   * Suspends an organization, which makes it read-only, or resumes it. Repeating has no effect. The platform
+   * organization is a 409, because its own admins could then no longer resume it.
    */
   setStatus(
     tx: Tx,
@@ -148,7 +148,7 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
       const current = await lockOrganization(tx, organizationId);
       if (current.status === status) return current;
       if (current.isPlatform) {
-        throw new PlatformStays("The organization that runs this Till cannot be suspended.");
+        throw new PlatformStays("The platform organization cannot be suspended.");
       }
       const next = await save(tx, at, current, { status });
       const action = status === "suspended" ? "organization.suspended" : "organization.resumed";

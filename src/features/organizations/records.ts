@@ -58,13 +58,13 @@ export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationReques
 const latePayments = () =>
   z.enum(latePaymentRules).meta({
     description:
-      "Money that comes after an invoice's deadline: `accept` counts it, `review` lets it wait for a decision.",
+      "Payments after an invoice's deadline: `accept` counts them, `review` holds them for the merchant's decision.",
   });
 
 const windowDays = () =>
   z.int().min(lateWindowDays.least).max(lateWindowDays.most).meta({
     description:
-      "How many days after its deadline, or its cancellation, an invoice's amount waits for late money. A shorter window frees amounts at shared addresses sooner.",
+      "Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. A shorter window frees amounts at shared addresses sooner.",
   });
 
 export const PaymentPolicyRecord = responseRecord("PaymentPolicy", {

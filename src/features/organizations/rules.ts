@@ -12,16 +12,14 @@ export type VerificationStatus = (typeof verificationStatuses)[number];
 export const decisions = ["approve", "reject", "request_changes"] as const;
 export type Decision = (typeof decisions)[number];
 
-/**
- * What becomes of money that comes after an invoice's deadline: it counts like any other, or it waits for the merchant.
- */
+/** Handling of payments after an invoice's deadline: they count like others, or await the merchant's decision. */
 export const latePaymentRules = ["accept", "review"] as const;
 export type LatePayments = (typeof latePaymentRules)[number];
 
-/** How long an invoice's amount may wait for late money, in days. */
+/** How long an invoice's amount may stay reserved for late payments, in days. */
 export const lateWindowDays = { least: 1, most: 90, usual: 7 } as const;
 
-/** Who may be what next. An approved organization that changes a legal field is unverified again. */
+/** Allowed transitions. Changing a legal field in an approved organization makes it unverified again. */
 export const verification = transitions<VerificationStatus>({
   unverified: ["pending_review"],
   pending_review: ["approved", "rejected", "changes_requested"],
@@ -36,7 +34,7 @@ export const statusAfter = {
   request_changes: "changes_requested",
 } as const satisfies Readonly<Record<Decision, VerificationStatus>>;
 
-/** What the review is about: changing one of these undoes an approval. */
+/** The reviewed fields. Changing one of them revokes an approval. */
 export const legalFields = [
   "legalName",
   "registrationNumber",
@@ -45,17 +43,17 @@ export const legalFields = [
   "businessDescription",
 ] as const;
 
-/** What a submission needs. */
+/** Fields required for a submission. */
 const neededFields = [...legalFields, "contactEmail"] as const;
 
 type Profile = { readonly [Name in (typeof neededFields)[number]]: string | null };
 
-/** The fields that a submission lacks, in the order of the record. */
+/** Returns the missing fields of a submission, in the order of the record. */
 export function missingForReview(profile: Profile): readonly string[] {
   return neededFields.filter((name) => profile[name] === null);
 }
 
-/** Whether a change touches what was reviewed. */
+/** Whether a change affects a reviewed field. */
 export function changesLegalFields(
   current: Profile,
   changes: { readonly [Name in keyof Profile]?: string | null | undefined },

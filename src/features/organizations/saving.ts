@@ -7,7 +7,7 @@ import { presentOrganization } from "./present.ts";
 import { verification, type VerificationStatus } from "./rules.ts";
 import { organizations, type OrganizationRow } from "./table.ts";
 
-/** Writes an organization that the transaction has locked, as its next version. */
+/** Writes the next version of an organization that the transaction has locked. */
 export async function save(
   tx: Tx,
   at: Instant,
@@ -19,15 +19,15 @@ export async function save(
   return { ...current, ...set };
 }
 
-/** 409 where the review of an organization cannot go from its state to another. */
+/** Throws 409 unless the review may move from its current state to another. */
 export function requireTransition(current: OrganizationRow, to: VerificationStatus): void {
   if (verification.allows(current.verificationStatus, to)) return;
   throw new VerificationConflict(
-    `The organization is ${current.verificationStatus}; from there it cannot become ${to}. Read it again before you decide.`,
+    `The organization is ${current.verificationStatus} and cannot become ${to}. Read it again before you decide.`,
   );
 }
 
-/** Tells an organization, or another that listens, of what became of it; its body is what the API would give. */
+/** Emits an event about an organization, to it or to another listener, with the API's record as its body. */
 export function announce(
   outbox: Outbox,
   tx: Tx,

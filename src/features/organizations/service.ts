@@ -19,7 +19,7 @@ import {
 } from "./store.ts";
 import { organizationReviews, type OrganizationRow } from "./table.ts";
 
-/** What an update may set: absent leaves, null clears. */
+/** Changes to an organization: absent leaves a field unchanged, null clears it. */
 export interface OrganizationChanges {
   readonly name?: string | undefined;
   readonly displayName?: string | undefined;
@@ -34,35 +34,35 @@ export interface OrganizationChanges {
 
 export interface PaymentPolicyChanges {
   readonly latePayments?: LatePayments | undefined;
-  /** In days, from 1 to 90. It holds for invoices that are issued or canceled from now on. */
+  /** In days, 1 to 90. Applies to invoices issued or canceled from now on. */
   readonly lateWindowDays?: number | undefined;
 }
 
 export interface OrganizationService {
-  /** A page of what the caller belongs to: a user's organizations, a key's one. */
+  /** Returns a page of the caller's organizations: a user's memberships, or an API key's own. */
   list(actor: Principal, query: PageQuery): Promise<Page<OrganizationRow>>;
   get(organizationId: Id<"organization">): Promise<OrganizationRow>;
-  /** Makes an organization that the caller owns. */
+  /** Creates an organization that the caller owns. */
   create(
     context: WriteContext,
     actor: Principal,
     input: { readonly name: string },
   ): Promise<OrganizationRow>;
-  /** Changes the profile. A legal field of an approved organization returns it to `unverified`. */
+  /** Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. */
   update(
     context: WriteContext,
     organizationId: Id<"organization">,
     changes: OrganizationChanges,
     expect: (current: OrganizationRow) => void,
   ): Promise<OrganizationRow>;
-  /** Sets what becomes of payments that are not as they should be; it holds for what comes from now on. */
+  /** Sets how late payments are handled; applies to future payments. */
   updatePaymentPolicy(
     context: WriteContext,
     organizationId: Id<"organization">,
     changes: PaymentPolicyChanges,
     expect: (current: OrganizationRow) => void,
   ): Promise<OrganizationRow>;
-  /** Hands the legal fields to the reviewers; 422 names every field that is missing. */
+  /** Submits the legal fields for review; 422 names every missing field. */
   submitKyb(context: WriteContext, organizationId: Id<"organization">): Promise<OrganizationRow>;
 }
 
@@ -90,7 +90,7 @@ export function makeOrganizationService(
       const ownerId = actor.type === "user" ? actor.id : actor.createdBy;
       if (ownerId === null) {
         throw new KeyHasNoOwner(
-          "The operator made this key, so no user would own the organization. Log in as a user, or use a key that a user made.",
+          "The operator created this key, so no user would own the organization. Log in as a user, or use a key that a user created.",
         );
       }
       return db.write(context, (tx) =>
@@ -111,7 +111,7 @@ export function makeOrganizationService(
         const touchesReview = changesLegalFields(current, changes);
         if (touchesReview && current.verificationStatus === "pending_review") {
           throw new InReview(
-            "Legal fields cannot change during the review. Wait for its decision.",
+            "Legal fields cannot be changed during the review. Wait for the decision.",
           );
         }
         const losesApproval = touchesReview && current.verificationStatus === "approved";
@@ -214,7 +214,7 @@ export function makeOrganizationService(
   };
 }
 
-/** Payers trust the name that the platform approved: its reviewers are told of another one. */
+/** Informs the platform when an approved organization changes the name that payers see. */
 async function tellPlatform(
   outbox: Outbox,
   tx: Tx,

@@ -22,11 +22,11 @@ import {
 
 export interface OrganizationFilters {
   readonly verificationStatus?: VerificationStatus | undefined;
-  /** A part of the names or the contact's e-mail address, in any case, or the whole id. */
+  /** Part of a name or of the contact's e-mail address, ignoring case, or a complete id. */
   readonly search?: string | undefined;
 }
 
-/** A page of all organizations, newest first. */
+/** Returns a page of all organizations, newest first. */
 export function searchOrganizations(
   reader: Reader,
   filters: OrganizationFilters,
@@ -40,7 +40,7 @@ export function searchOrganizations(
     conditions.push(`verification_status = ${bound(verificationStatus)}`);
   }
   if (search !== undefined) {
-    // The databases know the cases of ASCII alone.
+    // LOWER handles only ASCII in both databases.
     const folded = search.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     const part = bound(`%${folded.replace(/[\\%_]/g, "\\$&")}%`);
     const likes = ["name", "display_name", "contact_email"].map(
@@ -56,7 +56,7 @@ export function searchOrganizations(
   );
 }
 
-/** The names of several organizations, in one statement. */
+/** Returns the names of several organizations in one statement. */
 export async function namesOf(
   reader: Reader,
   organizationIds: Iterable<string>,
@@ -71,7 +71,7 @@ export async function namesOf(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Several organizations, in no order, in one statement. */
+/** Returns several organizations in one statement, in no particular order. */
 export function organizationsById(
   reader: Reader,
   organizationIds: readonly Id<"organization">[],
@@ -81,7 +81,7 @@ export function organizationsById(
   ]);
 }
 
-/** A page of the organizations that a user is a member of, newest first. */
+/** Returns a page of a user's organizations, newest first. */
 export async function organizationsOfUser(
   reader: Reader,
   userId: Id<"user">,
@@ -96,7 +96,7 @@ export async function organizationsOfUser(
   return decodeRows(organizations, stored);
 }
 
-/** The page of a list that holds one organization at most. */
+/** Returns a page of a list with at most one organization. */
 export function onlyOrganization(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -113,22 +113,25 @@ export async function findOrganization(
   return reader.findOne(organizations, "WHERE id = $1", [organizationId]);
 }
 
-/** The organization through which the platform bills; null before `till init`. */
+/** Returns the organization that bills the others; null before `till init`. */
 export async function platformOrganization(reader: Reader): Promise<OrganizationRow | null> {
   return reader.findOne(organizations, "WHERE is_platform = 1");
 }
 
-/** Whether it is there, in a store of whatever age: one that is being made, or was left half made, has no organizations. */
+/**
+ * Whether the platform organization exists, in a store of any schema version; an incomplete store may have no
+ * organizations table.
+ */
 export async function hasPlatformOrganization(reader: Reader): Promise<boolean> {
   if (!(await hasTable(reader, organizations))) return false;
   const found = await reader.all("SELECT 1 AS found FROM organizations WHERE is_platform = 1");
   return found.length > 0;
 }
 
-/** How many decisions of the past the platform is shown. */
+/** Maximum number of review entries shown to the platform. */
 const reviewHistoryMax = 100;
 
-/** An organization's submissions and decisions, newest first. */
+/** Returns an organization's submissions and decisions, newest first. */
 export async function reviewHistory(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -140,7 +143,7 @@ export async function reviewHistory(
   );
 }
 
-/** Those of some organizations that decide themselves about money that comes late. */
+/** Returns those of the given organizations that review late payments themselves. */
 export async function lateReviewers(
   reader: Reader,
   organizationIds: Iterable<Id<"organization">>,
@@ -154,7 +157,7 @@ export async function lateReviewers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** How long late money finds the organization's invoices, in milliseconds. */
+/** Returns how long late payments are matched to the organization's invoices, in milliseconds. */
 export async function lateWindowOf(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -166,7 +169,7 @@ export async function lateWindowOf(
   return (row?.days ?? lateWindowDays.usual) * day;
 }
 
-/** The organization, locked until the transaction ends: what must be counted or decided one at a time begins here. */
+/** Locks an organization until the transaction ends; serializes counts and decisions about it. */
 export async function lockOrganization(
   tx: Tx,
   organizationId: Id<"organization">,

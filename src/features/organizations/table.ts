@@ -8,7 +8,7 @@ export const organizations = table(
     id: text<Id<"organization">>(),
     name: text(),
     displayName: text(),
-    /** The one organization through which the platform bills and whose admins review the others. */
+    /** True for the one organization that bills the others and whose admins review them. */
     isPlatform: flag(),
     status: text<"active" | "suspended">(),
     verificationStatus: text<VerificationStatus>(),
@@ -22,9 +22,9 @@ export const organizations = table(
     reviewNote: text().nullable(),
     kybSubmittedAt: time().nullable(),
     reviewedAt: time().nullable(),
-    /** What becomes of money that comes after an invoice's deadline. */
+    /** Handling of payments after an invoice's deadline. */
     latePayments: text<LatePayments>(),
-    /** How long after its deadline, or its cancellation, an invoice's amount waits for late money, in days. */
+    /** Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. */
     lateWindowDays: integer(),
     version: integer(),
     createdAt: time(),

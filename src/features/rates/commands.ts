@@ -13,11 +13,11 @@ const columns: readonly Column<ShownRate>[] = [
   { title: "FROM", value: (one) => one.quote?.source ?? null },
   { title: "SOURCES", value: agreeing },
   { title: "AT", value: (one) => one.quote?.at ?? null },
-  { title: "WAITING", value: (one) => one.pending?.rate ?? null },
+  { title: "PENDING", value: (one) => one.pending?.rate ?? null },
   { title: "PROBLEM", value: (one) => one.problem },
 ];
 
-/** `2 of 3`: how many sources agreed on the quote, and how many are asked. */
+/** Returns `2 of 3`: sources that agreed on the quote, of all sources queried. */
 function agreeing({ quote, sources }: ShownRate): string | null {
   if (sources === 0) return null;
   return `${String(quote?.sources ?? 0)} of ${String(sources)}`;
@@ -30,7 +30,7 @@ async function presentAll(views: readonly RateView[]) {
 export const rateCommands = [
   command({
     name: "rates list",
-    summary: "List the exchange rates that invoices are issued at",
+    summary: "List the exchange rates for invoices",
     examples: ["till rates list", "till rates list --json"],
     effect: "read",
     handle: (rates) => rates.list(),
@@ -40,7 +40,7 @@ export const rateCommands = [
   }),
   command({
     name: "rates refresh",
-    summary: "Ask every source of rates now, and tell what is wrong with its answer",
+    summary: "Query all rate sources now and report their problems",
     examples: ["till rates refresh", "till rates refresh --json"],
     effect: "write-without-trial",
     handle: (rates, call) => rates.refresh(call.context),
@@ -57,12 +57,12 @@ export const rateCommands = [
   }),
   command({
     name: "rates accept",
-    summary: "Confirm a rate that jumped and waits",
+    summary: "Confirm a rate jump that is pending",
     arguments: [{ name: "pair", description: "such as EUR/USD" }],
     examples: ["till rates accept EUR/USD", "till rates accept EUR/USD --yes --json"],
     effect: "write",
     confirm: (call) =>
-      `Accept the waiting rate of ${call.argument("pair")}? Invoices are issued at it from now on.`,
+      `Accept the pending rate of ${call.argument("pair")}? New invoices will use it.`,
     handle: (rates, call) => rates.accept(call.context, call.argument("pair")),
     async present(view) {
       return (await import("./present.ts")).presentRate(view);

@@ -7,10 +7,10 @@ import { lookEveryMs } from "./rules.ts";
 import type { RatesService } from "./service.ts";
 
 const workerName = "rates";
-/** How long after a process died another one asks for rates. */
+/** Lease duration: after a crash, another process takes over at the latest after this time. */
 const leaseMs = 2 * minute;
 
-/** Asks the sources that are due, in the one process that holds the lease; no worker where no source is configured. */
+/** Creates the worker that queries due sources in the process that holds the lease; no worker without sources. */
 export function makeRatesWorkers(deps: {
   readonly leases: Leases;
   readonly rates: Pick<RatesService, "refreshDue">;

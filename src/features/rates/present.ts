@@ -9,12 +9,12 @@ const reading = (one: Reading | null) =>
     : {
         rate: formatRate(one.rate),
         source: one.sources.length === 0 ? "fixed" : one.sources.join(sourceSeparator),
-        /** How many sources agreed on it. */
+        /** Number of sources that agreed. */
         sources: one.sources.length,
         at: toIso(one.at),
       };
 
-/** A pair's rate as operators are shown it. */
+/** Presents a pair's rate for the operator. */
 export function presentRate(view: RateView) {
   const { pair, status, accepted, pending, checkedAt, nextAt, problem } = view;
   return {
@@ -22,7 +22,7 @@ export function presentRate(view: RateView) {
     status,
     quote: reading(accepted),
     pending: reading(pending),
-    /** How many sources are asked; `quote.sources` of them agreed. */
+    /** Number of sources queried; `quote.sources` of them agreed. */
     sources: pair.sources.length,
     checkedAt: toIsoOrNull(checkedAt),
     nextAt: toIsoOrNull(nextAt),

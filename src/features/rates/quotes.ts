@@ -5,7 +5,7 @@ import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";
 import { readBook, type Book } from "./store.ts";
 
-/** `missing`: no pair leads from the one to the other. `stale`: one does, and its sources gave no rate lately. */
+/** `missing`: no pair connects the currencies. `stale`: a pair does, but its sources gave no recent rate. */
 export type Quote =
   | { readonly ok: true; readonly rate: Rate }
   | { readonly ok: false; readonly reason: "missing" }
@@ -13,16 +13,19 @@ export type Quote =
 
 export interface Quotes {
   /**
-   * Finds the rate between any of `from` and any of `to`, each in order of preference, by one pair in either
-   * direction. It leads from the code that was found to the code that was found: the caller's configuration made them
-   * equals of what it asked for.
+   * Finds the rate between any of `from` and any of `to`, each in order of preference, using one pair in either
+   * direction. The rate is between the codes found; the caller's configuration treats them as equal to the requested
+   * ones.
    */
   find(reader: Reader, from: readonly string[], to: readonly string[], at: Instant): Promise<Quote>;
-  /** The codes from which a configured pair leads to one of `to`, in either direction, quoted at the moment or not. */
+  /**
+   * Returns the codes that a configured pair connects to one of `to`, in either direction, with or without a current
+   * quote.
+   */
   leadingTo(to: readonly string[]): readonly string[];
 }
 
-/** Remembers the book for `ageMaxMs`: a request that issues reads it at most so often, and asks nobody else. */
+/** Creates a quote reader that caches the stored rates for `ageMaxMs`. Issuing an invoice never queries a source. */
 export function createQuotes(deps: {
   readonly plan: RatesPlan;
   readonly clock: Clock;
@@ -65,7 +68,7 @@ export function createQuotes(deps: {
   };
 }
 
-/** Until the pair's sources are asked next, and their answers had a moment to arrive. */
+/** Returns the time until the next query of the pair's sources, plus time for their responses. */
 function retryAfter({ nextAt }: PairState, at: Instant): number {
   return Math.max(nextAt === null ? 0 : nextAt - at, 0) + lookEveryMs;
 }

@@ -4,24 +4,24 @@ import { formatRate } from "../../kernel/rate.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import type { SourceAnswer } from "../../platform/rates/source.ts";
 
-/** A rate that sources agreed on at a moment. */
+/** A rate that the sources agreed on at a given time. */
 export interface Reading {
   readonly rate: Ratio;
-  /** The names of the sources that agreed; none where the operator wrote the rate down. */
+  /** Names of the sources that agreed; empty for a fixed rate from the settings. */
   readonly sources: readonly string[];
   readonly at: Instant;
 }
 
-/** What is known of a pair. */
+/** State of a pair. */
 export interface PairState {
-  /** What invoices are issued at, while it is not stale. */
+  /** The rate for invoices, unless it is stale. */
   readonly accepted: Reading | null;
-  /** A reading too far from the accepted one, which waits to be confirmed. */
+  /** A reading too far from the accepted one, pending confirmation. */
   readonly pending: Reading | null;
   readonly checkedAt: Instant | null;
-  /** When its sources are asked next; null: not known. */
+  /** Time of the next query of its sources; null if unknown. */
   readonly nextAt: Instant | null;
-  /** Why the last check brought no quote, or only a part of its sources; null: all is well. */
+  /** Why the last check gave no quote or lacked some sources; null if all is well. */
   readonly problem: string | null;
 }
 
@@ -33,20 +33,20 @@ export const unknownPair: PairState = {
   problem: null,
 };
 
-/** A second reading sooner than this is likely the same answer from a cache, and confirms nothing. */
+/** An earlier second reading is probably the same cached response and confirms nothing. */
 export const confirmAfterMs = 10 * second;
-/** How often the worker looks whether a source is due, in milliseconds. */
+/** How often the worker checks whether a source is due, in milliseconds. */
 export const lookEveryMs = 10 * second;
-/** Clocks of processes may differ by so much: a quote from further ahead is none. */
+/** Tolerated clock difference between processes; quotes further in the future are ignored. */
 const aheadMax = minute;
 
-/** Whether `one` differs from `base` by more than a fraction of `base`. */
+/** Whether `one` differs from `base` by more than the fraction `most` of `base`. */
 export function differs(one: Ratio, base: Ratio, most: Ratio): boolean {
   const change = magnitude(one.numerator * base.denominator - base.numerator * one.denominator);
   return change * most.denominator > most.numerator * base.numerator * one.denominator;
 }
 
-/** The middle of them, or the mean of the middle two, exactly. There is at least one. */
+/** Returns the exact median: the middle value, or the mean of the middle two. Requires at least one value. */
 export function median(rates: readonly Ratio[]): Ratio {
   const sorted = [...rates].sort(compareRatios);
   const lower = sorted[Math.floor((sorted.length - 1) / 2)];
@@ -59,8 +59,8 @@ export function median(rates: readonly Ratio[]): Ratio {
 }
 
 /**
- * What the sources say together: the median of those that answered, where at least half of all did and most of them
- * are near it. `problem` tells of every source that failed or stands apart.
+ * Combines the sources' responses: the median of the rates, if at least half of all sources responded and most of the
+ * rates are near the median. `problem` names every source that failed or deviates.
  */
 export function combine(
   answers: readonly SourceAnswer[],
@@ -72,7 +72,7 @@ export function combine(
     "fault" in answer ? [`${answer.source}: ${answer.fault}`] : [],
   );
   if (given.length === 0 || given.length * 2 < answers.length) {
-    return { reading: null, problem: [...faults, "too few sources answered"].join("; ") };
+    return { reading: null, problem: [...faults, "too few sources responded"].join("; ") };
   }
   const middle = median(given.map(({ rate }) => rate));
   const far = given.filter(({ rate }) => differs(rate, middle, pair.maxSpread));
@@ -93,8 +93,8 @@ export function combine(
 }
 
 /**
- * What is known of a pair after a check. A reading far from the accepted quote waits, while the accepted one stays in
- * force until it is stale: a glitch of a source has no effect, and what is true is confirmed by the next check.
+ * Returns a pair's state after a check. A reading far from the accepted rate stays pending, and the accepted one stays
+ * in force until it is stale: a source's glitch has no effect, and a real change is confirmed by the next check.
  */
 export function afterCheck(
   before: PairState,
@@ -113,7 +113,7 @@ export function afterCheck(
   if (agrees && at - pending.at >= confirmAfterMs) {
     return { ...checked, accepted: reading, pending: null };
   }
-  const jump = `a jump from ${formatRate(accepted.rate)} to ${formatRate(reading.rate)} waits to be confirmed`;
+  const jump = `a jump from ${formatRate(accepted.rate)} to ${formatRate(reading.rate)} is pending confirmation`;
   return {
     ...checked,
     pending: agrees ? pending : reading,
@@ -121,19 +121,19 @@ export function afterCheck(
   };
 }
 
-/** Whether a quote may be used at a moment. */
+/** Whether a quote may be used at a given time. */
 export function isFresh(quote: Reading, maxAgeMs: number, at: Instant): boolean {
   return at - quote.at <= maxAgeMs && quote.at - at <= aheadMax;
 }
 
-/** No name of a source holds it. */
+/** Never part of a source's name. */
 export const sourceSeparator = ", ";
 
-/** How readings are kept in the store: exactly. */
+/** A reading in the store, with the exact ratio. */
 export interface StoredReading {
   readonly numerator: string;
   readonly denominator: string;
-  /** The names of the sources that agreed. */
+  /** Names of the sources that agreed, joined by `sourceSeparator`. */
   readonly source: string;
   readonly at: Instant;
 }

@@ -10,7 +10,7 @@ import { NoSuchPair, NothingToAccept } from "./errors.ts";
 import { afterCheck, combine, isFresh, unknownPair, type PairState } from "./rules.ts";
 import { lockBook, readBook, writeBook, type Book } from "./store.ts";
 
-/** `fixed` and `fresh` are quoted; nothing is issued at the others. */
+/** Invoices can be issued only for `fixed` and `fresh`. */
 export type RateStatus = "fixed" | "fresh" | "stale" | "missing";
 
 export interface RateView extends PairState {
@@ -20,25 +20,25 @@ export interface RateView extends PairState {
 
 export interface RatesHealth {
   readonly status: "ok" | "degraded" | "down";
-  /** Of the oldest accepted quote that sources gave; null where there is none. */
+  /** Time of the oldest accepted quote from sources; null if there is none. */
   readonly oldestQuoteAt: Instant | null;
-  /** What is wrong, pair by pair, in words for operators. */
+  /** Problems of the pairs, as sentences for the operator. */
   readonly problems: readonly string[];
 }
 
 export interface RatesService {
-  /** Every configured pair, in the order of the file. */
+  /** Returns every configured pair, in the order of the file. */
   list(): Promise<RateView[]>;
-  /** Asks every source now, outside of any transaction, and stores the result. */
+  /** Queries every source now, outside of any transaction, and stores the result. */
   refresh(context: WriteContext): Promise<RateView[]>;
   /**
-   * Asks the sources that are due, and checks every pair at the plan's interval by the last answer of each source. Does
-   * nothing where nothing is due. `guard` runs in the transaction of the result.
+   * Queries the due sources, and checks all pairs at the plan's interval using the last response of each source. Does
+   * nothing if nothing is due. `guard` runs in the transaction that stores the result.
    */
   refreshDue(context: WriteContext, guard: (tx: Tx) => Promise<void>): Promise<void>;
-  /** Confirms a jump that waits. 404, or 409 where nothing waits. */
+  /** Confirms a pending jump. Throws 404 for an unknown pair and 409 if nothing is pending. */
   accept(context: WriteContext, pairName: string): Promise<RateView>;
-  /** `ok` where every pair is quoted and every source answers; `down` where a pair is not quoted. */
+  /** `ok` if every pair has a quote and every source responds; `down` if a pair has no quote. */
   health(): Promise<RatesHealth>;
 }
 
@@ -55,7 +55,7 @@ export function makeRatesService(deps: {
   const { db, clock, logger, auditor, plan, fetch, stopping } = deps;
   const asked = plan.pairs.filter(({ fixed }) => fixed === null);
   const poller = createPoller({ plan, clock, asking: { fetch, signal: stopping } });
-  /** When this process, or one before it on the same store, last checked every pair; null: not looked up yet. */
+  /** Last check by this process or an earlier one on the same store; null until looked up. */
   let checkedAt: Instant | null = null;
   let hasPolled = false;
   let told: ReadonlySet<string> = new Set();
@@ -71,13 +71,13 @@ export function makeRatesService(deps: {
     return { ...state, pair, status: accepted === null ? "missing" : isQuoted ? "fresh" : "stale" };
   }
 
-  /** A program that is started again and again asks no more often than one that keeps running. */
+  /** Returns the time of the last check in the store, so that frequent restarts do not cause more queries. */
   async function lastCheck(): Promise<Instant> {
     const book = await readBook(db);
     return Math.min(...asked.map(({ name }) => book.get(name)?.checkedAt ?? 0));
   }
 
-  /** Stores what the last answers of all sources come to. */
+  /** Stores the combined result of the sources' last responses. */
   async function check(
     context: WriteContext,
     guard?: (tx: Tx) => Promise<void>,
@@ -86,7 +86,7 @@ export function makeRatesService(deps: {
       await guard?.(tx);
       const now = clock.now();
       const before = await lockBook(tx, now);
-      // Pairs that left the file are forgotten.
+      // Pairs that were removed from the file are dropped.
       const after = new Map(
         asked.map((pair) => {
           const combined = combine(poller.answersOf(pair), pair, now);
@@ -102,7 +102,7 @@ export function makeRatesService(deps: {
     return plan.pairs.map((pair) => view(pair, book, at));
   }
 
-  /** Logs each problem once, with all pairs that have it, and once that every pair is well again. */
+  /** Logs each new problem once with all its pairs, and the recovery of all pairs once. */
   function tell(book: Book): void {
     const problems = byProblem(
       asked.map(({ name }) => {
@@ -114,9 +114,9 @@ export function makeRatesService(deps: {
       if (told.has(problem)) continue;
       const [first] = pairs;
       const names = pairs.map(({ name }) => name);
-      logger.warn({ alarm: first.alarm, pairs: names, problem }, "exchange rates have a problem");
+      logger.warn({ alarm: first.alarm, pairs: names, problem }, "problem with exchange rates");
     }
-    if (problems.size === 0 && told.size > 0) logger.info("every exchange rate is quoted again");
+    if (problems.size === 0 && told.size > 0) logger.info("all exchange rates have quotes again");
     told = new Set(problems.keys());
   }
 
@@ -146,7 +146,7 @@ export function makeRatesService(deps: {
       const pair = plan.pairs.find(({ name }) => name === pairName);
       if (pair === undefined) {
         const names = plan.pairs.map(({ name }) => name).join(", ");
-        throw new NoSuchPair(`Name a pair of the file of rates: ${names === "" ? "none" : names}.`);
+        throw new NoSuchPair(`Configured pairs: ${names === "" ? "none" : names}.`);
       }
       return db.write(context, async (tx) => {
         const at = clock.now();
@@ -154,7 +154,7 @@ export function makeRatesService(deps: {
         const state = book.get(pairName) ?? unknownPair;
         const { pending, accepted } = state;
         if (pending === null) {
-          throw new NothingToAccept("See till rates list for what there is.");
+          throw new NothingToAccept("till rates list shows pending rates.");
         }
         book.set(pairName, { ...state, accepted: pending, pending: null, problem: null });
         await writeBook(tx, book, at);
@@ -195,7 +195,9 @@ export function makeRatesService(deps: {
   };
 }
 
-/** Pairs by their problem, which a source that fails gives all of its pairs alike; pairs without one are left out. */
+/**
+ * Groups pairs by problem, because a failing source affects all its pairs alike; pairs without a problem are omitted.
+ */
 function byProblem<Pair extends { readonly problem: string | null }>(
   pairs: readonly Pair[],
 ): ReadonlyMap<string, readonly [Pair, ...Pair[]]> {

@@ -3,14 +3,14 @@ import type { Reader, Tx } from "../../platform/database/index.ts";
 import { readingOf, storedReading, type PairState } from "./rules.ts";
 import { rateBook, type RateBookRow } from "./table.ts";
 
-/** What is known of the pairs that were ever checked, by their names. */
+/** States of all pairs that were ever checked, by name. */
 export type Book = ReadonlyMap<string, PairState>;
 
 export async function readBook(reader: Reader): Promise<Book> {
   return bookOf(await reader.findOne(rateBook, "WHERE id = 1"));
 }
 
-/** The same, locked until the transaction ends, so that checks follow one another. */
+/** Locks the states until the transaction ends, so that checks are serialized. */
 export async function lockBook(tx: Tx, at: Instant): Promise<Book> {
   await tx.insertIfAbsent(rateBook, { id: 1, pairs: {}, updatedAt: at });
   return bookOf(await tx.lockOne(rateBook, "WHERE id = 1"));

@@ -17,15 +17,16 @@ type Change = RowOf<typeof figureChanges>;
 type Figure = RowOf<typeof figures>;
 type Cell = Omit<Figure, "items" | "sign" | "amount">;
 
-/** Changes added up in one transaction: few enough that other writers hardly wait. */
+/** Number of changes summed in one transaction, small enough not to delay other writers. */
 const batchMax = 1_000;
 const leaseLife = 30 * second;
 const everyMs = second;
 const lengths: Readonly<Record<Grain, number>> = { hour, day };
 
 /**
- * Adds changes to the sums in the background, so that no change waits for a sum that another changes too. Until then
- * they are read beside the sums: the figures are exact at every moment, and only reading them costs less by this.
+ * Creates the worker that adds changes to the sums in the background, so that concurrent changes never wait for the
+ * same sum. Until then, readers add the pending changes to the sums: figures are always exact, and summing only makes
+ * reading cheaper.
  */
 export function makeAddingUp(deps: {
   readonly db: Database;
@@ -43,7 +44,7 @@ export function makeAddingUp(deps: {
       const lease = await leases.acquire("figures", leaseLife);
       if (lease === null) return false;
       const next = await db.write(context, async (tx) => {
-        // It also keeps two from adding to one sum at once.
+        // The guard also prevents two processes from adding to the same sum.
         await leases.guard(tx, lease);
         return addUp(tx, place);
       });
@@ -53,14 +54,14 @@ export function makeAddingUp(deps: {
   };
 }
 
-/** The key of a change. */
+/** Primary key of a change. */
 interface Place {
   readonly organizationId: string;
   readonly id: string;
 }
 const beginning: Place = { organizationId: "", id: "" };
 
-/** Adds up everything that waits, for whoever has the store to itself. */
+/** Sums all pending changes; for callers with exclusive access to the store. */
 export async function addUpAll(db: Database, context: WriteContext): Promise<void> {
   let next: Place | null = beginning;
   while (next !== null) {
@@ -70,8 +71,8 @@ export async function addUpAll(db: Database, context: WriteContext): Promise<voi
 }
 
 /**
- * Moves a batch of changes behind a place into the sums, and gives the place of the last; null where it was not full,
- * so that there are no more. Going on from there passes by the graves of those that were taken, which PostgreSQL keeps for a while.
+ * Moves a batch of changes after a position into the sums. Returns the position of the last one, or null if the batch
+ * was not full. Continuing from there skips the dead tuples of deleted changes, which PostgreSQL keeps for a while.
  */
 async function addUp(tx: Tx, after: Place): Promise<Place | null> {
   const found = await tx.all<Place>(
@@ -81,7 +82,7 @@ async function addUp(tx: Tx, after: Place): Promise<Place | null> {
   );
   const last = found.at(-1);
   if (last === undefined) return null;
-  // By their keys: PostgreSQL would read a range of pairs to the end of the index. Only what comes back is added.
+  // Delete by key: for a row-value range PostgreSQL would read to the end of the index. Only returned rows are summed.
   const taken = await tx.all(
     `DELETE FROM figure_changes WHERE (organization_id, id) IN
        (SELECT given.value ->> 0, given.value ->> 1 FROM ${givenRows[tx.dialect]})
@@ -106,7 +107,7 @@ async function addToSums(tx: Tx, changes: readonly Change[]): Promise<void> {
   await save(tx, [...sums.values()]);
 }
 
-/** Every sum that a change is part of. */
+/** Returns every sum to which a change contributes. */
 function cellsOf(change: Change): { cell: Cell; sign: number; amount: bigint }[] {
   const { organizationId, measure, subject, happenedAt, currency, sign, amount } = change;
   const scopes: [scope: string, measure: Measure, subject: string][] = [
@@ -155,7 +156,7 @@ function signed({ sign, amount }: Pick<Figure, "sign" | "amount">): bigint {
   return sign < 0 ? -amount : amount;
 }
 
-/** A bound JSON list of rows: `given.value ->> 0` is a row's first field. */
+/** SQL for a bound JSON list of rows: `given.value ->> 0` is a row's first field. */
 const givenRows: Readonly<Record<Dialect, string>> = {
   sqlite: "json_each($1) AS given",
   postgres: "json_array_elements(CAST($1 AS json)) AS given (value)",

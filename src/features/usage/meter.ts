@@ -4,10 +4,10 @@ import { powerOfTen } from "../../kernel/ratio.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { figureChanges, figureDecimals, type Measure } from "./table.ts";
 
-/** What the figures know of an invoice. */
+/** Fields of an invoice that the figures use. */
 export interface MeteredInvoice {
   readonly organizationId: Id<"organization">;
-  /** An invoice that somebody else manages is in their figures: it is no business of its organization. */
+  /** Set for an invoice that another feature manages; it is not part of its organization's figures. */
   readonly managedBy: string | null;
   readonly status: string;
   readonly issuedAt: Instant | null;
@@ -16,7 +16,7 @@ export interface MeteredInvoice {
   readonly settlementDecimals: number;
 }
 
-/** What the figures know of a payment. */
+/** Fields of a payment that the figures use. */
 export interface MeteredPayment {
   readonly organizationId: Id<"organization">;
   readonly status: string;
@@ -26,15 +26,15 @@ export interface MeteredPayment {
   readonly settlementDecimals: number;
 }
 
-/** Whose money a payment is, beside its organization. */
+/** Wallet and customer of a payment. */
 export interface PaymentSubjects {
   readonly walletId: Id<"wallet"> | null;
   readonly customerId: Id<"customer"> | null;
-  /** As of the payment's invoice. */
+  /** `managedBy` of the payment's invoice. */
   readonly managedBy: string | null;
 }
 
-/** One item as it stands in the figures. */
+/** An item's contribution to the figures. */
 interface Counted {
   readonly organizationId: Id<"organization">;
   readonly measure: Measure;
@@ -45,9 +45,8 @@ interface Counted {
 }
 
 /**
- * Takes an invoice out of the figures as it was and puts it in as it is now; `before` is null for a new one. Only what
- * was issued counts. The row joins those that are written at the commit, so that issuing waits for no statement and
- * for no other invoice.
+ * Replaces an invoice's contribution to the figures; `before` is null for a new invoice. Only issued invoices count.
+ * The change is appended at the commit, so that issuing waits neither for a statement nor for another invoice.
  */
 export function meterInvoice(
   tx: Tx,
@@ -59,7 +58,7 @@ export function meterInvoice(
   change(tx, ids, at, before === null ? [] : countedInvoice(before), countedInvoice(after));
 }
 
-/** The same for a payment: it counts while it is confirmed, and a reverted one is taken out again. */
+/** Replaces a payment's contribution: it counts while confirmed and is removed when reverted. */
 export function meterPayment(
   tx: Tx,
   ids: IdSource,

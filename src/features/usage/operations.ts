@@ -14,7 +14,7 @@ export const usageOperations = [
     path: "/organizations/{organizationId}/usage",
     summary: "Get the usage of the current period",
     description:
-      "The period is the subscription's; without one it is the calendar month in UTC. Invoices count when they are issued, and payments by the time of their block once they are confirmed, in every currency; `processedVolume` is that of `currency` alone.",
+      "The period is that of the subscription or, without one, the calendar month in UTC. Invoices count when they are issued. Payments count once confirmed, by their block time, in every currency; `processedVolume` covers only `currency`.",
     access: organization("organization:read"),
     response: { status: 200, record: UsageSummaryRecord },
     errors: [],

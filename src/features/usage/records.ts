@@ -3,16 +3,16 @@ import { datetime, id, moneyAnswer, responseRecord } from "../../api/record.ts";
 
 export const UsageSummaryRecord = responseRecord("UsageSummary", {
   organizationId: id("organization"),
-  /** Null without a subscription, like what a plan includes. */
+  /** Null without a subscription, as is `invoicesIncluded`. */
   plan: z.string().nullable(),
   periodStart: datetime(),
   periodEnd: datetime(),
-  /** Issued in the period, canceled ones too. It never goes down. */
+  /** Invoices issued in the period, including canceled ones. Never decreases. */
   invoicesCreated: z.int().min(0),
   invoicesIncluded: z.int().min(0).nullable(),
-  /** In every currency. */
+  /** Payments in every currency. */
   paymentsConfirmed: z.int().min(0),
-  /** In `currency` alone. */
+  /** Volume in `currency` only. */
   processedVolume: moneyAnswer(),
   currency: z.string(),
   overageAmount: moneyAnswer(),

@@ -2,19 +2,19 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, zero, type Money } from "../../kernel/money.ts";
 
-/** From `from` on, before `to`. */
+/** From `from`, inclusive, to `to`, exclusive. */
 export interface Period {
   readonly from: Instant;
   readonly to: Instant;
 }
 
-/** The plan that an organization has, as far as its usage goes. */
+/** The parts of an organization's plan that concern usage. */
 export interface PlanInUse {
   readonly id: string;
   readonly period: Period;
-  /** Null: any number. */
+  /** Null for an unlimited number. */
   readonly invoicesIncluded: number | null;
-  /** What each further one costs in this period; zero where nothing is charged for it. Its asset is the plan's currency. */
+  /** Price of each further invoice in this period; zero if free. Its asset is the plan's currency. */
   readonly overagePrice: Money;
 }
 
@@ -23,15 +23,15 @@ export interface Usage {
   /** Null without a subscription. */
   readonly plan: PlanInUse | null;
   readonly period: Period;
-  /** What is to be paid for the invoices beyond those included. */
+  /** Amount due for invoices beyond those included. */
   readonly overage: Money;
   readonly invoicesCreated: number;
   readonly paymentsConfirmed: number;
-  /** Its asset's code is the currency. */
+  /** Volume in the currency of its asset. */
   readonly processedVolume: Money;
 }
 
-/** How much was done in a period. It is read from the figures; analytics, which reads them, fills this. */
+/** Counts the usage of a period from the figures. Implemented by analytics. */
 export type UsageCounter = (
   organizationId: Id<"organization">,
   period: Period,
@@ -39,17 +39,20 @@ export type UsageCounter = (
 ) => Promise<Pick<Usage, "invoicesCreated" | "paymentsConfirmed" | "processedVolume">>;
 
 export interface UsageService {
-  /** What an organization has used in the current period: its subscription's, or else the calendar month in UTC. */
+  /**
+   * Returns an organization's usage in the current period: its subscription's or, without one, the calendar month in
+   * UTC.
+   */
   get(organizationId: Id<"organization">): Promise<Usage>;
 }
 
-/** The currency that volume is told in where nothing names another. */
+/** Currency of the volume unless a plan names another. */
 export const defaultCurrency = "USD";
 
 export function makeUsageService(deps: {
   readonly clock: Clock;
   readonly count: UsageCounter;
-  /** The plan of an organization that has one. Filled by compose, since billing stands behind usage. */
+  /** Returns an organization's plan. Set by compose, because billing depends on usage. */
   readonly planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
 }): UsageService {
   const { clock, count, planOf } = deps;
@@ -72,7 +75,7 @@ function overageOf({ invoicesIncluded, overagePrice }: PlanInUse, created: numbe
   return money(beyond * overagePrice.units, overagePrice.asset);
 }
 
-/** The calendar month of a moment, in UTC. */
+/** Returns the calendar month of a moment, in UTC. */
 export function monthAt(at: Instant): Period {
   const date = new Date(at);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];

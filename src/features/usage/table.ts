@@ -1,28 +1,28 @@
 import type { Id } from "../../kernel/id.ts";
 import { amount, integer, table, text, time } from "../../platform/database/index.ts";
 
-/** What is counted. The subject tells apart what is counted of one measure. */
+/** The counted quantities. The subject subdivides a measure. */
 export type Measure =
-  /** Issued invoices by the time of their issue and what they ask for; the subject is their status. */
+  /** Issued invoices by issue time, with their amounts; the subject is the status. */
   | "invoices"
-  /** Confirmed payments by block time and what they are worth; one subject, the empty text. */
+  /** Confirmed payments by block time, with their values; the only subject is the empty string. */
   | "volume"
-  /** The same payments by the wallet that received them. */
+  /** The same payments by receiving wallet. */
   | "wallet"
-  /** And by the customer who was asked; payments of nobody's invoices are in none. */
+  /** The same payments by the invoice's customer; payments without a customer are omitted. */
   | "customer"
-  /** And by the organization, of the platform alone. */
+  /** The same payments by organization; platform figures only. */
   | "organization";
 
 export type Grain = "hour" | "day";
 
-/** Whose figures are those of all organizations together. */
+/** The owner of figures across all organizations. */
 export const platformScope = "platform";
 
-/** Every amount of the figures is counted in this many decimals, since networks count one token in different units. */
+/** Number of decimals of all amounts in figures, because networks use different units for the same token. */
 export const figureDecimals = 36;
 
-/** What changed and is not in the sums yet: written with the change itself, and deleted by the one who adds it up. */
+/** Changes not yet added to the sums: written in the transaction of the change, deleted when summed. */
 export const figureChanges = table(
   "figure_changes",
   {
@@ -32,27 +32,27 @@ export const figureChanges = table(
     happenedAt: time(),
     currency: text(),
     subject: text(),
-    /** 1: it is one more; -1: it is not there any more. The amount has the same sign. */
+    /** 1 for an added item, -1 for a removed one; also the sign of the amount. */
     sign: integer(),
     amount: amount(),
   },
   { primaryKey: ["organizationId", "id"] },
 );
 
-/** The sums of changes by hour and by day, both in UTC. A sum that is zero has no row. */
+/** Sums of changes by hour and by day, in UTC. A zero sum has no row. */
 export const figures = table(
   "figures",
   {
-    /** An organization, or `platform` for all of them. */
+    /** An organization's id, or `platform` for all organizations. */
     organizationId: text(),
     measure: text<Measure>(),
     grain: text<Grain>(),
     startsAt: time(),
     currency: text(),
     subject: text(),
-    /** Below zero only while what was taken out is added up before what was put in. */
+    /** Negative only while a removal is summed before its addition. */
     items: integer(),
-    /** Of the amount. */
+    /** Sign of the amount. */
     sign: integer(),
     amount: amount(),
   },

@@ -3,7 +3,7 @@ import { queryCheck, type Check } from "../../platform/database/checks.ts";
 export const walletChecks: readonly Check[] = [
   queryCheck({
     name: "wallets.claimed",
-    describe: "An active wallet's address or key is claimed by its own organization.",
+    describe: "The address or key of an active wallet is claimed by its organization.",
     advice: "Archive the wallet with till wallet release, and register it again.",
     sql: `SELECT wallets.id AS "row", COALESCE('It is claimed by ' || claims.organization_id || '.', 'Nobody claims it.') AS fault
       FROM wallets LEFT JOIN wallet_claims AS claims
@@ -14,9 +14,9 @@ export const walletChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "wallets.paid-index",
-    describe: "No address of an extended key was paid before it was given out.",
+    describe: "An extended key's addresses are assigned before they are paid.",
     advice:
-      "Raise next_index of the claim above highest_paid_index before another invoice is issued.",
+      "Raise next_index of the claim above highest_paid_index before issuing another invoice.",
     sql: `SELECT family || ' ' || identity AS "row",
         'Index ' || highest_paid_index || ' was paid and ' || next_index || ' is the next.' AS fault
       FROM wallet_claims WHERE highest_paid_index >= next_index ORDER BY family, identity`,

@@ -7,14 +7,14 @@ import type { Receiver } from "./rules.ts";
 import { advanceIndex, isClaimInUse, lockClaim, type WalletRow } from "./store.ts";
 import { walletClaims } from "./table.ts";
 
-/** The same words whether the address is the organization's own or another's: nothing is told of others. */
+/** Returns the same message whether the organization itself or another one has the address, so it reveals nothing. */
 export function unavailable(): InstanceType<typeof WalletAddressUnavailable> {
   return new WalletAddressUnavailable(
-    "This address or key is registered already and cannot be registered again. Use another; where it is yours and somebody else has it, ask the operator to release it.",
+    "This address or key is already registered. Use another one. If it belongs to you but another organization registered it, ask the operator to release it.",
   );
 }
 
-/** Makes the address or key the organization's within its family, or refuses with 409. */
+/** Claims an address or key for the organization within its address family, or throws 409. */
 export async function claim(
   tx: Tx,
   organizationId: Id<"organization">,
@@ -34,7 +34,8 @@ export async function claim(
   const current = await lockClaim(tx, family, identity);
   if (current === null) throw unavailable();
   if (current.kind === "released") {
-    // Whoever had it before: an extended key goes on where it stood, since its addresses were shown to payers.
+    // A released extended key continues at its index, even for a new owner, because earlier addresses were shown to
+    // payers.
     await tx.update(walletClaims, { organizationId, kind }, "WHERE family = $1 AND identity = $2", [
       family,
       identity,
@@ -45,7 +46,7 @@ export async function claim(
   return current;
 }
 
-/** Gives the address or key free when no active wallet of the family uses it any more. */
+/** Releases the address or key if no active wallet of the family uses it any more. */
 export async function releaseIfUnused(tx: Tx, wallet: WalletRow): Promise<void> {
   const { family, identity } = wallet;
   if ((await lockClaim(tx, family, identity)) === null) return;
@@ -56,13 +57,13 @@ export async function releaseIfUnused(tx: Tx, wallet: WalletRow): Promise<void> 
   ]);
 }
 
-/** How many indexes in a row may lead to addresses that are wallets of their own. */
+/** Maximum number of consecutive indexes whose addresses are already claimed. */
 const takenInARowMax = 100;
 
 /**
- * Takes the next address of an extended key for one invoice. An index is never given twice, not even where the wallet
- * was archived and registered again, and an address that is or was a wallet of its own is passed over, so that what
- * is paid there is never taken for this invoice's. Null where the wallet was archived meanwhile, or has no address left.
+ * Assigns the next address of an extended key to an invoice. An index is never used twice, even if the wallet was
+ * archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments to them
+ * are never taken for this invoice's. Returns null if the wallet was archived in the meantime or has no address left.
  */
 export async function takeAddress(
   tx: Tx,

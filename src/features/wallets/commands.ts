@@ -7,11 +7,11 @@ const command = commandsOf<WalletService>();
 export const walletCommands = [
   command({
     name: "wallet list",
-    summary: "List an organization's wallets, newest first; archived ones too",
+    summary: "List an organization's wallets, newest first, including archived ones",
     flags: [
       neededOrganization,
-      { flags: "--network <id>", description: "wallets on one network only" },
-      { flags: "--status <status>", description: "active or archived wallets only" },
+      { flags: "--network <id>", description: "only wallets on this network" },
+      { flags: "--status <status>", description: "only wallets with this status: active or archived" },
       ...pageFlags,
     ],
     examples: [
@@ -42,14 +42,14 @@ export const walletCommands = [
       { title: "KIND", value: (wallet) => wallet.kind },
       { title: "ADDRESS", value: (wallet) => wallet.address },
       { title: "STATUS", value: (wallet) => wallet.status },
-      { title: "NEXT", value: (wallet) => wallet.nextIndex },
-      { title: "PAID", value: (wallet) => wallet.highestPaidIndex },
+      { title: "NEXT INDEX", value: (wallet) => wallet.nextIndex },
+      { title: "HIGHEST PAID", value: (wallet) => wallet.highestPaidIndex },
       { title: "CREATED", value: (wallet) => wallet.createdAt },
     ],
   }),
   command({
     name: "wallet release",
-    summary: "Archive a wallet, whosever it is, so that its address can be registered again",
+    summary: "Archive any organization's wallet, so that its address can be registered again",
     arguments: [{ name: "walletId", description: "such as wal_01h…" }],
     examples: [
       "till wallet release wal_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -57,7 +57,7 @@ export const walletCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Release ${call.argument("walletId")}? No new invoice uses it; those that do stay watched until their time is over.`,
+      `Release ${call.argument("walletId")}? New invoices will not use it; existing ones remain watched until they end.`,
     handle: (service, call) =>
       service.release(call.context, call.argument("walletId") as Id<"wallet">),
     async present(wallet) {

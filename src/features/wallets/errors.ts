@@ -8,7 +8,7 @@ export const NetworkNotEnabled = defineProblem({
 export const WalletAddressRefused = defineProblem({
   code: "wallet_address_refused",
   status: 422,
-  title: "The address cannot receive payments for anybody",
+  title: "The address cannot receive payments",
 });
 export const WalletAddressUnavailable = defineProblem({
   code: "wallet_address_unavailable",

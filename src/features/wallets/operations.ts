@@ -30,7 +30,7 @@ export const walletOperations = [
     path: "/organizations/{organizationId}/wallets",
     summary: "Register a public receiving wallet",
     description:
-      "An address, or the extended public key of an account, from which every invoice gets an address of its own. Never a private key or a seed phrase: Till has no use for one and refuses it.",
+      "Either an address, or an account's extended public key, from which every invoice gets its own address. Never send a private key or seed phrase: Till does not need one and refuses it.",
     access: organization("wallets:write"),
     request: { body: CreateWalletRequest },
     response: { status: 201, record: WalletRecord },
@@ -57,7 +57,7 @@ export const walletOperations = [
     path: "/organizations/{organizationId}/wallets/{walletId}/archive",
     summary: "Archive a receiving wallet",
     description:
-      "New invoices no longer use it. Invoices that already do stay watched until their time is over.",
+      "New invoices no longer use it. Invoices that already use it remain watched until they end.",
     access: organization("wallets:write"),
     response: { status: 200, record: WalletRecord },
     errors: [],

@@ -3,7 +3,7 @@ import { pageParameters } from "../../api/list.ts";
 import { datetime, id, line, listRecord, requestRecord, responseRecord } from "../../api/record.ts";
 
 const labelLengthMax = 120;
-/** Longer than any address or key, so that what is pasted by mistake is looked at and answered plainly. */
+/** Longer than any address or key, so that text pasted by mistake gets a specific error. */
 const pastedLengthMax = 2_000;
 
 const walletStatuses = ["active", "archived"] as const;
@@ -17,14 +17,14 @@ export const WalletRecord = responseRecord("Wallet", {
   status: z.enum(walletStatuses),
   nextIndex: z.int().nullable().meta({
     description:
-      "Of an extended key: the index of the address that the next invoice gets. An index is never used twice.",
+      "For an extended key, the index of the next invoice's address. An index is never used twice.",
   }),
   highestPaidIndex: z.int().nullable().meta({
-    description: "Of an extended key: the highest index whose address was paid.",
+    description: "For an extended key, the highest index whose address was paid.",
   }),
   gapWarning: z.boolean().meta({
     description:
-      "More addresses in a row are unpaid than ordinary wallets look through: raise the gap limit of the wallet, or it may not show what comes in.",
+      "True if more consecutive addresses are unpaid than most wallets scan. Raise the gap limit of your wallet, or it may not show incoming payments.",
   }),
   createdAt: datetime(),
   archivedAt: datetime().nullable(),
@@ -32,7 +32,7 @@ export const WalletRecord = responseRecord("Wallet", {
 
 export const WalletListRecord = listRecord("WalletList", WalletRecord);
 
-/** What narrows the list of wallets. */
+/** Filters of the list of wallets. */
 export const walletQuery = {
   ...pageParameters,
   network: z.string().max(40).optional(),
@@ -49,10 +49,10 @@ export const CreateWalletRequest = requestRecord("CreateWalletRequest", {
   label: line(labelLengthMax),
   network: z.string().min(1).max(40),
   address: pasted().optional().meta({
-    description: "A public address of the network. Give this or `xpub`, not both.",
+    description: "A public address on the network. Give either this or `xpub`.",
   }),
   xpub: pasted().optional().meta({
     description:
-      "An account's extended public key, from which every invoice gets an address of its own.",
+      "An account's extended public key, from which every invoice gets its own address.",
   }),
 });

@@ -5,10 +5,10 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { fingerprintForm, parseXpub, xpubIdentity } from "../../platform/chain/xpub.ts";
 import { WalletAddressRefused } from "./errors.ts";
 
-/** How many unpaid addresses in a row ordinary wallets look through before they stop. */
+/** Number of consecutive unpaid addresses that most wallets scan (the BIP 44 gap limit). */
 export const ordinaryGapLimit = 20;
 
-/** Whether an ordinary wallet may miss payments to the next address that is handed out. */
+/** Whether a typical wallet may miss payments to the next assigned address. */
 export function hasWideGap(wallet: {
   readonly nextIndex: number;
   readonly highestPaidIndex: number | null;
@@ -16,7 +16,7 @@ export function hasWideGap(wallet: {
   return wallet.nextIndex - ((wallet.highestPaidIndex ?? -1) + 1) >= ordinaryGapLimit;
 }
 
-/** What a wallet receives at, read from what was pasted. */
+/** A parsed receiving address or extended key. */
 export interface Receiver {
   readonly kind: "address" | "xpub";
   readonly identity: string;
@@ -26,8 +26,8 @@ export interface Receiver {
 }
 
 /**
- * Reads the one of `address` and `xpub` that was given. What is malformed, mistyped or secret is a 400 that names the
- * field and never repeats the text; an address at which money would be lost is a 422.
+ * Parses whichever of `address` and `xpub` was given. A malformed, mistyped or secret value is a 400 that names the
+ * field and never repeats the text; an address where funds would be lost is a 422.
  */
 export function readReceiver(
   network: Network,
@@ -37,7 +37,7 @@ export function readReceiver(
   const { address, xpub } = given;
   if (address !== undefined && xpub === undefined) return readAddress(network, networks, address);
   if (xpub !== undefined && address === undefined) return readXpub(xpub);
-  const message = "give exactly one of address and xpub";
+  const message = "give either address or xpub";
   throw invalidFields(
     ["/address", "/xpub"].map((pointer) => ({ pointer, code: "one_of", message })),
   );
@@ -54,7 +54,7 @@ function readAddress(network: Network, networks: Iterable<Network>, text: string
     const token = tokens.find(({ contract }) => contract === address);
     if (token === undefined) continue;
     throw new WalletAddressRefused(
-      `This is the contract of ${token.symbol} on ${title}: money sent to it is lost. Give your own address.`,
+      `This is the contract of ${token.symbol} on ${title}; funds sent to it are lost. Give your own address.`,
     );
   }
   const shownAddress = formatAddress(network.addressForm, address);

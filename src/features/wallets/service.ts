@@ -23,7 +23,7 @@ import { wallets } from "./table.ts";
 export interface WalletInput {
   readonly label: string;
   readonly network: string;
-  /** One of the two. */
+  /** Exactly one of `address` and `xpub`. */
   readonly address?: string | undefined;
   readonly xpub?: string | undefined;
 }
@@ -34,19 +34,22 @@ export interface WalletService {
     query: WalletFilters & PageQuery,
   ): Promise<Page<WalletView>>;
   get(organizationId: Id<"organization">, walletId: Id<"wallet">): Promise<WalletView>;
-  /** Registers a wallet. An address or key that is active on the network, or another's in its family, is a 409. */
+  /**
+   * Registers a wallet. 409 if the address or key is already active on the network, or belongs to another organization
+   * in its family.
+   */
   create(
     context: WriteContext,
     organizationId: Id<"organization">,
     input: WalletInput,
   ): Promise<WalletView>;
-  /** Takes a wallet out of use; what invoices ask payers to pay there stays watched. Again changes nothing. */
+  /** Archives a wallet. Open payment requests to it remain watched. Repeating has no effect. */
   archive(
     context: WriteContext,
     organizationId: Id<"organization">,
     walletId: Id<"wallet">,
   ): Promise<WalletView>;
-  /** The operator's archiving, whosever the wallet is: it frees a disputed address for its owner. */
+  /** Archives a wallet of any organization on behalf of the operator, to free a disputed address for its owner. */
   release(context: WriteContext, walletId: Id<"wallet">): Promise<WalletView>;
 }
 

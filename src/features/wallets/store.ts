@@ -18,7 +18,7 @@ import { walletClaims, wallets } from "./table.ts";
 export type WalletRow = RowOf<typeof wallets>;
 export type ClaimRow = RowOf<typeof walletClaims>;
 
-/** A wallet with what its claim counts. */
+/** A wallet with the counters of its claim. */
 export interface WalletView extends WalletRow {
   readonly nextIndex: number;
   readonly highestPaidIndex: number | null;
@@ -48,7 +48,7 @@ export async function findWallet(
   return view ?? null;
 }
 
-/** Whether a wallet is active; then it is not archived before the transaction ends. */
+/** Whether a wallet is active; if so, it cannot be archived before the transaction ends. */
 export async function keepActive(tx: Tx, walletId: Id<"wallet">): Promise<boolean> {
   const active = await tx.all(
     `SELECT 1 AS found FROM wallets WHERE id = $1 AND status = 'active'${sharedLock[tx.dialect]}`,
@@ -62,7 +62,7 @@ export interface WalletFilters {
   readonly status?: "active" | "archived" | undefined;
 }
 
-/** A page of wallets, newest first. */
+/** Returns a page of wallets, newest first. */
 export function listWallets(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -81,10 +81,10 @@ export function listWallets(
   return findViews(reader, rest, values);
 }
 
-/** How many of an organization's wallets its reviewers are shown. */
+/** Maximum number of an organization's wallets shown to reviewers. */
 const shownWalletsMax = 100;
 
-/** An organization's newest wallets, archived ones too. */
+/** Returns an organization's newest wallets, including archived ones. */
 export function walletsOf(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -96,12 +96,12 @@ export function walletsOf(
   );
 }
 
-/** How many wallets of one network an invoice is offered. */
+/** Maximum number of wallets per network that an invoice tries. */
 const receivingWalletsMax = 50;
 
 /**
- * The organization's active wallets of a network, in the order in which invoices try them: extended keys first, which
- * have an address for every invoice, then the newest.
+ * Returns the organization's active wallets on a network in the order in which invoices try them: extended keys first,
+ * because they have an address for every invoice, then the newest.
  */
 export function receivingWallets(
   reader: Reader,
@@ -116,7 +116,7 @@ export function receivingWallets(
   );
 }
 
-/** The addresses of active wallets of a network, in their order; an extended key's are not among them. */
+/** Returns the addresses of active wallets on a network in ascending order, without those of extended keys. */
 export async function activeAddresses(
   reader: Reader,
   network: string,
@@ -130,7 +130,7 @@ export async function activeAddresses(
   return rows.map(({ address }) => address);
 }
 
-/** Those of these addresses that active wallets of the network have. */
+/** Returns those of the given addresses that belong to active wallets on the network. */
 export async function activeAmong(
   reader: Reader,
   network: string,
@@ -145,7 +145,7 @@ export async function activeAmong(
   return rows.map(({ address }) => address);
 }
 
-/** When the active wallets that have these addresses were added, in milliseconds, by address. */
+/** Returns the creation times of active wallets with these addresses, by address. */
 export async function activeSince(
   reader: Reader,
   network: string,
@@ -161,8 +161,8 @@ export async function activeSince(
 }
 
 /**
- * Whose addresses of a family these are: of a wallet, or of one that was derived from a wallet's key; where a wallet was
- * released, whoever had it last. What is registered to nobody is not in the answer.
+ * Returns the owners of addresses in a family, whether registered or derived from a wallet's key. A released address
+ * belongs to its last owner. Unregistered addresses are omitted.
  */
 export async function addressOwners(
   reader: Reader,
@@ -182,7 +182,9 @@ export function lockClaim(tx: Tx, family: string, identity: string): Promise<Cla
   return tx.lockOne(walletClaims, "WHERE family = $1 AND identity = $2", [family, identity]);
 }
 
-/** Counts an extended key's index up and gives the one that nobody else gets; null without such a key. */
+/**
+ * Reserves and returns the next index of an extended key, unique to the caller; null if there is no such active key.
+ */
 export async function advanceIndex(
   tx: Tx,
   family: string,
@@ -196,7 +198,7 @@ export async function advanceIndex(
   return counted === undefined ? null : counted.nextIndex - 1;
 }
 
-/** Notes the highest index of a wallet's key that was paid. */
+/** Records the highest paid index of wallets' extended keys. */
 export async function raisePaidIndexes(
   tx: Tx,
   indexes: ReadonlyMap<Id<"wallet">, number>,
@@ -216,7 +218,7 @@ export async function raisePaidIndexes(
   );
 }
 
-/** Whether an active wallet still receives at the claim's address or key. */
+/** Whether an active wallet still uses the claim's address or key. */
 export async function isClaimInUse(tx: Tx, family: string, identity: string): Promise<boolean> {
   const found = await tx.all(
     `SELECT 1 AS found FROM wallets WHERE family = $1 AND identity = $2 AND status = 'active' LIMIT 1`,
@@ -225,7 +227,7 @@ export async function isClaimInUse(tx: Tx, family: string, identity: string): Pr
   return found.length > 0;
 }
 
-/** The wallets of an organization with an address, in the network's form; archived ones too. */
+/** Returns an organization's wallets with an address in the network's notation, including archived ones. */
 export async function walletsAt(
   reader: Reader,
   organizationId: Id<"organization">,

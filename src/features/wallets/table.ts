@@ -1,7 +1,10 @@
 import type { Id } from "../../kernel/id.ts";
 import { integer, table, text, time } from "../../platform/database/index.ts";
 
-/** Where an organization is paid on one network. Public: an address, or a key that addresses are derived from. */
+/**
+ * Receiving wallets of organizations, one network each. Public data only: an address, or an extended key from which
+ * addresses are derived.
+ */
 export const wallets = table(
   "wallets",
   {
@@ -9,16 +12,16 @@ export const wallets = table(
     organizationId: text<Id<"organization">>(),
     label: text(),
     network: text(),
-    /** Networks of one family share their addresses, and with them their claims. */
+    /** Networks of one family share addresses, and therefore claims. */
     family: text(),
     kind: text<"address" | "xpub">(),
-    /** What makes two wallets the same one: the canonical address, or a hash over the extended key. */
+    /** Identifies equal wallets: the canonical address, or a hash of the extended key. */
     identity: text(),
     /** Null for an extended key. */
     address: text().nullable(),
     /** Null for an address. */
     xpub: text().nullable(),
-    /** As people know it: the address in the network's form, or the key's fingerprint. */
+    /** The address in the network's notation, or the key's fingerprint. */
     shownAddress: text(),
     status: text<"active" | "archived">(),
     createdAt: time(),
@@ -44,8 +47,8 @@ export const wallets = table(
 );
 
 /**
- * Whose an address or an extended key is within an address family. A claim outlives its wallet: `released` lets anybody
- * register the address again, but no extended key hands it out to a payer as a fresh one.
+ * Ownership of addresses and extended keys within an address family. A claim outlives its wallet: a `released` address
+ * can be registered again, but no extended key assigns it to an invoice as a fresh address.
  */
 export const walletClaims = table(
   "wallet_claims",
@@ -54,7 +57,7 @@ export const walletClaims = table(
     identity: text(),
     organizationId: text<Id<"organization">>(),
     kind: text<"address" | "xpub" | "derived" | "released">(),
-    /** Of an extended key: the index that the next invoice gets, whichever network it is on. */
+    /** Index of an extended key's next address, across the networks of the family. */
     nextIndex: integer(),
     highestPaidIndex: integer().nullable(),
   },

@@ -5,7 +5,7 @@ import { openSecrets } from "./secret.ts";
 import type { Lane } from "./claims.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
 
-/** An attempt that has ended. */
+/** A completed attempt. */
 export interface Attempt {
   readonly delivery: DeliveryRow;
   readonly startedAt: Instant;
@@ -13,7 +13,7 @@ export interface Attempt {
   readonly result: OutboundResult;
 }
 
-/** Signs a claimed delivery for this moment and sends it. */
+/** Signs a claimed delivery for the current time and sends it. */
 export async function sendAttempt(parts: {
   readonly clock: Clock;
   readonly sender: Sender;

@@ -4,7 +4,7 @@ import { queryCheck, type Check } from "../../platform/database/checks.ts";
 export const webhookChecks: readonly Check[] = [
   queryCheck({
     name: "webhooks.delivery-due",
-    describe: "A delivery is due exactly while it is not over.",
+    describe: "A delivery has a due time if and only if it is not completed.",
     advice: "Replay the delivery with till webhook replay.",
     sql: `SELECT id AS "row", 'It is ' || status || ' and ' ||
         CASE WHEN due_at IS NULL THEN 'never due.' ELSE 'still due.' END AS fault
@@ -15,8 +15,8 @@ export const webhookChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "webhooks.sequence",
-    describe: "No delivery has a number above the last that its endpoint has given.",
-    advice: "Raise the endpoint's last_sequence to the number.",
+    describe: "No delivery has a sequence number above its endpoint's last one.",
+    advice: "Raise the endpoint's last_sequence to this number.",
     sql: `SELECT webhook_deliveries.id AS "row",
         'Its number is ' || sequence || ' and the last is ' || last_sequence || '.' AS fault
       FROM webhook_deliveries JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id
@@ -25,10 +25,10 @@ export const webhookChecks: readonly Check[] = [
   queryCheck({
     name: "webhooks.every-event",
     describe:
-      "Every event of the last day that was passed on has a delivery to each endpoint but the one it is about.",
-    advice: "The event was taken from an endpoint: tell its receiver to read what it names.",
-    // What an endpoint asked for before it was changed is not known any more. It is never told of itself, nor of the
-    // test of another.
+      "Every relayed event of the last day has a delivery to each subscribed endpoint, except the one that it is about.",
+    advice: "The endpoint missed this event. Tell its owner to fetch the object that the event names.",
+    // Subscriptions before an endpoint's last change are unknown, so only later events are checked. Endpoints get no
+    // events about themselves or tests of others.
     sql: `SELECT events.id AS "row", 'It has no delivery to ' || webhook_endpoints.id || '.' AS fault
       FROM events JOIN webhook_endpoints ON webhook_endpoints.organization_id = events.organization_id
         AND webhook_endpoints.created_at <= events.occurred_at

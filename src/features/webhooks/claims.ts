@@ -6,21 +6,21 @@ import type { DeliveryRow } from "./delivery-store.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
 import { webhookDeliveries } from "./table.ts";
 
-/** An endpoint with deliveries that are not over, and what sending to it takes. */
+/** An endpoint with pending deliveries, and everything needed to send to it. */
 export interface Lane extends Pick<
   EndpointRow,
   "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status" | "failingSince"
 > {
   readonly endpointId: Id<"webhookEndpoint">;
-  /** When the first of them is due. */
+  /** Due time of the first pending delivery. */
   readonly dueAt: Instant;
-  /** How often that one was attempted. */
+  /** Number of attempts of that delivery. */
   readonly attempts: number;
 }
 
 /**
- * Every endpoint with deliveries that are not over. It hops over the index from endpoint to endpoint, so that it costs
- * the same however many deliveries one of them has.
+ * Returns every endpoint with pending deliveries. It skips through the index from endpoint to endpoint, so the cost
+ * does not depend on the number of deliveries per endpoint.
  */
 export function findLanes(reader: Reader): Promise<Lane[]> {
   const first = `FROM webhook_deliveries d
@@ -41,9 +41,9 @@ export function findLanes(reader: Reader): Promise<Lane[]> {
   );
 }
 
-/** The first due of each endpoint that is asked for, as many as it is asked for: `given.value` is [endpoint, number]. */
+/** SQL that selects the first due deliveries of each requested endpoint: `given.value` is [endpoint, number]. */
 const takenFrom: Readonly<Record<Dialect, (laneMax: number) => string>> = {
-  // A LIMIT there cannot name a column.
+  // In SQLite, this LIMIT cannot refer to a column.
   sqlite: (laneMax) => `json_each($1) AS given JOIN webhook_deliveries AS due ON due.id IN (
       SELECT first.id FROM (
         SELECT d.id AS id, ROW_NUMBER() OVER (ORDER BY d.due_at, d.id) AS place FROM (
@@ -60,15 +60,18 @@ const takenFrom: Readonly<Record<Dialect, (laneMax: number) => string>> = {
     ) AS due`,
 };
 
-/** PostgreSQL takes the number of rows for a large one and would read the whole table: an array is looked up by key. */
+/**
+ * SQL for the selected ids. For PostgreSQL an array, because with a subquery it overestimates the rows and scans the
+ * table.
+ */
 const amongTaken: Readonly<Record<Dialect, string>> = {
   sqlite: "IN (SELECT taken.id FROM taken)",
   postgres: "= ANY (ARRAY(SELECT taken.id FROM taken))",
 };
 
 /**
- * Takes due deliveries of the endpoints, as many of each as `wanted` says, at most `laneMax`. Until the lease ends
- * nobody else takes them; then anybody may. What another process is just taking is passed over.
+ * Claims due deliveries: for each endpoint the number in `wanted`, at most `laneMax`. Until the lease ends, no one else
+ * can claim them. Deliveries that another process is claiming now are skipped.
  */
 export async function claimDue(
   tx: Tx,
@@ -90,7 +93,7 @@ export async function claimDue(
   return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-/** Makes every claimed delivery due now; gives how many there were. Whoever claimed it is fenced off by its token. */
+/** Ends all leases and returns their number. The tokens fence off the previous holders' results. */
 export function endClaims(tx: Tx, now: Instant): Promise<number> {
   return tx.run(
     "UPDATE webhook_deliveries SET due_at = $1 WHERE due_at > $1 AND status = 'in_progress'",
@@ -98,7 +101,7 @@ export function endClaims(tx: Tx, now: Instant): Promise<number> {
   );
 }
 
-/** A claimed delivery as it stands after its attempt. */
+/** State of a claimed delivery after its attempt. */
 export type SettledDelivery = Pick<
   DeliveryRow,
   | "id"
@@ -112,7 +115,7 @@ export type SettledDelivery = Pick<
   | "completedAt"
 >;
 
-/** Those of the claimed deliveries that no other claim has taken meanwhile. */
+/** Returns the claimed deliveries that were not claimed again in the meantime. */
 export async function findStillHeld(
   reader: Reader,
   claimed: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
@@ -127,8 +130,8 @@ export async function findStillHeld(
 }
 
 /**
- * Writes outcomes down and gives the ids of those that counted: an outcome whose lease has passed to another claim
- * changes nothing.
+ * Stores results and returns the ids of the deliveries that were updated. A result whose lease has passed to another
+ * claim changes nothing.
  */
 export async function settleDeliveries(
   tx: Tx,
@@ -164,12 +167,12 @@ export async function settleDeliveries(
   return new Set(counted.map(({ id }) => id));
 }
 
-/** Deliveries that one statement gives up. */
+/** Maximum number of deliveries that one statement gives up. */
 export const givenUpMax = 500;
 
 /**
- * Moves deliveries of an endpoint that nobody holds to the dead letters: all of them, or those made before a time.
- * Gives how many, at most `givenUpMax`: then there may be more.
+ * Moves unclaimed deliveries of an endpoint to the dead letters: all of them, or those created before a time. Returns
+ * their number, at most `givenUpMax`; then there may be more.
  */
 export async function giveUp(
   tx: Tx,

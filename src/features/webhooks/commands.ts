@@ -4,13 +4,13 @@ import type { WebhookService } from "./service.ts";
 
 const command = commandsOf<WebhookService>();
 
-/** Characters of an answer that people see. */
+/** Maximum number of response characters shown in the table. */
 const shownLength = 60;
 
 export const webhookCommands = [
   command({
     name: "webhook show",
-    summary: "Show a delivery with its payload and attempts, whosever it is",
+    summary: "Show a delivery of any organization with its payload and attempts",
     arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
     examples: [
       "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -29,9 +29,9 @@ export const webhookCommands = [
       { title: "Status", value: (one) => one.status },
       { title: "Attempts", value: (one) => one.attempts },
       { title: "Next attempt", value: (one) => one.nextAttemptAt },
-      { title: "Last answer", value: (one) => one.responseStatus },
+      { title: "Last response", value: (one) => one.responseStatus },
       { title: "Last error", value: (one) => one.lastError },
-      { title: "Repeats", value: (one) => one.replayOf },
+      { title: "Replay of", value: (one) => one.replayOf },
       { title: "Created", value: (one) => one.createdAt },
       { title: "Completed", value: (one) => one.completedAt },
       { title: "Payload", value: (one) => JSON.stringify(one.payload) },
@@ -43,19 +43,19 @@ export const webhookCommands = [
         columns: [
           { title: "ATTEMPT", value: (attempt) => attempt.number },
           { title: "STARTED", value: (attempt) => attempt.startedAt },
-          { title: "TOOK MS", value: (attempt) => attempt.durationMs },
+          { title: "DURATION MS", value: (attempt) => attempt.durationMs },
           {
-            title: "ANSWER",
+            title: "RESPONSE",
             value: (attempt) => attempt.responseStatus ?? attempt.errorKind ?? null,
           },
         ],
       }),
     ],
-    next: (one) => `till webhook attempts ${one.id}, to see what its receiver answered`,
+    next: (one) => `till webhook attempts ${one.id} shows the receiver's responses`,
   }),
   command({
     name: "webhook attempts",
-    summary: "What became of each attempt at a delivery, with the beginning of the answer",
+    summary: "List the attempts of a delivery with the beginning of each response",
     arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
     examples: [
       "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -71,11 +71,11 @@ export const webhookCommands = [
     columns: [
       { title: "ATTEMPT", value: (one) => one.number },
       { title: "STARTED", value: (one) => one.startedAt },
-      { title: "TOOK MS", value: (one) => one.durationMs },
-      { title: "ANSWER", value: (one) => one.responseStatus ?? one.errorKind },
+      { title: "DURATION MS", value: (one) => one.durationMs },
+      { title: "RESPONSE", value: (one) => one.responseStatus ?? one.errorKind },
       {
         title: "BODY",
-        // One line of it; --json has the 4 KiB that are kept.
+        // Shortened to one line; --json prints the stored 4 KiB.
         value: (one) => one.bodyExcerpt?.replaceAll(/\s+/g, " ").slice(0, shownLength) ?? null,
       },
     ],
@@ -83,14 +83,14 @@ export const webhookCommands = [
   }),
   command({
     name: "webhook replay",
-    summary: "Send a delivery that is over once more, whosever it is",
+    summary: "Send a completed delivery of any organization again",
     arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
     examples: [
       "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    confirm: (call) => `Send ${call.argument("delivery")} to its receiver once more?`,
+    confirm: (call) => `Send ${call.argument("delivery")} to its receiver again?`,
     handle: (service, call) =>
       service.replay(call.context, call.argument("delivery") as Id<"webhookDelivery">),
     async present(delivery) {
@@ -98,11 +98,11 @@ export const webhookCommands = [
     },
     columns: [
       { title: "Delivery", value: (one) => one.id },
-      { title: "Repeats", value: (one) => one.replayOf },
+      { title: "Replay of", value: (one) => one.replayOf },
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
       { title: "Endpoint", value: (one) => one.webhookEndpointId },
       { title: "Status", value: (one) => one.status },
     ],
-    next: () => "till webhook deliveries, to see what becomes of it where a server runs",
+    next: () => "till webhook deliveries shows the result, if a server is running",
   }),
 ];

@@ -22,27 +22,27 @@ import { isSuccess, isThrottled } from "./rules.ts";
 import { claimDue, endClaims, findLanes, giveUp, givenUpMax, type Lane } from "./claims.ts";
 import type { DeliveryRow } from "./delivery-store.ts";
 
-/** Requests under way at once in this process. */
+/** Maximum number of concurrent requests in this process. */
 const concurrencyMax = 64;
-/** Those of them that are kept for first attempts at endpoints that answer: they never wait for what is tried again. */
+/** Slots reserved for first attempts at healthy endpoints, so that they never wait for retries. */
 const reservedForFirst = 16;
 const troubledMax = concurrencyMax - reservedForFirst;
-/** Deliveries claimed and not yet recorded: what a process that is killed sends again, at most. */
+/** Maximum number of claimed but unrecorded deliveries, which are sent again if the process is killed. */
 const heldMax = 4 * concurrencyMax;
-/** Deliveries that one claim takes. */
+/** Maximum number of deliveries per claim. */
 const claimMax = 32;
-/** Outcomes that one transaction records. */
+/** Maximum number of results recorded in one transaction. */
 const recordMax = 64;
-/** More than four times what an attempt may take: an outcome that comes later was not waited for. */
+/** More than four times the maximum duration of an attempt; later results are ignored. */
 const leaseLife = 60 * second;
-/** How often it looks without a nudge: what is tried again becomes due by itself. */
+/** Poll interval without a nudge, in milliseconds: retries become due with time. */
 const everyMs = 1 * second;
 /**
- * How long a stop waits for requests that are under way: less than supervisors leave a program before they kill it. A
- * receiver that takes longer is told again.
+ * How long a stop waits for open requests: less than the time after which supervisors kill a process. Deliveries of
+ * slower receivers are sent again.
  */
 const drainPatience = 5 * second;
-/** Endpoints whose health is remembered before what is too old is forgotten. */
+/** Number of endpoints with cached health at which outdated entries are removed. */
 const rememberedMax = 1_000;
 
 export interface DelivererDependencies {
@@ -52,12 +52,12 @@ export interface DelivererDependencies {
   readonly randomBytes: RandomBytes;
   readonly sender: Sender;
   readonly endpointWriter: EndpointWriter;
-  /** The key that webhook secrets are sealed with. */
+  /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   readonly context: WriteContext;
-  /** Requests that each endpoint is sent in a second by this process; 0: without a limit. */
+  /** Maximum number of requests per second and endpoint from this process; 0 for no limit. */
   readonly perSecond: number;
-  /** Wakes this worker: there is room again. */
+  /** Wakes this worker when there is room again. */
   readonly nudge: () => void;
   readonly logger: Logger;
   readonly metrics: Pick<Counts, "deliveryAttempted">;
@@ -65,22 +65,23 @@ export interface DelivererDependencies {
 
 export interface Deliverer extends Worker {
   /**
-   * Makes what a dead process had claimed due at once: for a process that is the only one on its store, which need not
-   * wait for the end of the leases.
+   * Makes deliveries claimed by a dead process due immediately. Only for the sole process of a store, which need not
+   * wait for the leases to expire.
    */
   reclaim(): Promise<void>;
-  /** Resolves when nothing is under way and every outcome is recorded. */
+  /** Resolves when no request is open and every result is recorded. */
   settled(): Promise<void>;
   /**
-   * Starts nothing more, waits for what is under way, five seconds unless told, and gives back what was not finished.
+   * Starts nothing new, waits for open requests (five seconds by default), and returns unfinished deliveries to the
+   * queue.
    */
   close(patienceMs?: number): Promise<void>;
 }
 
-/** What of an endpoint's is under way. */
+/** Open requests of an endpoint. */
 interface UnderWay {
   readonly count: number;
-  /** Those of them that were attempted before. */
+  /** Those that are retries. */
   readonly retries: number;
 }
 
@@ -91,9 +92,9 @@ function demandOf({ endpointId, dueAt, attempts, failingSince }: Lane) {
 }
 
 /**
- * Sends deliveries that are due. A run claims what there is room for and starts it; it waits for no receiver, so a
- * silent one holds up nothing but its own few requests. Outcomes are recorded together as they come. Whatever is lost
- * on the way, a process with them, is due again when its lease ends: each delivery arrives at least once.
+ * Creates the worker that sends due deliveries. A run claims and starts as many as there is room for, without waiting
+ * for receivers, so a silent receiver blocks only its own few requests. Results are recorded in batches. Anything lost,
+ * even with the process, is due again when its lease expires: each delivery is sent at least once.
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
   const { db, clock, ids, sender, context, nudge, logger } = deps;
@@ -102,11 +103,11 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   /** Claimed and not yet recorded, by endpoint. */
   const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
   const ended: Attempt[] = [];
-  /** Requests that are under way. An outcome that waits to be recorded holds up no request to another endpoint. */
+  /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
   let sending = 0;
-  /** Deliveries that are claimed and not yet recorded. */
+  /** Number of claimed and not yet recorded deliveries. */
   let held = 0;
-  /** The last look left behind what was due, for want of room. */
+  /** True if the last run left due deliveries for lack of room. */
   let isWaitingForRoom = false;
   let recording: Promise<void> | null = null;
   let pacing: NodeJS.Timeout | undefined;
@@ -148,7 +149,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     return wanted;
   }
 
-  /** Claims and starts what there is room for; gives how many. */
+  /** Claims and starts as many deliveries as there is room for; returns their number. */
   async function startDue(lanes: readonly Lane[]): Promise<number> {
     const now = clock.now();
     const wanted = roomFor(lanes, now);
@@ -171,7 +172,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     return claimed.length;
   }
 
-  /** An endpoint that has used up what its pace allows may have the next before the next look. */
+  /** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
   function wakeForPace(lanes: readonly Lane[], now: Instant): void {
     const isPaced = lanes.some(
       ({ status, dueAt, endpointId }) =>
@@ -199,7 +200,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
       },
       (error: unknown) => {
         sending -= 1;
-        // Its lease ends by itself, and it is tried again.
+        // Its lease expires, and it is sent again.
         logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
         release(delivery);
       },
@@ -213,7 +214,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     waiters = [];
   }
 
-  /** Records what has ended, and what ends meanwhile: one transaction for all that wait. */
+  /** Records results in batches, including those that arrive in the meantime. */
   async function recordEnded(): Promise<void> {
     while (ended.length > 0) {
       const batch = ended.splice(0, recordMax);
@@ -221,10 +222,10 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
       try {
         await recordAttempts(deps, { attempts: batch, postponed, isClosing });
       } catch (error) {
-        // Nothing is lost: the leases end, and the deliveries are attempted again.
+        // Nothing is lost: the leases expire, and the deliveries are attempted again.
         logger.error(
           { err: error, deliveries: batch.length },
-          "webhook outcomes were not recorded",
+          "webhook results were not recorded",
         );
       }
       for (const { delivery } of batch) release(delivery);
@@ -233,7 +234,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     recording = null;
   }
 
-  /** Notes how the endpoints did; gives those that were just postponed, or postponed further. */
+  /** Updates the endpoints' health; returns those whose postponement has just started or been extended. */
   function learn(attempts: readonly Attempt[]): Set<Id<"webhookEndpoint">> {
     const postponed = new Set<Id<"webhookEndpoint">>();
     for (const { delivery, result, endedAt } of attempts) {
@@ -258,7 +259,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     }
   }
 
-  /** What waits for endpoints that were disabled becomes dead letters; gives whether there is more. */
+  /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
   async function clearDisabled(lanes: readonly Lane[]): Promise<boolean> {
     const disabled = lanes.find((lane) => lane.status === "disabled");
     if (disabled === undefined) return false;

@@ -6,16 +6,16 @@ import type { DeliveryStatus } from "./status.ts";
 import { webhookDeliveries, type webhookAttempts } from "./table.ts";
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;
-/** A delivery with what is sent and the attempts whose outcome is known. */
+/** A delivery with its payload and its completed attempts. */
 export interface DeliveryDetail {
   readonly delivery: DeliveryRow;
   readonly attempts: readonly RowOf<typeof webhookAttempts>[];
 }
 
-/** A delivery without its body, as lists read it. */
+/** A delivery without its body, as used by lists. */
 export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
 
-/** A bound JSON object, `$1`, to update from: its names as `key`, its numbers as `value`. */
+/** SQL for a bound JSON object `$1`: names as `key`, numbers as `value`. */
 const givenNumbers: Readonly<Record<Dialect, string>> = {
   sqlite: "json_each($1) AS given",
   postgres: "json_each_text(CAST($1 AS json)) AS given",
@@ -27,14 +27,14 @@ export interface DeliveryFilters {
   readonly eventType?: string | undefined;
 }
 
-/** What follows `FROM` may be any page of them. */
+/** SELECT of delivery views; callers append a condition and a page. */
 export const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "endpointId", event_id AS "eventId",
     event_type AS "eventType", status, attempts, due_at AS "dueAt", last_attempt_at AS "lastAttemptAt",
     response_status AS "responseStatus", last_error AS "lastError", replay_of AS "replayOf",
     created_at AS "createdAt", completed_at AS "completedAt"
   FROM webhook_deliveries`;
 
-/** A page of deliveries, newest first. */
+/** Returns a page of deliveries, newest first. */
 export function listDeliveries(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -61,7 +61,7 @@ export function findDelivery(
   ]);
 }
 
-/** Whose a delivery is; null where there is none. */
+/** Returns the organization of a delivery; null if the delivery does not exist. */
 export async function ownerOfDelivery(
   reader: Reader,
   deliveryId: Id<"webhookDelivery">,
@@ -73,7 +73,7 @@ export async function ownerOfDelivery(
   return found?.organizationId ?? null;
 }
 
-/** Whether an attempt of an event at an endpoint is still to come or under way. */
+/** Whether an event has a pending or running delivery to an endpoint. */
 export async function isInFlight(
   reader: Reader,
   endpointId: Id<"webhookEndpoint">,
@@ -91,7 +91,7 @@ export async function isInFlight(
   return found.length > 0;
 }
 
-/** Adds an event's deliveries and notes the last number that each endpoint was given. */
+/** Inserts an event's deliveries and updates the endpoints' last sequence numbers. */
 export async function addDeliveries(
   tx: Tx,
   deliveries: readonly DeliveryRow[],

@@ -12,7 +12,7 @@ export interface EndpointFilters {
   readonly status?: EndpointStatus | undefined;
 }
 
-/** A page of endpoints, newest first. */
+/** Returns a page of endpoints, newest first. */
 export function listEndpoints(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -59,7 +59,7 @@ export async function countEnabledEndpoints(
   return counted?.total ?? 0;
 }
 
-/** The endpoints that events of these organizations go to, locked, so that their numbers stay without gaps. */
+/** Locks and returns the enabled endpoints of these organizations; the lock keeps sequence numbers without gaps. */
 export function lockEnabledEndpoints(
   tx: Tx,
   organizationIds: readonly string[],
@@ -71,7 +71,7 @@ export function lockEnabledEndpoints(
   );
 }
 
-/** Endpoints that answer again: what was kept of their failures is forgotten. */
+/** Clears the failure state of endpoints that respond again. */
 export async function forgiveEndpoints(
   tx: Tx,
   endpointIds: readonly Id<"webhookEndpoint">[],
@@ -83,7 +83,7 @@ export async function forgiveEndpoints(
   );
 }
 
-/** Endpoints by their ids, locked in the order in which everybody locks them. */
+/** Locks endpoints by id, in the common lock order. */
 export function lockEndpoints(
   tx: Tx,
   endpointIds: readonly Id<"webhookEndpoint">[],

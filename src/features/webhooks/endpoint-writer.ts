@@ -7,11 +7,11 @@ import { presentEndpoint } from "./present.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
 import { webhookEndpoints } from "./table.ts";
 
-/** Makes the changes of an endpoint that callers and the deliverer share. */
+/** Changes to an endpoint that the API and the deliverer share. */
 export interface EndpointWriter {
   /**
-   * Writes a change of an endpoint that was locked, with its audit entry. One that disables it is told to the
-   * organization's other endpoints, and the deliverer then moves what waits for it to the dead letters.
+   * Changes a locked endpoint and writes the audit entry. If it disables the endpoint, the organization's other
+   * endpoints are notified, and the deliverer moves its pending deliveries to the dead letters.
    */
   save(
     tx: Tx,
@@ -20,8 +20,8 @@ export interface EndpointWriter {
     changes: Partial<EndpointRow>,
   ): Promise<EndpointRow>;
   /**
-   * Notes that every attempt at an endpoint that was locked has failed of late. In time the organization's other
-   * endpoints are told, and at the end it is disabled.
+   * Records failed attempts at a locked endpoint. After some time the organization's other endpoints are notified, and
+   * finally it is disabled.
    */
   fail(tx: Tx, current: EndpointRow, failures: Failures): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function makeEndpointWriter(deps: {
     async save(tx, at, current, changes) {
       const changed = difference(current, changes);
       if (Object.keys(changed).length === 0) return current;
-      // What failed before says nothing of another receiver, nor of one that was looked after.
+      // Earlier failures say nothing about a new URL or a receiver that was just enabled again.
       const isAnew = changed["url"] !== undefined || changed["status"] !== undefined;
       const set = {
         ...(isAnew ? notFailing : {}),
@@ -72,12 +72,12 @@ export function makeEndpointWriter(deps: {
         const since = toIso(state.failingSince ?? now);
         await writer.save(tx, now, current, {
           status: "disabled",
-          disabledReason: `Every attempt has failed since ${since}. Mend the receiver, then enable the endpoint and replay.`,
+          disabledReason: `Every attempt has failed since ${since}. Fix the receiver, then enable the endpoint and replay the deliveries.`,
         });
         return;
       }
       if (isSame(current, state)) return;
-      // A notice tells of the endpoint as it is now: later than what was told of it before.
+      // The notice describes the current endpoint, so its version must be higher than that of earlier events.
       const version = isNotice ? current.version + 1 : current.version;
       await tx.update(webhookEndpoints, { ...state, version }, "WHERE id = $1", [current.id]);
       if (!isNotice) return;

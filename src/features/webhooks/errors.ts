@@ -3,12 +3,12 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const WebhookUrlRefused = defineProblem({
   code: "webhook_url_refused",
   status: 422,
-  title: "This server does not send webhooks to this address",
+  title: "Webhooks to this address are not allowed",
 });
 export const WebhookEndpointLimit = defineProblem({
   code: "webhook_endpoint_limit",
   status: 409,
-  title: "The organization has as many enabled endpoints as it may",
+  title: "The organization has reached the limit of enabled endpoints",
 });
 export const EndpointDisabled = defineProblem({
   code: "endpoint_disabled",
@@ -18,5 +18,5 @@ export const EndpointDisabled = defineProblem({
 export const DeliveryInFlight = defineProblem({
   code: "delivery_in_flight",
   status: 409,
-  title: "The event is still on its way to the endpoint",
+  title: "The event is still being delivered to the endpoint",
 });

@@ -1,12 +1,12 @@
 import { hour, type Instant } from "../../kernel/clock.ts";
 
-/** What is kept with an endpoint of the time since its last success. */
+/** Failure state of an endpoint since its last success. */
 export interface FailingState {
-  /** When the first attempt after it failed; null while all is well. */
+  /** Time of the first failed attempt; null if the last attempt succeeded. */
   readonly failingSince: Instant | null;
-  /** Of the notices, how many were given. */
+  /** Number of notices sent. */
   readonly failingNotices: number;
-  /** When the first delivery since then was given up. */
+  /** Time when the first delivery since then was given up. */
   readonly firstGivenUpAt: Instant | null;
 }
 
@@ -16,17 +16,17 @@ export const notFailing: FailingState = {
   firstGivenUpAt: null,
 };
 
-/** How long an endpoint has failed when the organization's other endpoints are told. */
+/** Failure durations after which the organization's other endpoints are notified. */
 export const noticesAfter: readonly number[] = [24 * hour, 72 * hour];
-/** An endpoint that had no success for so long is disabled, */
+/** Failure duration after which an endpoint is disabled, if the next condition also holds. */
 export const disabledAfter = 120 * hour;
-/** when two deliveries so far apart were given up: one bad event alone disables nothing. */
+/** Minimum time between two deliveries that were given up, so that a single bad event does not disable an endpoint. */
 export const givenUpApart = 12 * hour;
 
-/** What was seen of an endpoint since the state was written, all of it failures. */
+/** Failures of an endpoint since the state was written, without any success. */
 export interface Failures {
   readonly now: Instant;
-  /** When the first of the attempts was made. */
+  /** Start of the first of these attempts. */
   readonly firstAt: Instant;
   /** Whether a delivery was given up. */
   readonly hasGivenUp: boolean;
@@ -34,12 +34,12 @@ export interface Failures {
 
 export interface FailingVerdict {
   readonly state: FailingState;
-  /** The others are to be told that it fails. */
+  /** Whether the other endpoints must be notified. */
   readonly isNotice: boolean;
   readonly disables: boolean;
 }
 
-/** The state after more failures, and what is to be done about it. */
+/** Returns the state after further failures, and the resulting actions. */
 export function failOn(
   before: FailingState,
   { now, firstAt, hasGivenUp }: Failures,

@@ -6,8 +6,8 @@ import { addDeliveries, type DeliveryRow } from "./delivery-store.ts";
 import { lockEnabledEndpoints, type EndpointRow } from "./endpoint-store.ts";
 
 /**
- * Makes, in the transaction that passes events on, a delivery for each endpoint that wants one. It takes the same few
- * statements for one event and for a batch.
+ * Creates the subscriber that adds a delivery for each subscribed endpoint, in the transaction of the relay. The number
+ * of statements does not depend on the number of events.
  */
 export function makeFanOut(deps: {
   readonly clock: Clock;

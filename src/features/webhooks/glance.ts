@@ -2,20 +2,20 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { DeliveryStatus } from "./status.ts";
 
-// What can be seen at a glance: this file loads nothing, for commands that must answer at once.
+// Imported by commands that must start fast, so this file imports nothing heavy.
 
-/** How many deliveries stand where. `later` of the pending and failed ones wait for a time ahead. */
+/** Number of deliveries by status. `later` counts pending and failed ones whose due time is in the future. */
 export interface DeliveryBacklog {
   readonly pending: number;
   readonly inProgress: number;
   readonly failed: number;
   readonly deadLetter: number;
   readonly later: number;
-  /** When the pending or failed one that waits longest was due, or will be; null where none waits. */
+  /** Earliest due time of pending or failed deliveries; null if there are none. */
   readonly oldestDueAt: Instant | null;
 }
 
-/** Counts what did not succeed (yet), from one index. */
+/** Counts the deliveries that have not succeeded, using one index. */
 export async function deliveryBacklog(reader: Reader, now: Instant): Promise<DeliveryBacklog> {
   const rows = await reader.all<{
     status: DeliveryStatus;

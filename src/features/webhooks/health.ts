@@ -1,14 +1,14 @@
 import { minute, second, type Instant } from "../../kernel/clock.ts";
 
-/** What a deliverer knows of one endpoint from its own attempts. Nothing known is good health. */
+/** A deliverer's knowledge of an endpoint from its own attempts. Unknown endpoints count as healthy. */
 export interface Health {
-  /** Requests at once: one more for each success, half as many when the receiver is out of breath. */
+  /** Number of concurrent requests: one more after each success, halved when the receiver is overloaded. */
   readonly concurrency: number;
-  /** The latest attempts, the newest last. */
+  /** The latest attempts, newest last. */
   readonly recent: readonly { readonly at: Instant; readonly isGood: boolean }[];
-  /** While it lies ahead nothing is sent; after it one attempt probes. Null: the endpoint is not postponed. */
+  /** End of the postponement; until then nothing is sent, after it a single attempt probes. Null if not postponed. */
   readonly openUntil: Instant | null;
-  /** How long it was postponed for. */
+  /** Duration of the last postponement, in milliseconds. */
   readonly openMs: number;
 }
 
@@ -18,10 +18,10 @@ export interface Observation {
   readonly isThrottled: boolean;
 }
 
-/** Requests to one endpoint at once, at most and to begin with. */
+/** Concurrent requests per endpoint: maximum and initial value. */
 export const endpointConcurrencyMax = 8;
 const endpointConcurrencyStart = 4;
-/** Deliveries of one endpoint in one claim. */
+/** Maximum number of deliveries of one endpoint per claim. */
 export const claimPerEndpointMax = 4;
 const recentMax = 20;
 const windowMs = 5 * minute;
@@ -37,14 +37,17 @@ export const goodHealth: Health = {
   openMs: 0,
 };
 
-/** The health after an attempt. Ten attempts in five minutes of which seven in ten failed postpone the endpoint. */
+/**
+ * Returns the health after an attempt. If at least 70 % of at least ten attempts in five minutes failed, the endpoint
+ * is postponed.
+ */
 export function observe(health: Health, { at, isGood, isThrottled }: Observation): Health {
   const recent = [...health.recent, { at, isGood }]
     .filter((attempt) => at - attempt.at < windowMs)
     .slice(-recentMax);
   if (isGood) {
     const concurrency = Math.min(health.concurrency + 1, endpointConcurrencyMax);
-    // One success ends the postponement; what failed before it is forgotten, or the next failure would renew it.
+    // One success ends the postponement and clears earlier failures; otherwise the next failure would renew it.
     return health.openUntil === null
       ? { ...health, concurrency, recent }
       : { ...goodHealth, concurrency: 1 };
@@ -53,7 +56,7 @@ export function observe(health: Health, { at, isGood, isThrottled }: Observation
     ? Math.max(1, Math.floor(health.concurrency / 2))
     : health.concurrency;
   if (health.openUntil !== null) {
-    // Attempts that were under way when the endpoint was postponed say nothing new.
+    // Attempts started before the postponement provide no new information.
     if (at < health.openUntil) return { ...health, concurrency, recent };
     const openMs = Math.min(2 * health.openMs, openMax);
     return { concurrency, recent, openMs, openUntil: at + openMs };
@@ -65,18 +68,18 @@ export function observe(health: Health, { at, isGood, isThrottled }: Observation
     : { ...health, concurrency, recent };
 }
 
-/** Requests that may be under way at once now. */
+/** Returns the allowed number of concurrent requests. */
 export function allowance(health: Health, now: Instant): number {
   if (health.openUntil === null) return health.concurrency;
   return now < health.openUntil ? 0 : 1;
 }
 
-/** Whether the latest attempt failed. */
+/** Whether the endpoint is postponed or its latest attempt failed. */
 export function isTroubled(health: Health): boolean {
   return health.openUntil !== null || health.recent.at(-1)?.isGood === false;
 }
 
-/** Whether it is too long ago to go by. */
+/** Whether the information is outdated. */
 export function isForgettable(health: Health, now: Instant): boolean {
   return (
     (health.openUntil === null || now - health.openUntil >= openMax) &&
@@ -84,32 +87,32 @@ export function isForgettable(health: Health, now: Instant): boolean {
   );
 }
 
-/** An endpoint with deliveries that are due. */
+/** An endpoint with due deliveries. */
 export interface Demand<EndpointId extends string> {
   readonly endpointId: EndpointId;
-  /** It is one to try again: it failed before, or everything has failed there for a while. */
+  /** True if its first delivery is a retry or the endpoint has been failing for a while. */
   readonly isRetry: boolean;
-  /** Since when the oldest is due. */
+  /** Due time of its oldest delivery. */
   readonly dueAt: Instant;
 }
 
 export interface Capacity<EndpointId extends string> {
   readonly now: Instant;
-  /** Requests that may be started in all. */
+  /** Number of requests that may be started in total. */
   readonly free: number;
-  /** Those of them that endpoints in trouble may take: the rest waits for the others' fresh events. */
+  /** Number of those that troubled endpoints may use; the rest is reserved for new events of the others. */
   readonly freeForTroubled: number;
-  /** What one claim takes at most. */
+  /** Maximum number of deliveries per claim. */
   readonly batchMax: number;
   readonly health: (endpointId: EndpointId) => Health;
-  /** Requests that the endpoint's pace lets start now. */
+  /** Returns the number of requests that the endpoint's rate limit allows now. */
   readonly pace: (endpointId: EndpointId) => number;
   readonly underWay: (endpointId: EndpointId) => number;
 }
 
 /**
- * How many deliveries of which endpoint to claim: endpoints in good health with fresh events first, then by the time they wait; each gets
- * one before any gets its second.
+ * Returns how many deliveries to claim per endpoint: healthy endpoints with new events first, then by waiting time.
+ * Every endpoint gets one before any gets its second.
  */
 export function allot<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],

@@ -4,9 +4,9 @@ import type { DeliveryRow } from "./delivery-store.ts";
 import type { EndpointRow } from "./endpoint-store.ts";
 
 /**
- * The text that is signed and sent for one event at one endpoint: rendered once, the same on every attempt and replay.
- * `sequence` counts an endpoint's events without gaps and `data.objectVersion` an object's changes, so that a receiver
- * sees what it missed and drops what is stale.
+ * Renders the body for an event and an endpoint, once, so that it is identical in every attempt and replay. `sequence`
+ * counts an endpoint's events without gaps, and `data.objectVersion` counts an object's changes: receivers can detect
+ * missed events and drop stale ones.
  */
 function renderMessage(
   event: EventRow,
@@ -17,8 +17,8 @@ function renderMessage(
 }
 
 /**
- * Whether an endpoint is told of an event: not of what happened before it was there, nor of itself, nor of a test,
- * whose one delivery was made with it.
+ * Whether an endpoint receives an event. It receives no events from before its creation, no events about itself and no
+ * tests, whose single delivery is created along with them.
  */
 export function wants(
   endpoint: Pick<EndpointRow, "id" | "eventTypes" | "createdAt">,
@@ -29,7 +29,7 @@ export function wants(
   return endpoint.eventTypes.length === 0 || endpoint.eventTypes.includes(event.type);
 }
 
-/** A delivery that is still to be made, but for its own id and times. */
+/** Returns a new delivery without its id and times. */
 export function newDelivery(
   event: EventRow,
   endpoint: EndpointRow,

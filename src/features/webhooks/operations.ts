@@ -57,7 +57,7 @@ export const webhookOperations = [
     path: "/organizations/{organizationId}/webhook-endpoints",
     summary: "Create a webhook endpoint and return its secret once",
     description:
-      "It is sent the events from now on. Deliveries follow Standard Webhooks 1.0.0, whose libraries verify them with the secret.",
+      "The endpoint receives events from now on. Deliveries follow Standard Webhooks 1.0.0, whose libraries verify them with the secret.",
     access: organization("webhooks:write"),
     request: { body: CreateWebhookEndpointRequest },
     response: { status: 201, record: CreatedWebhookEndpointRecord },
@@ -106,7 +106,7 @@ export const webhookOperations = [
     path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/disable",
     summary: "Disable a webhook endpoint",
     description:
-      "What is under way is finished; what waits becomes dead letters, which can be replayed once the endpoint is enabled again.",
+      "Running deliveries are completed. Pending ones become dead letters, which can be replayed once the endpoint is enabled again.",
     access: organization("webhooks:write"),
     response: { status: 200, record: WebhookEndpointRecord },
     errors: [],
@@ -119,9 +119,9 @@ export const webhookOperations = [
     group: "Webhooks",
     method: "POST",
     path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/rotate-secret",
-    summary: "Give a webhook endpoint a new secret and return it once",
+    summary: "Rotate the secret of a webhook endpoint and return the new one once",
     description:
-      "While the old secret is still good, each delivery carries a signature of both, the new one's first, so that a receiver changes over at leisure. At most two are good: rotating again during an overlap ends the older one.",
+      "During the overlap each delivery has signatures of both secrets, the new one's first, so that the receiver can be updated at any time. At most two secrets are valid: another rotation during an overlap ends the older one.",
     access: organization("webhooks:write"),
     request: { body: RotateWebhookSecretRequest },
     response: { status: 200, record: RotatedWebhookEndpointRecord },
@@ -141,9 +141,9 @@ export const webhookOperations = [
     group: "Webhooks",
     method: "POST",
     path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}/test",
-    summary: "Send a webhook endpoint a test",
+    summary: "Send a test event to a webhook endpoint",
     description:
-      "A `webhook.ping` to this endpoint alone, whichever types it asks for, with the next of its sequence numbers. The delivery tells what became of it.",
+      "Sends a `webhook.ping` to this endpoint only, whatever its event types, with its next sequence number. The returned delivery shows the result.",
     access: organization("webhooks:write"),
     response: { status: 202, record: WebhookDeliveryRecord },
     errors: [EndpointDisabled],
@@ -189,9 +189,9 @@ export const webhookOperations = [
     group: "Webhooks",
     method: "POST",
     path: "/organizations/{organizationId}/webhook-deliveries/{webhookDeliveryId}/replay",
-    summary: "Send a delivery once more",
+    summary: "Replay a delivery",
     description:
-      "Makes a new delivery of the same event, with the same webhook-id, by which receivers know it again, and its own attempts.",
+      "Creates a new delivery of the same event, with its own attempts and the same webhook-id, by which receivers recognize duplicates.",
     access: organization("webhooks:write"),
     response: { status: 202, record: WebhookDeliveryRecord },
     errors: [EndpointDisabled, DeliveryInFlight],

@@ -7,22 +7,22 @@ import type { DeliveryStatus } from "./status.ts";
 import { viewed, type DeliveryView } from "./delivery-store.ts";
 import { webhookAttempts } from "./table.ts";
 
-// What the platform sees of the deliveries of all organizations.
+// Deliveries of all organizations, for the platform.
 
 export interface PlatformDeliveryFilters {
   readonly organizationId?: Id<"organization"> | undefined;
   readonly status?: DeliveryStatus | undefined;
-  /** Beside an organization: indexes begin with it. */
+  /** Requires an organization, with which the index starts. */
   readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
   readonly eventType?: string | undefined;
 }
 
-/** A delivery and where it goes. */
+/** A delivery with its endpoint's URL. */
 export interface PlatformDelivery extends DeliveryView {
   readonly url: string;
 }
 
-/** A page of every organization's deliveries, newest first. */
+/** Returns a page of all organizations' deliveries, newest first. */
 export function listAllDeliveries(
   reader: Reader,
   { organizationId, status, webhookEndpointId, eventType }: PlatformDeliveryFilters,
@@ -42,7 +42,10 @@ export function listAllDeliveries(
   );
 }
 
-/** Most succeed, so that a walk finds them; for the others there is an index, whose condition has to be said. */
+/**
+ * Returns the condition of the partial index on deliveries that did not succeed. Successful ones are frequent enough to
+ * be found without an index.
+ */
 function amongUnusual(
   organizationId: string | undefined,
   status: DeliveryStatus | undefined,
@@ -50,7 +53,7 @@ function amongUnusual(
   return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
 }
 
-/** What became of each attempt at a delivery, the first one first. */
+/** Returns the attempts of a delivery, first one first. */
 export function listAttempts(
   reader: Reader,
   deliveryId: Id<"webhookDelivery">,
@@ -58,7 +61,7 @@ export function listAttempts(
   return reader.find(webhookAttempts, "WHERE delivery_id = $1 ORDER BY number", [deliveryId]);
 }
 
-/** Dead letters as the failed jobs that they are, the latest to fail first. They can be replayed by their ids. */
+/** Returns dead letters as failed jobs, latest failure first. They can be replayed by id. */
 export function deadLetters(
   reader: Reader,
   after: FailurePlace,

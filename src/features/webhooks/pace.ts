@@ -1,14 +1,11 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 
-/**
- * How many requests a second each endpoint is sent: as many at once as a second has, then evenly. It counts in this
- * process.
- */
+/** A token bucket per endpoint, in this process: a burst of up to one second's requests, then an even rate. */
 export interface Pace<EndpointId extends string> {
-  /** Requests that may be started now. */
+  /** Returns the number of requests that may be started now. */
   available(endpointId: EndpointId, now: Instant): number;
   spend(endpointId: EndpointId, count: number, now: Instant): void;
-  /** How long until an endpoint that has used its requests up has one again. */
+  /** Time until an exhausted endpoint may send its next request, in milliseconds. */
   readonly intervalMs: number;
 }
 
@@ -17,10 +14,10 @@ interface Purse {
   readonly at: Instant;
 }
 
-/** Endpoints that are remembered before those that have rested are forgotten. */
+/** Number of stored buckets at which full ones are removed. */
 const rememberedMax = 1_000;
 
-/** `perSecond` 0: without a limit. */
+/** Creates the buckets; with `perSecond` 0 there is no limit. */
 export function createPace<EndpointId extends string>(perSecond: number): Pace<EndpointId> {
   const purses = new Map<EndpointId, Purse>();
   if (perSecond === 0) {

@@ -12,8 +12,8 @@ import { lockEndpoint } from "./endpoint-store.ts";
 
 export interface Pinging {
   /**
-   * Sends an endpoint an event that tests it: a `webhook.ping` to it alone, whichever types it asks for, which then
-   * goes the way of every delivery.
+   * Sends a test event: a `webhook.ping` to this endpoint only, whatever its event types. It is delivered like any
+   * other event.
    */
   sendTest(
     context: WriteContext,
@@ -38,7 +38,7 @@ export function makePinging(deps: {
         const endpoint = await lockEndpoint(tx, organizationId, endpointId);
         if (endpoint === null) throw notFound();
         if (endpoint.status !== "enabled") {
-          throw new EndpointDisabled("Enable the endpoint, then send it a test.");
+          throw new EndpointDisabled("Enable the endpoint, then send the test.");
         }
         const at = clock.now();
         const event = outbox.emit(tx, at, {

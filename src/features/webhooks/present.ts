@@ -63,8 +63,8 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
 }
 
 /**
- * An attempt as the merchant sees it: without what the receiver answered, which may be the page of a server that the
- * merchant cannot reach otherwise.
+ * Presents an attempt for the merchant, without the response body, which may be a page of a server that the merchant
+ * cannot reach otherwise.
  */
 function presentOwnAttempt(
   row: RowOf<typeof webhookAttempts>,
@@ -78,7 +78,7 @@ function presentOwnAttempt(
   };
 }
 
-/** An attempt as the operator sees it, with the beginning of what the receiver answered. */
+/** Presents an attempt for the operator, with the beginning of the response body. */
 export function presentAttempt(row: RowOf<typeof webhookAttempts>) {
   return { ...presentOwnAttempt(row), bodyExcerpt: row.bodyExcerpt };
 }

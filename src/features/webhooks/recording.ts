@@ -18,14 +18,14 @@ export interface RecordingDependencies {
 
 export interface Recorded {
   readonly attempts: readonly Attempt[];
-  /** Endpoints that are sent nothing for a while: what has waited too long for them is given up. */
+  /** Postponed endpoints; their deliveries that have waited too long are given up. */
   readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
-  /** The process stops: what it cut off itself is no attempt. */
+  /** True while the process stops; connections that it has reset itself are not attempts. */
   readonly isClosing: boolean;
 }
 
-const goneReason = "The receiver answered 410 Gone.";
-const tooOld = "The receiver has failed for so long that the delivery was given up.";
+const goneReason = "The receiver responded with 410 Gone.";
+const tooOld = "The delivery was given up because the receiver has failed for too long.";
 
 interface Judged {
   readonly attempt: Attempt;
@@ -34,8 +34,8 @@ interface Judged {
 }
 
 /**
- * Writes down in one transaction what became of attempts. One whose lease was lost meanwhile changes nothing: its
- * delivery is another claim's now.
+ * Records the results of attempts in one transaction. A result whose lease has expired and passed to another claim
+ * changes nothing.
  */
 export async function recordAttempts(
   deps: RecordingDependencies,
@@ -47,7 +47,7 @@ export async function recordAttempts(
     .filter((attempt) => !cutOff.includes(attempt))
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
   await deps.db.write(deps.context, async (tx) => {
-    // Endpoints before deliveries, as everywhere.
+    // Lock order: endpoints before deliveries, as everywhere.
     const failed = await noteHowTheyDo(tx, deps, at, await withoutLost(tx, at, judged));
     const settled = [
       ...judged.map((each) => each.settled),
@@ -66,7 +66,9 @@ export async function recordAttempts(
   });
 }
 
-/** Those of which the outcome counts: a process that stood still takes its own silence for the receiver's. */
+/**
+ * Returns the results that still count: after a pause of this process, its own silence may look like the receiver's.
+ */
 async function withoutLost(
   tx: Tx,
   at: Instant,
@@ -118,7 +120,7 @@ function stateAfter(
   }
 }
 
-/** A delivery that was not attempted after all, as it was before its claim. */
+/** Returns a delivery that was not attempted to its state before the claim. */
 function givenBack(delivery: Attempt["delivery"], at: Instant): SettledDelivery {
   return {
     ...delivery,
@@ -146,8 +148,8 @@ function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
 }
 
 /**
- * Notes with the endpoints how they did, and disables what is gone or has failed for too long; gives those that failed.
- * That all is well costs one statement.
+ * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long; returns the
+ * failed ones. If all succeeded, it takes one statement.
  */
 async function noteHowTheyDo(
   tx: Tx,
@@ -189,7 +191,7 @@ function isGood({ settled }: Judged): boolean {
 
 const chanceBytes = 4;
 
-/** A random number from 0 up to 1. */
+/** Returns a random number from 0, inclusive, to 1, exclusive. */
 function chanceOf(randomBytes: RandomBytes): number {
   const [first = 0, ...rest] = randomBytes(chanceBytes);
   const value = rest.reduce((sum, byte) => sum * 256 + byte, first);

@@ -21,7 +21,7 @@ export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
   id: id("webhookEndpoint"),
   url: z.string(),
   description: z.string().nullable(),
-  eventTypes: z.array(z.string()).meta({ description: "The types that it is sent; empty: all." }),
+  eventTypes: z.array(z.string()).meta({ description: "The event types that it receives; empty for all." }),
   status: z.enum(endpointStatuses),
   disabledReason: z.string().nullable(),
   createdAt: datetime(),
@@ -32,7 +32,7 @@ export const CreatedWebhookEndpointRecord = record(
   "CreatedWebhookEndpoint",
   WebhookEndpointRecord.extend({
     secret: z.string().meta({
-      description: "What deliveries are signed with, in the form of Standard Webhooks. Shown once.",
+      description: "The signing secret, in the format of Standard Webhooks. Shown only once.",
     }),
   }),
 );
@@ -41,7 +41,7 @@ export const RotatedWebhookEndpointRecord = record(
   "RotatedWebhookEndpoint",
   CreatedWebhookEndpointRecord.extend({
     previousSecretExpiresAt: datetime().nullable().meta({
-      description: "Until then deliveries are signed with the old secret too; null: no longer.",
+      description: "Until then, deliveries are also signed with the old secret; null if not.",
     }),
   }),
 );
@@ -52,11 +52,11 @@ const url = () =>
   z
     .string()
     .max(urlLengthMax, { error: `must have at most ${String(urlLengthMax)} characters` })
-    .meta({ description: "Where deliveries are sent: https, unless this server allows more." });
+    .meta({ description: "URL of the receiver; https, unless this server also allows http." });
 
 const chosenEventTypes = () =>
   z
-    .array(z.enum(eventTypes, { error: "must be a type of event that Till knows" }))
+    .array(z.enum(eventTypes, { error: "must be a known event type" }))
     .max(eventTypes.length, { error: "must not repeat a type" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a type" });
 
@@ -80,7 +80,7 @@ export const RotateWebhookSecretRequest = requestRecord("RotateWebhookSecretRequ
     .max(overlapMax / second)
     .optional()
     .meta({
-      description: `How long the old secret signs beside the new one; 0 ends it now. Without it: ${String(overlapDefault / second)}.`,
+      description: `How long deliveries are also signed with the old secret, in seconds; 0 ends it immediately. Default: ${String(overlapDefault / second)}.`,
     }),
 });
 
@@ -90,7 +90,7 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
   eventId: id("event"),
   eventType: z.string(),
   status: z.enum(deliveryStatuses).meta({
-    description: "`failed` is tried again at nextAttemptAt; `dead_letter` never moves by itself.",
+    description: "`failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay.",
   }),
   attempts: z.int(),
   nextAttemptAt: datetime().nullable(),
@@ -103,12 +103,12 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
 });
 
 export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
-  number: z.int().min(1).meta({ description: "Counts the attempts of the delivery, from 1." }),
+  number: z.int().min(1).meta({ description: "Number of the attempt, starting at 1." }),
   startedAt: datetime(),
   durationMs: z.int().min(0),
-  responseStatus: z.int().nullable().meta({ description: "Null: no answer came." }),
+  responseStatus: z.int().nullable().meta({ description: "Null if there was no response." }),
   errorKind: z.enum(failureKinds).nullable().meta({
-    description: "Why no answer came; null where one did.",
+    description: "Why there was no response; null if there was one.",
   }),
 });
 
@@ -116,10 +116,10 @@ export const WebhookDeliveryDetailRecord = record(
   "WebhookDeliveryDetail",
   WebhookDeliveryRecord.extend({
     payload: z.record(z.string(), z.unknown()).meta({
-      description: "The JSON that is sent, the same at every attempt.",
+      description: "The JSON body, identical in every attempt.",
     }),
     attemptHistory: z.array(WebhookAttemptRecord).meta({
-      description: "The attempts whose outcome is known, the first one first.",
+      description: "The completed attempts, first one first.",
     }),
   }),
 );

@@ -5,11 +5,11 @@ import { listed } from "../../platform/database/json-rows.ts";
 import { deliveryLifeMax } from "./rules.ts";
 import { webhookEndpoints } from "./table.ts";
 
-/** How long a delivery that arrived is kept, with what was sent and its attempts. */
+/** How long a successful delivery is kept, with its body and attempts. */
 export const deliveryKeptFor = 90 * day;
-/** How long a dead letter is kept, to be replayed. Its attempts go with the others. */
+/** How long a dead letter is kept for a replay. Its attempts are deleted with those of other deliveries. */
 export const deadLetterKeptFor = 180 * day;
-/** Rows that one transaction looks at. */
+/** Maximum number of rows read in one transaction. */
 const pruneBatch = 1_000;
 
 interface Past {
@@ -19,8 +19,8 @@ interface Past {
 }
 
 /**
- * Forgets deliveries and attempts whose time is over, from the oldest on, a batch to a transaction. Ids begin with the
- * time at which they were made, so that no index but the primary key is needed.
+ * Deletes expired deliveries and attempts, oldest first, one batch per transaction. Ids begin with their creation time,
+ * so the primary key is the only index needed.
  */
 export async function pruneDeliveries(
   db: Database,
@@ -28,7 +28,7 @@ export async function pruneDeliveries(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<void> {
-  // The last attempt may come so much later than the delivery was made.
+  // The last attempt may be this much later than the delivery's creation.
   const until = idFloor("webhookDelivery", now - deliveryKeptFor - deliveryLifeMax);
   const deadUntil = idFloor("webhookDelivery", now - deadLetterKeptFor - deliveryLifeMax);
   let after = idFloor("webhookDelivery", 0);
@@ -77,7 +77,7 @@ async function pruneAttempts(
   }
 }
 
-/** Forgets old secrets that sign no more, even sealed, a batch to a transaction; gives whether there may be more. */
+/** Deletes expired old secrets, although encrypted, one batch per transaction; returns whether there may be more. */
 export async function wipeOldSecrets(
   db: Database,
   now: Instant,
@@ -92,7 +92,7 @@ export async function wipeOldSecrets(
   if (past.length === 0) return false;
   await db.write(context, async (tx) => {
     const ids = JSON.stringify(past.map(({ id }) => id));
-    // Rotated again meanwhile, an endpoint has another old secret.
+    // If the secret was rotated again in the meantime, the endpoint has another old secret.
     const over = `id IN ${listed(tx.dialect, 1)} AND previous_secret_until <= $2`;
     await tx.lock(webhookEndpoints, `WHERE ${over} ORDER BY id`, [ids, now]);
     await tx.run(

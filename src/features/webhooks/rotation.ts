@@ -8,23 +8,24 @@ import { sealSecret } from "./secret.ts";
 import { lockEndpoint, type EndpointRow } from "./endpoint-store.ts";
 import { webhookEndpoints } from "./table.ts";
 
-/** How long the old secret signs beside the new one where nothing else is asked for. */
+/** Default duration of the overlap, in which both secrets sign. */
 export const overlapDefault = 24 * hour;
-/** The longest that it may. */
+/** Maximum duration of the overlap. */
 export const overlapMax = 168 * hour;
 
 export interface RotatedEndpoint {
   readonly endpoint: EndpointRow;
-  /** Given out this once. */
+  /** The secret, returned only once. */
   readonly secret: string;
-  /** When the old secret stops signing; null where it signs no more. */
+  /** When the old secret stops signing; null if it has already stopped. */
   readonly previousSecretExpiresAt: Instant | null;
 }
 
 export interface SecretRotation {
   /**
-   * Gives an endpoint a new secret. The old one signs beside it, as the second signature, for the overlap in seconds;
-   * 0 ends it now, as after a leak. At most two are live: a rotation during an overlap ends the older one.
+   * Rotates an endpoint's secret. For the overlap, in seconds, the old one adds a second signature; 0 ends it
+   * immediately, for instance after a leak. At most two secrets are valid: another rotation during an overlap ends the
+   * older one.
    */
   rotateSecret(
     context: WriteContext,
@@ -39,7 +40,7 @@ export function makeSecretRotation(deps: {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly auditor: Auditor;
-  /** The key that webhook secrets are sealed with. */
+  /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   /** Wakes the deliverer. */
   readonly nudge: () => void;
@@ -67,7 +68,7 @@ export function makeSecretRotation(deps: {
           organizationId,
           targetType: "webhook_endpoint",
           targetId: endpointId,
-          // Never a secret, not even sealed.
+          // Never log a secret, not even encrypted.
           changes: { previousSecretExpiresAt: until === null ? null : toIso(until) },
         });
         tx.afterCommit(deps.nudge);

@@ -1,7 +1,7 @@
 import { hour, minute, second } from "../../kernel/clock.ts";
 import type { OutboundResult } from "../../platform/outbound/sender.ts";
 
-/** How long after the attempt before it each attempt is made, at the earliest: twelve attempts in 75:42:35. */
+/** Minimum delay of each attempt after the previous one: twelve attempts in 75:42:35. */
 export const attemptDelays: readonly number[] = [
   0,
   5 * second,
@@ -17,29 +17,29 @@ export const attemptDelays: readonly number[] = [
   24 * hour,
 ];
 
-/** However long an endpoint is postponed, a delivery that is older than this is given up when one more attempt fails. */
+/** Age at which a failing delivery is given up, even if its endpoint was postponed. */
 export const deliveryLifeMax = 76 * hour;
 
 const jitterShare = 0.2;
 const jitterMin = 1 * second;
 const jitterMax = 15 * minute;
-/** What a receiver that is out of breath is given at least. */
+/** Minimum delay for an overloaded receiver. */
 const throttledMin = 60 * second;
-/** A receiver may ask for this much patience, though the schedule would be quicker. */
+/** Maximum delay that a receiver may request with Retry-After, or twice the scheduled delay if that is longer. */
 const askedMin = 1 * hour;
 
 export interface Retry {
-  /** The attempts that were made, the failed one with them. */
+  /** Number of attempts so far, including the failed one. */
   readonly attempts: number;
-  /** The receiver is overloaded or silent. */
+  /** True if the receiver is overloaded or does not respond. */
   readonly isThrottled: boolean;
-  /** What the receiver asks for; null when it does not. */
+  /** Delay requested by the receiver; null if none. */
   readonly askedMs: number | null;
-  /** A random number from 0 up to 1. */
+  /** A random number from 0, inclusive, to 1, exclusive. */
   readonly chance: number;
 }
 
-/** How long to wait before the next attempt; null when there is none left. Never less than the schedule says. */
+/** Returns the delay before the next attempt, never less than scheduled; null if there are no attempts left. */
 export function retryDelay({ attempts, isThrottled, askedMs, chance }: Retry): number | null {
   const base = attemptDelays[attempts];
   if (base === undefined) return null;
@@ -49,13 +49,13 @@ export function retryDelay({ attempts, isThrottled, askedMs, chance }: Retry): n
   return wait + Math.floor(spread * chance);
 }
 
-/** What an attempt means for its delivery. */
+/** The consequence of an attempt for its delivery. */
 export type Verdict =
   | { readonly kind: "succeeded" }
   | { readonly kind: "retry"; readonly delayMs: number; readonly reason: string }
   | { readonly kind: "dead"; readonly reason: string; readonly disables: boolean };
 
-/** Judges an attempt's result; `attempts` counts it too. */
+/** Evaluates the result of an attempt; `attempts` includes it. */
 export function judge(result: OutboundResult, attempts: number, chance: number): Verdict {
   if (isSuccess(result)) return { kind: "succeeded" };
   const reason = reasonOf(result);
@@ -76,7 +76,7 @@ export function isSuccess(result: OutboundResult): boolean {
   return result.outcome === "response" && result.status >= 200 && result.status < 300;
 }
 
-/** Whether the receiver is silent or says that it has too much to do. */
+/** Whether the receiver timed out or reports overload. */
 export function isThrottled(result: OutboundResult): boolean {
   return result.outcome === "error"
     ? result.kind === "timeout"
@@ -87,7 +87,7 @@ function isGone(result: OutboundResult): boolean {
   return result.outcome === "response" && result.status === 410;
 }
 
-/** What no repetition mends: a name that resolves to a private address was changed after it had been vetted. */
+/** Whether retrying is pointless: the URL is invalid, or its name resolves to a private address since it was vetted. */
 function isPermanent(result: OutboundResult): boolean {
   return result.outcome === "error" && (result.kind === "blocked" || result.kind === "invalid_url");
 }
@@ -98,13 +98,13 @@ function askedWait(result: OutboundResult): number | null {
     : null;
 }
 
-/** For the merchant; the body of the answer stays with the operator. */
+/** Returns the reason shown to the merchant, without the response body, which only the operator may see. */
 function reasonOf(result: OutboundResult): string {
   if (result.outcome === "error") return result.message;
   const status = String(result.status);
-  if (result.status === 410) return "The receiver answered 410 Gone, so the endpoint was disabled.";
+  if (result.status === 410) return "The receiver responded with 410 Gone, so the endpoint was disabled.";
   if (result.status >= 300 && result.status < 400) {
-    return `The receiver answered ${status}. Redirects are not followed: give the final URL.`;
+    return `The receiver responded with ${status}. Redirects are not followed; use the final URL.`;
   }
-  return `The receiver answered ${status}.`;
+  return `The receiver responded with ${status}.`;
 }

@@ -2,7 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { open, seal } from "../../platform/secrets/encryption.ts";
 
-/** An endpoint's secret as the store keeps it: it opens for this endpoint alone. */
+/** Encrypts an endpoint's secret for the store, bound to this endpoint. */
 export function sealSecret(
   key: Uint8Array,
   endpointId: Id<"webhookEndpoint">,
@@ -12,9 +12,8 @@ export function sealSecret(
 }
 
 /**
- * What signs for an endpoint at a time: its secret, and beside it the one before while that is still good, the newest
- * first.
- * @throws SealBroken
+ * Returns the secrets that sign for an endpoint at a given time, newest first: the current one and, during an overlap,
+ * the previous one. @throws SealBroken
  */
 export function openSecrets(
   key: Uint8Array,

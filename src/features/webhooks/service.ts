@@ -40,17 +40,17 @@ import {
 import { listAttempts } from "./oversight.ts";
 import { webhookDeliveries, webhookEndpoints, type webhookAttempts } from "./table.ts";
 
-/** Enabled endpoints of one organization: each of its events goes to all of them. */
+/** Maximum number of enabled endpoints per organization, because each event goes to all of them. */
 export const enabledEndpointsMax = 10;
 
 export interface EndpointInput {
   readonly url: string;
   readonly description?: string | null | undefined;
-  /** Empty or absent: all. */
+  /** Empty or absent for all. */
   readonly eventTypes?: readonly string[] | undefined;
 }
 
-/** Absent leaves, null clears. */
+/** Changes to an endpoint: absent leaves a field unchanged, null clears it. */
 export interface EndpointChanges {
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;
@@ -60,7 +60,7 @@ export interface EndpointChanges {
 
 export interface CreatedEndpoint {
   readonly endpoint: EndpointRow;
-  /** Given out this once. */
+  /** The secret, returned only once. */
   readonly secret: string;
 }
 
@@ -73,7 +73,7 @@ export interface WebhookService extends SecretRotation, Pinging {
     organizationId: Id<"organization">,
     endpointId: Id<"webhookEndpoint">,
   ): Promise<EndpointRow>;
-  /** Makes an endpoint for the events from now on. Its address is looked up and vetted first. */
+  /** Creates an endpoint for future events, after resolving and vetting its address. */
   createEndpoint(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -86,7 +86,7 @@ export interface WebhookService extends SecretRotation, Pinging {
     changes: EndpointChanges,
     expect: (current: EndpointRow) => void,
   ): Promise<EndpointRow>;
-  /** Ends sending to an endpoint; what waits for it becomes dead letters. Again changes nothing. */
+  /** Disables an endpoint; its pending deliveries become dead letters. Repeating has no effect. */
   disableEndpoint(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -100,17 +100,17 @@ export interface WebhookService extends SecretRotation, Pinging {
     organizationId: Id<"organization">,
     deliveryId: Id<"webhookDelivery">,
   ): Promise<DeliveryDetail>;
-  /** A delivery for the operator, who sees those of every organization. */
+  /** Returns a delivery of any organization, for the operator. */
   findDelivery(deliveryId: Id<"webhookDelivery">): Promise<DeliveryDetail>;
-  /** Sends a delivery that is over once more: a new one, with the same event id and the same text. */
+  /** Sends a completed delivery again, as a new delivery with the same event id and body. */
   replayDelivery(
     context: WriteContext,
     organizationId: Id<"organization">,
     deliveryId: Id<"webhookDelivery">,
   ): Promise<DeliveryView>;
-  /** The same for the operator, whosever the delivery is. */
+  /** Replays a delivery of any organization, for the operator. */
   replay(context: WriteContext, deliveryId: Id<"webhookDelivery">): Promise<DeliveryView>;
-  /** What became of each attempt, for the operator alone: a receiver may answer anything. */
+  /** Returns the attempts with response bodies; only for the operator, because a response may contain anything. */
   listAttempts(deliveryId: Id<"webhookDelivery">): Promise<RowOf<typeof webhookAttempts>[]>;
 }
 
@@ -123,7 +123,7 @@ export interface WebhookDependencies {
   readonly outbox: Outbox;
   readonly guard: Guard;
   readonly endpointWriter: EndpointWriter;
-  /** The key that webhook secrets are sealed with. */
+  /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   /** Wakes the deliverer. */
   readonly nudge: () => void;
@@ -134,7 +134,7 @@ const disabledByRequest = "Disabled on request.";
 export function makeWebhookService(deps: WebhookDependencies): WebhookService {
   const { db, clock, ids, auditor, endpointWriter, nudge } = deps;
 
-  /** Outside any transaction: it asks name servers. */
+  /** Vets a URL. Must run outside any transaction, because it queries name servers. */
   async function vetted(url: string): Promise<string> {
     const verdict = await deps.guard.vetUrl(url);
     if (verdict.allowed) return verdict.url;
@@ -280,14 +280,14 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
       return db.write(context, async (tx) => {
         const original = await findDelivery(tx, organizationId, deliveryId);
         if (original === null) throw notFound();
-        // The lock lets one of two replays at once see the other.
+        // The lock serializes concurrent replays, so that the second one sees the first.
         const endpoint = await lockEndpoint(tx, organizationId, original.endpointId);
         if (endpoint?.status !== "enabled") {
           throw new EndpointDisabled("Enable the endpoint, then replay the delivery.");
         }
         if (await isInFlight(tx, original.endpointId, original.eventId)) {
           throw new DeliveryInFlight(
-            "The event is being delivered or will be tried again. Replay it when that has ended.",
+            "The event is still being delivered or will be retried. Replay it after that.",
           );
         }
         const at = clock.now();

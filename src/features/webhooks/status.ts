@@ -8,5 +8,5 @@ export const deliveryStatuses = [
   "failed",
   "dead_letter",
 ] as const;
-/** `failed` is tried again; `dead_letter` never moves by itself. */
+/** `failed` deliveries are retried; `dead_letter` ones only by a replay. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

@@ -3,7 +3,7 @@ import { integer, json, table, text, time } from "../../platform/database/index.
 import type { FailureKind } from "../../platform/outbound/failure.ts";
 import type { DeliveryStatus, EndpointStatus } from "./status.ts";
 
-/** Where an organization wants its events sent. */
+/** Webhook endpoints of organizations. */
 export const webhookEndpoints = table(
   "webhook_endpoints",
   {
@@ -11,25 +11,25 @@ export const webhookEndpoints = table(
     organizationId: text<Id<"organization">>(),
     url: text(),
     description: text().nullable(),
-    /** Empty: all. */
+    /** Empty for all. */
     eventTypes: json<readonly string[]>(),
     status: text<EndpointStatus>(),
     /** A sentence for the merchant; null while enabled. */
     disabledReason: text().nullable(),
-    /** Sealed with the key for webhook secrets; it opens for this endpoint alone. */
+    /** Encrypted with the key for webhook secrets, bound to this endpoint. */
     secret: text(),
-    /** The secret before the last rotation, sealed alike; it signs beside the new one until its time is over. */
+    /** The secret before the last rotation, also encrypted; it signs alongside the new one until it expires. */
     previousSecret: text().nullable(),
     previousSecretUntil: time().nullable(),
-    /** Since when every attempt has failed; null while all is well. */
+    /** Time since which every attempt has failed; null if the last one succeeded. */
     failingSince: time().nullable(),
-    /** How many notices of it the organization's other endpoints were given. */
+    /** Number of failure notices sent to the organization's other endpoints. */
     failingNotices: integer(),
-    /** When the first delivery since then was given up. */
+    /** Time when the first delivery since then was given up. */
     firstGivenUpAt: time().nullable(),
-    /** The version of the bodies, as it was when the endpoint was made. */
+    /** Version of the event bodies, fixed when the endpoint is created. */
     apiVersion: text(),
-    /** The number of the last delivery that was made for it, without gaps. */
+    /** Sequence number of the endpoint's last delivery, without gaps. */
     lastSequence: integer(),
     version: integer(),
     createdAt: time(),
@@ -48,7 +48,7 @@ export const webhookEndpoints = table(
   },
 );
 
-/** One event on its way to one endpoint. */
+/** Deliveries of one event to one endpoint each. */
 export const webhookDeliveries = table(
   "webhook_deliveries",
   {
@@ -58,22 +58,24 @@ export const webhookDeliveries = table(
     eventId: text<Id<"event">>(),
     eventType: text(),
     status: text<DeliveryStatus>(),
-    /** The event's place among those of its endpoint, without gaps. */
+    /** Position of the event in its endpoint's sequence, without gaps. */
     sequence: integer(),
-    /** Attempts whose outcome is known. */
+    /** Number of completed attempts. */
     attempts: integer(),
-    /** When a deliverer may take it: the next attempt, or the end of the lease in progress; null when it is over. */
+    /** When a deliverer may claim it: the next attempt, or the end of the current lease; null if completed. */
     dueAt: time().nullable(),
     lastAttemptAt: time().nullable(),
-    /** Of the claim in progress: an outcome under another token is thrown away. */
+    /** Token of the current claim; results with another token are discarded. */
     leaseToken: text().nullable(),
     responseStatus: integer().nullable(),
     lastError: text().nullable(),
-    /** The delivery that this one repeats; null for the event's own. */
+    /** The delivery that this one replays; null for the original. */
     replayOf: text<Id<"webhookDelivery">>().nullable(),
     createdAt: time(),
     completedAt: time().nullable(),
-    /** The exact text that is signed and sent, rendered once. Last, so that what comes before is read without it. */
+    /**
+     * The exact body that is signed and sent, rendered once. The last column, so that others can be read without it.
+     */
     body: text(),
   },
   {
@@ -117,12 +119,12 @@ export const webhookDeliveries = table(
   },
 );
 
-/** What became of each attempt. For the operator alone: what a receiver answers may be anything. */
+/** Results of all attempts. Only for the operator, because a response may contain anything. */
 export const webhookAttempts = table(
   "webhook_attempts",
   {
     deliveryId: text<Id<"webhookDelivery">>(),
-    /** Counts from 1. */
+    /** Starts at 1. */
     number: integer(),
     startedAt: time(),
     durationMs: integer(),

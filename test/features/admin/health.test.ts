@@ -53,12 +53,12 @@ describe("the health of a provider in reserve", () => {
   });
 
   it("is good while it answers, and for 30 seconds after", () => {
-    expect(told({})).to.deep.equal({ status: "ok", message: "in reserve, 1 blocks behind" });
+    expect(told({})).to.deep.equal({ status: "ok", message: "standby, 1 blocks behind" });
     const failed = { condition: "waiting", lastError } as const;
     expect(told({ ...failed, answeredAt: now - 29 * second }).status).to.equal("ok");
     expect(told({ ...failed, answeredAt: now - 31 * second })).to.deep.equal({
       status: "down",
-      message: "has not answered for 31 s: https://two: HTTP 503",
+      message: "has not responded for 31 s: https://two: HTTP 503",
     });
     expect(told({ ...failed, answeredAt: null }).status).to.equal("down");
   });

@@ -88,7 +88,7 @@ eachStore("the status of operations", (store) => {
       ["sandbox", "sandbox"],
       ["sandbox", "sandbox-witness"],
     ]);
-    expect(good.providers[1]?.message).to.match(/^in reserve, \d+ blocks behind$/);
+    expect(good.providers[1]?.message).to.match(/^standby, \d+ blocks behind$/);
     expect(good.providers[0]?.message).to.match(/^read \d+ s ago, \d+ blocks behind$/);
     expect(good.queues.map((depth) => (depth as { queue: string }).queue)).to.deep.equal([
       ...["webhooks", "chain", "billing", "maintenance"],
@@ -111,7 +111,7 @@ eachStore("the status of operations", (store) => {
       );
     await write(null);
     expect(await ofNetwork()).to.deep.include({ status: "degraded" });
-    expect((await ofNetwork())?.message).to.match(/^an alarm holds, which till chain status tells/);
+    expect((await ofNetwork())?.message).to.match(/^1 open alarm, see till chain status/);
     await write(app.clock.now());
     expect(await ofNetwork()).to.deep.include({ status: "ok" });
   });
@@ -245,7 +245,7 @@ eachStore("the status of a network's providers", (store) => {
         "a dead provider and a good one",
         read,
         ({ providers: [one, two] }) =>
-          one?.message.startsWith("has not answered yet") === true && two?.status === "ok",
+          one?.message.startsWith("has not responded yet") === true && two?.status === "ok",
       );
       const origin = new URL(node.url).origin;
       const shown = status.providers.map(({ network, provider, status: is }) => [
@@ -256,7 +256,7 @@ eachStore("the status of a network's providers", (store) => {
         ["base", origin, "ok"],
       ]);
       expect(status.providers[0]?.message).to.match(
-        /^has not answered yet: http:\/\/127.0.0.1:9: /,
+        /^has not responded yet: http:\/\/127.0.0.1:9: /,
       );
       expect(status.infrastructure.status).to.equal("degraded");
       const ready = await app.request("GET", "/readyz");

@@ -48,10 +48,10 @@ describe("what servers last found", () => {
       now,
     );
     expect(checks).to.deep.equal({
-      database: { status: "unknown", message: "Fine. That was 61 s ago." },
+      database: { status: "unknown", message: "Fine. (as of 61 s ago)" },
       scheduler: {
         status: "unknown",
-        message: "No server works on this store; the last one looked 61 s ago.",
+        message: "No server is running on this store; the last one ran its checks 61 s ago.",
       },
     });
     expect(providers[0]?.status).to.equal("unknown");
@@ -90,7 +90,7 @@ describe("what servers last found", () => {
   it("is nothing where none ever looked", () => {
     expect(lastReport([], now)).to.deep.equal({
       checks: {
-        scheduler: { status: "unknown", message: "No server has looked at this store yet." },
+        scheduler: { status: "unknown", message: "No server has run on this store yet." },
       },
       providers: [],
     });

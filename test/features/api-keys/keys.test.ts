@@ -286,7 +286,7 @@ eachServed("keys with scope billing", (served) => {
       }
     }
     expect((await billing(organizationId, { token: deputy.token })).body["detail"]).to.include(
-      "Only an owner",
+      "Only a logged-in owner",
     );
     expect(await countRows(app.app.db, "api_keys")).to.equal(before);
   });
@@ -384,7 +384,7 @@ eachServed("keys with scope billing", (served) => {
     const byUser = await select(merchant.organizationId, { token: deputy.token });
     expectProblem(byUser, 403, "forbidden");
     expect(byUser.body["detail"]).to.include(
-      "at least the role owner in the organization; yours is admin.",
+      "at least the role owner in the organization; your role is admin.",
     );
   });
 });

@@ -127,7 +127,7 @@ describe("a checkout of the whole program", () => {
     await press(checkoutId, "reorganise");
     const open = await reaches(checkoutId, "open");
     expect(open.receipt).to.equal(null);
-    expect(await pageOf(checkoutId)).to.contain("The network has taken back a payment");
+    expect(await pageOf(checkoutId)).to.contain("The network has reversed a payment");
   });
 
   it("expires, and says when money came all the same", async () => {

@@ -62,7 +62,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
   it("works the test panel with scripts switched off", async () => {
     const page = await open("sandbox", { javaScriptEnabled: false });
-    for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"]) {
+    for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganize", "Expire"]) {
       await page.click(`button:text-is("${name}")`);
       expect(page.url()).to.equal(`${lab.page}?done=${name.toLowerCase()}`);
       expect(await page.isVisible('.ribbon[role="status"]:not([hidden])')).to.equal(true);
@@ -78,7 +78,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     setScene("partly paid", "sandbox");
     await page.waitForSelector("text=A part has arrived");
     expect(await page.textContent("#amount")).to.equal("15.0001");
-    expect(await page.textContent("#announcement")).to.equal("A part has arrived");
+    expect(await page.textContent("#announcement")).to.equal("Part of your payment has arrived");
     expect(await run(page, "document.activeElement.id")).to.equal("copy-address");
     expect(await page.isVisible("#other-code figure")).to.equal(true);
     expect(await page.title()).to.equal("Pay 15.0001 USDT to Café Zürich");
@@ -100,10 +100,10 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.waitForSelector("[role=alert]");
     await page.fill("#transaction-hash", "a".repeat(64));
     await page.click("#hash-form button");
-    await page.waitForSelector("text=We look your transaction up");
+    await page.waitForSelector("text=looking for your transaction");
     setScene("confirming", "sandbox");
     await page.waitForSelector("text=2 of 3 confirmations");
-    expect(await page.isVisible("text=We look your transaction up")).to.equal(true);
+    expect(await page.isVisible("text=looking for your transaction")).to.equal(true);
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
   });
 
@@ -112,7 +112,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.click("#hash-form summary");
     await page.fill("#transaction-hash", "a".repeat(64));
     await page.press("#transaction-hash", "Enter");
-    await page.waitForSelector("text=We look your transaction up");
+    await page.waitForSelector("text=looking for your transaction");
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
   });
 
@@ -215,16 +215,16 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     }
     expect(reached).to.deep.equal([
       "Copy amount",
-      "My wallet does not read this code",
+      "My wallet can't read this code",
       "Copy address",
       "Details",
-      "Sent it, and it does not show here?",
+      "Already paid, but don't see it here?",
       "Check again",
       "Pay",
       "Underpay",
       "Overpay",
       "Mine",
-      "Reorganise",
+      "Reorganize",
       "Expire",
     ]);
   });

@@ -40,7 +40,7 @@ describe("the form for a transaction's hash", () => {
   it("has a label, and says on which network we look", async () => {
     const page = await (await fetch(lab.page)).text();
     expect(page).to.contain('<label for="transaction-hash">Transaction hash or link</label>');
-    expect(page).to.contain("We look it up on TRON (TRC-20).");
+    expect(page).to.contain("look it up on TRON (TRC-20).");
     expect(page).not.to.contain("aria-invalid");
   });
 
@@ -53,7 +53,7 @@ describe("the form for a transaction's hash", () => {
   ]) {
     it(`takes ${text}`, async () => {
       const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="status">Thank you\. We look your transaction up/);
+      expect(page).to.match(/role="status">Thank you\. We&#39;re looking for your transaction/);
       expect(lab.world.submitted).to.deep.equal([aHash("a")]);
     });
   }
@@ -67,7 +67,7 @@ describe("the form for a transaction's hash", () => {
   ]) {
     it(`says what a hash looks like for ${text.slice(0, 30)}`, async () => {
       const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="alert">That is no transaction hash\./);
+      expect(page).to.match(/role="alert">That doesn&#39;t look like a transaction hash\./);
       expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
       expect(lab.world.submitted).to.deep.equal([]);
     });
@@ -75,11 +75,11 @@ describe("the form for a transaction's hash", () => {
 
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
-    ["unknown", "know this transaction yet. We keep looking for an hour"],
-    ["given_up", "find this transaction. If the network has it now, send its hash again."],
+    ["unknown", "know this transaction yet. We&#39;ll keep trying for an hour"],
+    ["given_up", "find this transaction. If the network has it now, send the hash again."],
     ["displaced", "stopped looking to make room for a newer one"],
-    ["counted", "Found. It counts for this payment."],
-    ["in_review", "Found. Café Zürich decides whether it is for this payment."],
+    ["counted", "Found. It counts toward this payment."],
+    ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
@@ -95,7 +95,7 @@ describe("the form for a transaction's hash", () => {
   it("says so where too many are open", async () => {
     lab.world.refusal = new TooManyClaims("Wait.");
     const page = await after(await lab.submit(aHash("a")));
-    expect(page).to.match(/role="alert">We are still looking at the transactions/);
+    expect(page).to.match(/role="alert">We&#39;re still checking the transactions/);
   });
 
   it("is not there for a checkout that there is not, and shows nothing that a link makes up", async () => {

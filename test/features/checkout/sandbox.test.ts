@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/en.ts";
 import { checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
-const buttons = ["Pay", "Underpay", "Overpay", "Mine", "Reorganise", "Expire"] as const;
-const ribbon = "this money is not real";
+const buttons = ["Pay", "Underpay", "Overpay", "Mine", "Reorganize", "Expire"] as const;
+const ribbon = "no real money";
 
 describe("the test panel of a checkout", () => {
   let lab: Lab;

@@ -32,7 +32,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "partly paid",
     state: "partly_paid",
-    headline: "A part has arrived",
+    headline: "Part of your payment has arrived",
     set(lab) {
       lab.world.payments = [aPayment()];
       lab.change({ status: "partially_paid", ...received("10.00", "15.0001") });
@@ -41,7 +41,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "confirming",
     state: "confirming",
-    headline: "Your payment is seen",
+    headline: "Payment detected",
     set(lab) {
       lab.world.payments = [aPayment({ status: "confirming" })];
       const required = lab.world.invoice?.confirmations.required ?? 0;
@@ -69,7 +69,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "overpaid",
     state: "overpaid",
-    headline: "Paid, with too much",
+    headline: "Paid, and you sent too much",
     set(lab) {
       lab.world.payments = [aPayment()];
       lab.change({
@@ -92,7 +92,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "expired partly paid",
     state: "expired_partly_paid",
-    headline: "Expired before all of it arrived",
+    headline: "Expired with only part of the payment",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment()];
@@ -121,7 +121,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "late and not accepted yet",
     state: "paid_late",
-    headline: "Your payment came late",
+    headline: "Your payment arrived late",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];
@@ -148,7 +148,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "cannot check now",
     state: "cannot_check",
-    headline: "We cannot check the network now",
+    headline: "We can't check the network right now",
     set(lab, network) {
       const state = aState(network, startOfTime);
       lab.world.at = startOfTime + 20 * minute;
@@ -158,7 +158,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "cannot check, and the time is over",
     state: "cannot_check",
-    headline: "We cannot check the network now",
+    headline: "We can't check the network right now",
     set(lab) {
       lab.change({});
       lab.world.at = startOfTime + hour;

@@ -62,7 +62,7 @@ describe("getCheckoutSession", () => {
       },
       qrCode: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
       paymentInstructions:
-        "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. The amount that arrives must be 25.0001 USDT: if you pay from an exchange, add its fee on top.",
+        "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, add its withdrawal fee on top.",
       merchantDisplayName: "Café Zürich",
       confirmationProgress: { current: 0, required: 19 },
       receipt: null,
@@ -118,7 +118,7 @@ describe("getCheckoutSession", () => {
   it("tells who paid a canceled invoice that the money is seen, and who decides", async () => {
     const { paymentInstructions } = await inScene("canceled, and money came", "ethereum");
     expect(paymentInstructions).to.match(/a payment has arrived for it, which .+ looks at/);
-    expect(paymentInstructions).to.match(/Do not send anything more/);
+    expect(paymentInstructions).to.match(/Do not send anything else/);
   });
 
   it("asks for nothing once the time is over, though the network was not read since", async () => {

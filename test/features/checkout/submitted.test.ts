@@ -460,7 +460,7 @@ eachStore("A submitted transaction", (store) => {
     const page = await until(
       "the page to tell",
       async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
-      (text) => text.includes("decides whether it is for this payment"),
+      (text) => text.includes("will decide whether it is for this payment"),
     );
     expect(page).to.contain(`0x${real}`);
     expect(page).to.contain("stopped looking to make room for a newer one");
@@ -517,12 +517,12 @@ eachStore("A submitted transaction", (store) => {
       body: new URLSearchParams({ transactionHash: `0x${hash}` }),
     });
     expect(sent.status).to.equal(200);
-    expect(await sent.text()).to.contain("We look your transaction up");
+    expect(await sent.text()).to.contain("looking for your transaction");
     await comesTo(invoice, hash, "review");
     const page = await until(
       "the page to tell",
       async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
-      (text) => text.includes("A payment was found"),
+      (text) => text.includes("We found a payment"),
     );
     expect(page).to.contain('data-state="awaiting"');
   });

@@ -128,7 +128,7 @@ describe("the shipped exchange rates", () => {
     sources.set("coinbase", { status: 500 });
     sources.set("ecb", { status: 429, headers: { "retry-after": "600" } });
     await refresh();
-    expect((await euro())?.problem).to.include("too few sources answered");
+    expect((await euro())?.problem).to.include("too few sources responded");
     expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
     app.clock.advance(61 * minute);
     await refresh();
@@ -170,7 +170,7 @@ describe("the shipped exchange rates", () => {
     for (const kind of kinds) sources.set(kind, { body: sample(kind, today(), 1.4) });
     await refresh();
     expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
-    expect((await euro())?.problem).to.include("waits to be confirmed");
+    expect((await euro())?.problem).to.include("is pending confirmation");
   });
 
   it("use Friday's fixing all weekend, and never one that is older than a week", async () => {

@@ -147,7 +147,7 @@ eachStore("webhook deliveries", (store) => {
       status: "failed",
       attempts: 1,
       responseStatus: 500,
-      lastError: "The receiver answered 500.",
+      lastError: "The receiver responded with 500.",
     });
     expect((failed?.dueAt ?? 0) - here.clock.now()).to.be.within(5 * second, 6 * second);
 
@@ -223,7 +223,7 @@ eachStore("webhook deliveries", (store) => {
     const [endpoint] = (await here.service.listEndpoints(here.shop, { status: "disabled" })).data;
     expect(endpoint).to.include({
       id: ended.id,
-      disabledReason: "The receiver answered 410 Gone.",
+      disabledReason: "The receiver responded with 410 Gone.",
       version: 2,
     });
     const told = other.requests

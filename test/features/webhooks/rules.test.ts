@@ -104,6 +104,6 @@ describe("an attempt's result", () => {
   });
 
   it("tells the merchant the status and nothing of the body", () => {
-    expect(judge(answer(500), 1, 0)).to.have.property("reason", "The receiver answered 500.");
+    expect(judge(answer(500), 1, 0)).to.have.property("reason", "The receiver responded with 500.");
   });
 });

@@ -1,8 +1,8 @@
-// What the page does beyond HTML: it looks again by itself, copies, and counts down. Without it everything is there.
+// Progressive enhancement: polls for changes, copies, and counts down. The page also works without this script.
 "use strict";
 (() => {
   const hiddenPollMs = 30_000;
-  // Now and then the whole page is read, for what the session does not tell.
+  // The whole page is reloaded at this interval, because the session does not contain everything.
   const wholeEveryMs = 30_000;
   const patienceMs = 15_000;
   const warnAtMinutes = [5, 1];
@@ -18,7 +18,7 @@
   let timer = 0;
   let isLooking = false;
   let minutesBefore = Infinity;
-  // The payer's clock may be wrong; the server's decides.
+  // The countdown uses the server's clock, because the payer's may be wrong.
   let aheadMs = Date.now() - Number(checkout.dataset.at);
 
   function say(text) {
@@ -29,7 +29,7 @@
     return text.replace(`{${name}}`, String(value));
   }
 
-  // --- looking again ---
+  // --- polling ---
 
   async function look() {
     if (isLooking) return;
@@ -56,7 +56,7 @@
     return answer;
   }
 
-  /** The session's tag: while it is the same, nothing has changed and next to nothing was sent. */
+  /** Fetches the session's ETag; while it is unchanged, the response is an empty 304. */
   async function readTag() {
     const answer = await read(checkout.dataset.session, tag === "" ? {} : { "If-None-Match": tag });
     return answer.headers.get("ETag") ?? tag;
@@ -110,7 +110,7 @@
     }, 2_500);
   }
 
-  /** Where the clipboard is closed, as on pages without TLS, the text is selected and copied the old way. */
+  /** Without clipboard access, as on pages without TLS, selects the text and copies it with execCommand. */
   async function write(text, source) {
     try {
       await navigator.clipboard.writeText(text);
@@ -160,7 +160,7 @@
     return part(secondsText, seconds);
   }
 
-  // --- what only works with a script ---
+  // --- elements that need a script ---
 
   function enhance() {
     for (const button of checkout.querySelectorAll("[data-copy]")) {
@@ -172,7 +172,7 @@
       print.hidden = false;
       print.addEventListener("click", () => window.print());
     }
-    // In English, the payer's own way to write it, which need not be ours.
+    // English pages use the browser's locale for times, which may differ from the server's format.
     const language = document.documentElement.lang;
     const format = new Intl.DateTimeFormat(language === "en" ? undefined : language, {
       year: "numeric",
@@ -190,7 +190,7 @@
 
   enhance();
   setInterval(countDown, 1_000);
-  // A phone that slept, a page from the browser's memory and a network that is back look at once.
+  // Poll at once when a phone wakes up, the page returns from the browser's cache or the network is back.
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) void look();
   });
