@@ -50,7 +50,9 @@ export async function admit(
     }
     case "platform":
       if (!platformMay(caller.principal, operation.access.permission)) {
-        throw new Forbidden("Only platform admins and API keys with the scope platform may do this.");
+        throw new Forbidden(
+          "Only platform admins and API keys with the scope platform may do this.",
+        );
       }
       return caller;
   }

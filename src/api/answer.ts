@@ -87,7 +87,10 @@ function idempotencyKey(ctx: Exchange): string | undefined {
 function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
   const { body, fault } = serialize(operation, result);
   if (fault === null) return body;
-  if (deps.strictAnswers) throw new Defect(`${operation.id} returned a response that does not match its record: ${fault}`);
+  if (deps.strictAnswers)
+    throw new Defect(
+      `${operation.id} returned a response that does not match its record: ${fault}`,
+    );
   deps.logger.error({ operation: operation.id, fault }, "a response does not match its record");
   return body;
 }

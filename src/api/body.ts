@@ -77,7 +77,10 @@ function letGo(ctx: Context, error: unknown, sizeMax: number): void {
   ctx.req.resume();
   const { status } = error as { status?: unknown };
   if (status === 413) throw new PayloadTooLarge(`Send at most ${String(sizeMax)} KiB.`);
-  if (status === 415) throw new UnsupportedMediaType("This content encoding is not supported. Send the body uncompressed or with gzip.");
+  if (status === 415)
+    throw new UnsupportedMediaType(
+      "This content encoding is not supported. Send the body uncompressed or with gzip.",
+    );
 }
 
 /** Strict decoder: throws on bytes that are not UTF-8. */

@@ -51,6 +51,8 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new RequestTimeout("Send the whole request without pauses.");
     default:
-      return new InvalidRequest("This is not a valid HTTP/1.1 request. Check what the client sends.");
+      return new InvalidRequest(
+        "This is not a valid HTTP/1.1 request. Check what the client sends.",
+      );
   }
 }

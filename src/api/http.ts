@@ -80,8 +80,8 @@ export function answerProblems(deps: {
 }
 
 /**
- * Logs a failure. A refusal by a rule, such as a network without a provider, is no defect and is logged without a
- * stack.
+ * Logs a failure. A refusal by a rule, such as a network without a provider, is not a defect and is logged without
+ * a stack.
  */
 function logFailure(
   logger: Logger,

@@ -237,8 +237,9 @@ const groupDescriptions: Readonly<Record<Group, string>> = {
   Usage: "The organization's usage of its plan.",
   Billing: "Plans, the organization's subscription and the platform's invoices to it.",
   Analytics: "Metrics and time series of an organization's payments and invoices.",
-  "Audit Logs": "Who changed what, and when.",
-  Admin: "Platform administration across organizations; only for platform admins and platform API keys.",
+  "Audit Logs": "Records of all changes: actor, time, and values before and after.",
+  Admin:
+    "Platform administration across organizations; only for platform admins and platform API keys.",
 };
 
 const securitySchemes = {
@@ -251,7 +252,8 @@ const headerParameterObjects = {
     name: "Idempotency-Key",
     in: "header",
     required: false,
-    description: "Makes retries safe: a repeated request gets the first response, which is kept for 24 hours.",
+    description:
+      "Makes retries safe: a repeated request gets the first response, which is kept for 24 hours.",
     schema: { type: "string", minLength: 1, maxLength: 255 },
   },
   IfMatch: {

@@ -43,7 +43,11 @@ export const permissions = {
     scope: "write",
     means: "Register and archive receiving wallets",
   },
-  "webhooks:write": { role: "admin", scope: "write", means: "Create and change webhook endpoints, and replay deliveries" },
+  "webhooks:write": {
+    role: "admin",
+    scope: "write",
+    means: "Create and change webhook endpoints, and replay deliveries",
+  },
   "invoices:write": {
     role: "member",
     scope: "write",

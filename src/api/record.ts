@@ -104,7 +104,9 @@ function isInWrittenYears(text: string): boolean {
 export const money = () =>
   z
     .string()
-    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, { error: 'must be a decimal string such as "25.00"' });
+    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
+      error: 'must be a decimal string such as "25.00"',
+    });
 
 /** A non-negative amount in a response. Sums may have more digits than a request may send. */
 export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);

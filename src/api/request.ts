@@ -138,8 +138,7 @@ export function parseQuery(
   for (const name of new Set(query.keys())) {
     const values = query.getAll(name);
     if (!allowed.includes(name)) {
-      const list =
-        allowed.length === 0 ? "it has none" : `allowed: ${allowed.join(", ")}`;
+      const list = allowed.length === 0 ? "it has none" : `allowed: ${allowed.join(", ")}`;
       errors.push({
         ...inQuery([name]),
         code: "unknown_parameter",

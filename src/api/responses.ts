@@ -91,7 +91,8 @@ export const responseHeaders = {
     schema: text,
   },
   "Idempotent-Replayed": {
-    description: "`true` if this is the stored response to an earlier request, which was not executed again.",
+    description:
+      "`true` if this is the stored response to an earlier request, which was not executed again.",
     schema: { type: "string", enum: ["true"] },
   },
   "WWW-Authenticate": {

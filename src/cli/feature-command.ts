@@ -143,7 +143,7 @@ function propertyOf(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
-/** Carries the result of a dry run out of its transaction, which is thereby rolled back. */
+/** Carries the result of a dry run out of its transaction; throwing it rolls the transaction back. */
 class TriedOut extends Error {
   readonly result: unknown;
 

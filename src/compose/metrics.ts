@@ -40,7 +40,11 @@ function networkMetrics({ db, clock }: Parts): MetricGroup {
   return {
     metrics: [
       gauge("till_network_tip_height", "Height of the newest block that was read.", "network"),
-      gauge("till_network_head_height", "Height of the newest block that a provider reported.", "network"),
+      gauge(
+        "till_network_head_height",
+        "Height of the newest block that a provider reported.",
+        "network",
+      ),
       gauge("till_network_lag_blocks", "Number of known blocks that were not read yet.", "network"),
       gauge("till_network_lag_seconds", "Age of the newest block that was read.", "network"),
       gauge("till_network_silence_seconds", "Time since the last read of the network.", "network"),
@@ -141,7 +145,11 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
 function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGroup {
   return {
     metrics: [
-      gauge("till_unmatched_transfers", "Unmatched transfers that await a merchant's decision.", "network"),
+      gauge(
+        "till_unmatched_transfers",
+        "Unmatched transfers that await a merchant's decision.",
+        "network",
+      ),
       gauge(
         "till_hold_use_ratio",
         "Highest share of payment amounts in use at one address and price; at 1, invoices are refused.",
@@ -193,7 +201,12 @@ function workMetrics({ db, clock }: Parts): MetricGroup {
       gauge("till_outbox_oldest_seconds", "Age of the oldest event that was not relayed yet."),
       gauge("till_webhook_deliveries", "Deliveries that have not succeeded, by status.", "status"),
       gauge("till_webhook_oldest_seconds", "Time that the oldest due delivery has waited."),
-      gauge("till_queue_jobs", "Jobs of each queue, including webhook deliveries.", "queue", "state"),
+      gauge(
+        "till_queue_jobs",
+        "Jobs of each queue, including webhook deliveries.",
+        "queue",
+        "state",
+      ),
     ],
     async read() {
       const now = clock.now();

@@ -23,7 +23,7 @@ export async function printHelp(
       const known = command.commands.map((one) => one.name());
       const topics = command === program ? [...known, exitCodesTopic] : known;
       throw new UsageError(
-        `There is no help topic "${words.join(" ")}". Topics: ${topics.join(", ")}.`,
+        `Unknown help topic "${words.join(" ")}". Topics: ${topics.join(", ")}.`,
       );
     }
     command = next;

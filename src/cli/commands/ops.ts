@@ -27,7 +27,8 @@ export async function operationsStatus(terminal: Terminal, flags: Flags): Promis
       return;
     }
     const status = await print();
-    if (status !== "ok") throw new Unhealthy(`The installation is ${status}. See the checks above.`);
+    if (status !== "ok")
+      throw new Unhealthy(`The installation is ${status}. See the checks above.`);
   } finally {
     await looking.close();
   }

@@ -37,10 +37,12 @@ const bytesMax = 1_048_576;
 
 const messages: Readonly<Record<SignatureFault, string>> = {
   no_id: "The webhook-id header is missing. Pass it with --id.",
-  no_timestamp: "The webhook-timestamp header is not a whole number of seconds. Pass it with --timestamp.",
+  no_timestamp:
+    "The webhook-timestamp header is not a whole number of seconds. Pass it with --timestamp.",
   too_old:
     "It was signed more than five minutes ago, so a receiver treats it as a replay. Use --at to check it as of another time.",
-  too_new: "It was signed more than five minutes in the future. Correct the clock of the sender or of this machine.",
+  too_new:
+    "It was signed more than five minutes in the future. Correct the clock of the sender or of this machine.",
   no_signature: "The webhook-signature header has no signature that starts with v1,",
   another_signature:
     "The signature does not match this body and secret: the secret belongs to another endpoint or is an old one, or the body was changed on its way. Use the raw body, before any parsing.",
@@ -104,7 +106,8 @@ function hint(headers: Parameters<typeof faultOf>[0], check: Check): string {
 
 function timeOf(text: string | undefined): number {
   const at = text === undefined ? systemClock.now() : Date.parse(text);
-  if (Number.isNaN(at)) throw new UsageError("--at must be a time such as 2031-01-31T00:00:00.000Z.");
+  if (Number.isNaN(at))
+    throw new UsageError("--at must be a time such as 2031-01-31T00:00:00.000Z.");
   return Math.floor(at / second);
 }
 

@@ -24,7 +24,8 @@ export const adminAnalyticsOperations = [
     method: "GET",
     path: "/admin/analytics/summary",
     summary: "Get statistics across all organizations",
-    description: "Like a merchant's summary. The counts of organizations and pending reviews are current.",
+    description:
+      "Like a merchant's summary. The counts of organizations and pending reviews are current.",
     access,
     request: { query: figuresQuery },
     response: { status: 200, record: PlatformAnalyticsSummaryRecord },

@@ -139,8 +139,7 @@ export const adminCommands = [
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Welcome' --yes",
     ],
     effect: "write",
-    confirm: (call) =>
-      `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
+    confirm: (call) => `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
     handle: (service, call) => decide(service, call, "approve"),
     present: presentDetail,
     columns: outcome,
@@ -231,8 +230,14 @@ export const oversightCommands = [
         description: "created at or after this time, such as 2031-01-31T00:00:00.000Z",
       },
       { flags: "--created-to <time>", description: "created before this time" },
-      { flags: "--paid-from <time>", description: "in a block at or after this time; requires --organization" },
-      { flags: "--paid-to <time>", description: "in a block before this time; requires --organization" },
+      {
+        flags: "--paid-from <time>",
+        description: "in a block at or after this time; requires --organization",
+      },
+      {
+        flags: "--paid-to <time>",
+        description: "in a block before this time; requires --organization",
+      },
       {
         flags: "--sort <order>",
         description:

@@ -72,8 +72,7 @@ function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): 
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
   if (reading.alarms === 1) return "1 open alarm, see till chain status";
-  if (reading.alarms > 1)
-    return `${String(reading.alarms)} open alarms, see till chain status`;
+  if (reading.alarms > 1) return `${String(reading.alarms)} open alarms, see till chain status`;
   // A test network may stop producing blocks without harm.
   const tipAge = now - state.tipTime;
   if (!network.isTest && tipAge > downAfter + network.blockTimeMs) {
@@ -123,7 +122,8 @@ export function providerHealth(
       return down(`not used: ${reason}`);
     case "waiting": {
       const silence = answeredAt === null ? Infinity : now - answeredAt;
-      if (silence < silentAfterMs) return { status: "ok", message: `will be retried soon: ${reason}` };
+      if (silence < silentAfterMs)
+        return { status: "ok", message: `will be retried soon: ${reason}` };
       return down(
         answeredAt === null
           ? `has not responded yet: ${reason}`

@@ -85,10 +85,17 @@ export const failureCommands = [
       organizationFlag,
       {
         flags: "--status <status>",
-        description: "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
+        description:
+          "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
       },
-      { flags: "--endpoint <id>", description: "only deliveries to this endpoint; requires --organization" },
-      { flags: "--event-type <type>", description: "only events of this type; requires --organization" },
+      {
+        flags: "--endpoint <id>",
+        description: "only deliveries to this endpoint; requires --organization",
+      },
+      {
+        flags: "--event-type <type>",
+        description: "only events of this type; requires --organization",
+      },
       ...pageFlags,
     ],
     examples: [

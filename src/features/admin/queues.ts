@@ -53,7 +53,9 @@ export function makeQueueService(deps: {
         if (job === null) throw notFound();
         const { queue, name, dedupeKey, failedAt } = job;
         if (failedAt === null || job.state !== "failed") {
-          throw new JobNotFailed("It is waiting for its next attempt or running now. No action is needed.");
+          throw new JobNotFailed(
+            "It is waiting for its next attempt or running now. No action is needed.",
+          );
         }
         const twins = await tx.all(
           "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",

@@ -3,7 +3,7 @@ import type { Reader } from "../../platform/database/index.ts";
 
 /** Owner and size of an organization's team. */
 export interface Crew {
-  /** Email of the longest-standing owner; empty if there is none. */
+  /** Email of the longest-standing owner; empty without an owner. */
   readonly ownerEmail: string;
   readonly memberCount: number;
 }

@@ -29,8 +29,14 @@ const scope: CommandFlag = {
   description: "statistics of this organization (default: all organizations together)",
 };
 const periodFlags: readonly CommandFlag[] = [
-  { flags: "--from <time>", description: "start of the period, inclusive (default: 30 days before its end)" },
-  { flags: "--to <time>", description: "end of the period, exclusive, such as 2031-01-31T00:00:00.000Z (default: now)" },
+  {
+    flags: "--from <time>",
+    description: "start of the period, inclusive (default: 30 days before its end)",
+  },
+  {
+    flags: "--to <time>",
+    description: "end of the period, exclusive, such as 2031-01-31T00:00:00.000Z (default: now)",
+  },
   { flags: "--currency <code>", description: "settlement currency (default USD)" },
 ];
 
@@ -173,7 +179,11 @@ async function rankingOf(
     throw invalidField("/organization", "required", `is required to rank ${ranking}`);
   }
   if (ranking === "organizations" && organizationId !== undefined) {
-    throw invalidField("/organization", "not_allowed", "cannot be combined with the ranking of organizations");
+    throw invalidField(
+      "/organization",
+      "not_allowed",
+      "cannot be combined with the ranking of organizations",
+    );
   }
   return ranking;
 }

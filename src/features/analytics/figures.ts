@@ -113,7 +113,7 @@ function rowsOf(isPlatform: boolean, measure: Measure, by: "subject" | "day"): s
 
 const isCurrency = (column: string) => `($3 = '${everyCurrency}' OR ${column} = $3)`;
 
-/** Where to read single items for parts of an hour. */
+/** The SQL source of single items, for parts of an hour. */
 interface Source {
   readonly from: string;
   readonly organization: string;

@@ -231,7 +231,9 @@ function requireExpiry(actor: Actor, wanted: Instant | null, now: Instant): Inst
   }
   if (actor.type === "api_key" && actor.expiresAt !== null) {
     if (wanted === null || wanted > actor.expiresAt) {
-      throw new ExpiryNotAllowed("Set expiresAt to a time no later than the expiry of the key that makes this request.");
+      throw new ExpiryNotAllowed(
+        "Set expiresAt to a time no later than the expiry of the key that makes this request.",
+      );
     }
   }
   return wanted;

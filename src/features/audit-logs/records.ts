@@ -20,7 +20,8 @@ export const AuditLogRecord = responseRecord("AuditLog", {
     description: "Changed values before and after, without secrets.",
   }),
   hash: z.string().nullable().meta({
-    description: "Hash that links the entry to the previous one; null until it is sealed, within seconds.",
+    description:
+      "Hash that links the entry to the previous one; null until it is sealed, within seconds.",
   }),
   createdAt: datetime(),
 });

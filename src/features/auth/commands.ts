@@ -32,7 +32,11 @@ export const userCommands = [
     name: "user create",
     summary: "Create a user account, optionally as a member of an organization",
     flags: [
-      { flags: "--email <address>", description: "e-mail address for login", ask: "E-mail address" },
+      {
+        flags: "--email <address>",
+        description: "e-mail address for login",
+        ask: "E-mail address",
+      },
       { flags: "--name <text>", description: "full name", ask: "Name" },
       organizationFlag,
       {

@@ -62,7 +62,9 @@ export function makePasswordService(deps: {
   return {
     async change(context, actor, input) {
       if (actor.type !== "user") {
-        throw new UserNeeded("An API key has no password. Log in as a user. To disable a key, revoke it.");
+        throw new UserNeeded(
+          "An API key has no password. Log in as a user. To disable a key, revoke it.",
+        );
       }
       await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
       // The login lock applies, so that someone with an open session cannot guess the password.

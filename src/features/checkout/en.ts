@@ -45,7 +45,8 @@ export const en = {
   awaitingHeadline: "Waiting for your payment",
   awaitingLead: "Your payment appears here as soon as the network has it.",
   partlyPaidHeadline: "Part of your payment has arrived",
-  partlyPaidLead: "We received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
+  partlyPaidLead:
+    "We received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "The network is confirming it, which takes {wait}. You don't have to do anything else and can close this page.",
@@ -56,9 +57,9 @@ export const en = {
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid, and you sent too much",
-  overpaidLead:
-    "We received {received}, which is {excess} too much. {merchant} has your payment.",
-  overpaidAction: "For a refund of the difference, contact {merchant} and quote the reference below.",
+  overpaidLead: "We received {received}, which is {excess} too much. {merchant} has your payment.",
+  overpaidAction:
+    "For a refund of the difference, contact {merchant} and quote the reference below.",
   paidLateHeadline: "Paid late",
   paidLateLead:
     "Your payment arrived after the deadline, and {merchant} has accepted it. You don't have to do anything else.",
@@ -138,7 +139,8 @@ export const en = {
   notFoundHeadline: "We can't find this payment",
   notFoundLead: "Check the link, or ask the merchant for a new one.",
   unavailableHeadline: "We can't check right now",
-  unavailableLead: "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
+  unavailableLead:
+    "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
 
   // --- the test network ---
   testRibbon: "Test network: no real money",
@@ -163,7 +165,8 @@ export const en = {
   sendExactly:
     "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, add its withdrawal fee on top.",
   sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
-  sendNothingConfirming: "The payment was detected and is being confirmed. Do not send anything else.",
+  sendNothingConfirming:
+    "The payment was detected and is being confirmed. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",

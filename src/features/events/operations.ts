@@ -14,7 +14,8 @@ export const eventOperations = [
     method: "GET",
     path: "/webhook-event-types",
     summary: "List the event types",
-    description: "The event types that endpoints can subscribe to. docs/events.md shows their payloads.",
+    description:
+      "The event types that endpoints can subscribe to. docs/events.md shows their payloads.",
     access: authenticated,
     response: { status: 200, record: EventTypeListRecord },
     errors: [],

@@ -10,7 +10,8 @@ const typesLengthMax = eventTypes.join(",").length;
 
 export const EventRecord = responseRecord("Event", {
   id: id("event").meta({
-    description: "The `webhook-id` header of the webhooks for this event. Clients that use both can drop duplicates by it.",
+    description:
+      "The `webhook-id` header of the webhooks for this event. Clients that use both can drop duplicates by it.",
   }),
   type: z.string(),
   timestamp: datetime(),
@@ -28,7 +29,7 @@ export const EventListRecord = record(
     data: z.array(EventRecord),
     nextCursor: z.string().meta({
       description:
-        "Where to continue, now or later. Always present, even if no new event has arrived.",
+        "Cursor from which to continue, now or later. Always present, even if no new event has arrived.",
     }),
     hasMore: z.boolean().meta({ description: "Whether more events are available now." }),
   }),

@@ -36,7 +36,8 @@ export const MeRecord = responseRecord("Me", {
       }),
     )
     .meta({
-      description: "A user's organizations, at most 100, oldest membership first; for an API key, its organization.",
+      description:
+        "A user's organizations, at most 100, oldest membership first; for an API key, its organization.",
     }),
   platformPermissions: z.array(permission()).meta({
     description: "The credential's permissions for operations below /admin.",

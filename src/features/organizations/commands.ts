@@ -37,11 +37,13 @@ export const paymentPolicyCommands = [
       neededOrganization,
       {
         flags: "--late-payments <rule>",
-        description: "payments after the invoice's deadline: accept counts them, review leaves the decision to the merchant",
+        description:
+          "payments after the invoice's deadline: accept counts them, review leaves the decision to the merchant",
       },
       {
         flags: "--late-window-days <days>",
-        description: "days for which an expired invoice's amount stays reserved for late payments, 1 to 90",
+        description:
+          "days for which an expired invoice's amount stays reserved for late payments, 1 to 90",
       },
     ],
     examples: [

@@ -24,7 +24,8 @@ export const organizationOperations = [
     method: "GET",
     path: "/organizations",
     summary: "List your organizations",
-    description: "A user gets the organizations of which they are a member; an API key gets its own.",
+    description:
+      "A user gets the organizations of which they are a member; an API key gets its own.",
     access: authenticated,
     request: { query: pageParameters },
     response: { status: 200, record: OrganizationListRecord },

@@ -20,7 +20,7 @@ export interface RateView extends PairState {
 
 export interface RatesHealth {
   readonly status: "ok" | "degraded" | "down";
-  /** Time of the oldest accepted quote from sources; null if there is none. */
+  /** Time of the oldest accepted quote from sources; null without one. */
   readonly oldestQuoteAt: Instant | null;
   /** Problems of the pairs, as sentences for the operator. */
   readonly problems: readonly string[];

@@ -11,7 +11,10 @@ export const walletCommands = [
     flags: [
       neededOrganization,
       { flags: "--network <id>", description: "only wallets on this network" },
-      { flags: "--status <status>", description: "only wallets with this status: active or archived" },
+      {
+        flags: "--status <status>",
+        description: "only wallets with this status: active or archived",
+      },
       ...pageFlags,
     ],
     examples: [

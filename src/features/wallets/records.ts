@@ -52,7 +52,6 @@ export const CreateWalletRequest = requestRecord("CreateWalletRequest", {
     description: "A public address on the network. Give either this or `xpub`.",
   }),
   xpub: pasted().optional().meta({
-    description:
-      "An account's extended public key, from which every invoice gets its own address.",
+    description: "An account's extended public key, from which every invoice gets its own address.",
   }),
 });

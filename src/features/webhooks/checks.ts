@@ -26,7 +26,8 @@ export const webhookChecks: readonly Check[] = [
     name: "webhooks.every-event",
     describe:
       "Every relayed event of the last day has a delivery to each subscribed endpoint, except the one that it is about.",
-    advice: "The endpoint missed this event. Tell its owner to fetch the object that the event names.",
+    advice:
+      "The endpoint missed this event. Tell its owner to fetch the object that the event names.",
     // Subscriptions before an endpoint's last change are unknown, so only later events are checked. Endpoints get no
     // events about themselves or tests of others.
     sql: `SELECT events.id AS "row", 'It has no delivery to ' || webhook_endpoints.id || '.' AS fault

@@ -81,7 +81,7 @@ export interface Deliverer extends Worker {
 /** Open requests of an endpoint. */
 interface UnderWay {
   readonly count: number;
-  /** Those that are retries. */
+  /** The number of open requests that are retries. */
   readonly retries: number;
 }
 
@@ -223,10 +223,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         await recordAttempts(deps, { attempts: batch, postponed, isClosing });
       } catch (error) {
         // Nothing is lost: the leases expire, and the deliveries are attempted again.
-        logger.error(
-          { err: error, deliveries: batch.length },
-          "webhook results were not recorded",
-        );
+        logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
       }
       for (const { delivery } of batch) release(delivery);
       nudge();

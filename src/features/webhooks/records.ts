@@ -21,7 +21,9 @@ export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
   id: id("webhookEndpoint"),
   url: z.string(),
   description: z.string().nullable(),
-  eventTypes: z.array(z.string()).meta({ description: "The event types that it receives; empty for all." }),
+  eventTypes: z
+    .array(z.string())
+    .meta({ description: "The event types that it receives; empty for all." }),
   status: z.enum(endpointStatuses),
   disabledReason: z.string().nullable(),
   createdAt: datetime(),
@@ -90,7 +92,8 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
   eventId: id("event"),
   eventType: z.string(),
   status: z.enum(deliveryStatuses).meta({
-    description: "`failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay.",
+    description:
+      "`failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay.",
   }),
   attempts: z.int(),
   nextAttemptAt: datetime().nullable(),

@@ -102,7 +102,8 @@ function askedWait(result: OutboundResult): number | null {
 function reasonOf(result: OutboundResult): string {
   if (result.outcome === "error") return result.message;
   const status = String(result.status);
-  if (result.status === 410) return "The receiver responded with 410 Gone, so the endpoint was disabled.";
+  if (result.status === 410)
+    return "The receiver responded with 410 Gone, so the endpoint was disabled.";
   if (result.status >= 300 && result.status < 400) {
     return `The receiver responded with ${status}. Redirects are not followed; use the final URL.`;
   }
