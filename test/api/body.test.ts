@@ -29,7 +29,7 @@ anyServed("the body of a request", (served) => {
   const patch = (options: RequestOptions) =>
     served.app.request("PATCH", path, { token: person.token, ...options });
 
-  it("may be absent where no field has to be there, and the document says so", async () => {
+  it("may be omitted if no field is required, and the document says so", async () => {
     const { body: document } = await served.app.request("GET", "/v1/openapi.json");
     const paths = document["paths"] as Record<string, Record<string, Described>>;
     const optional = Object.entries(paths).flatMap(([target, { post }]) =>
@@ -55,7 +55,7 @@ anyServed("the body of a request", (served) => {
   });
 
   describe("content types", () => {
-    it("takes JSON alone", async () => {
+    it("must have a JSON content type", async () => {
       for (const type of [
         "text/plain",
         "application/x-www-form-urlencoded",
@@ -76,7 +76,7 @@ anyServed("the body of a request", (served) => {
       }
     });
 
-    it("takes UTF-8 alone, and keeps what was sent to the letter", async () => {
+    it("must be UTF-8 and is kept exactly as sent", async () => {
       const bytes = (...parts: readonly (string | readonly number[])[]) =>
         Buffer.concat(
           parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from(part))),
@@ -110,13 +110,13 @@ anyServed("the body of a request", (served) => {
       expect(pointersOf(half)).to.deep.equal(["/name"]);
     });
 
-    it("needs a body where there is one to read", async () => {
+    it("is required by operations that read one", async () => {
       expectProblem(await patch({}), 400, "invalid_request");
       expectProblem(await patch({ headers: json }), 400, "invalid_request");
       expectProblem(await served.app.request("POST", "/v1/auth/login"), 400, "invalid_request");
     });
 
-    it("refuses a body where there is nothing to say", async () => {
+    it("is refused by operations that take none", async () => {
       const submit = `${path}/kyb/submit`;
       const { token } = person;
       const answer = await served.app.request("POST", submit, { token, body: { note: "x" } });
@@ -143,7 +143,7 @@ anyServed("the body of a request", (served) => {
       expect(get.status).to.equal(400);
     });
 
-    it("refuses what is not JSON, and JSON that is no object", async () => {
+    it("is refused if it is not JSON or not an object", async () => {
       for (const raw of [
         "{",
         "{'a':1}",
@@ -166,7 +166,7 @@ anyServed("the body of a request", (served) => {
       );
     });
 
-    it("reads gzip and refuses encodings that it does not know, and broken ones", async () => {
+    it("may be gzip; unknown encodings and corrupt data are refused", async () => {
       const gzip = { ...json, "Content-Encoding": "gzip" };
       const good = await patch({ raw: gzipSync('{"name":"zipped"}'), headers: gzip });
       expect(good.body["name"]).to.equal("zipped");
@@ -185,14 +185,14 @@ anyServed("the body of a request", (served) => {
       return `${start}${"x".repeat(bytes - start.length - 2)}"}`;
     };
 
-    it("reads 256 KiB and not a byte more", async () => {
+    it("may have 256 KiB and not one byte more", async () => {
       expect(pointersOf(await patch({ raw: filled(bodyMax) }))).to.deep.equal([
         "/businessDescription",
       ]);
       expectProblem(await patch({ raw: filled(bodyMax + 1) }), 413, "payload_too_large");
     });
 
-    it("counts what comes in chunks without a length", async () => {
+    it("counts chunked bodies without a length", async () => {
       const text = filled(bodyMax + 1);
       const chunk = (part: string) => `${part.length.toString(16)}\r\n${part}\r\n`;
       const send = (size: number, end: string) =>
@@ -213,7 +213,7 @@ anyServed("the body of a request", (served) => {
 
     const unpackedMib = 200;
 
-    it("counts what a small body unpacks to, and serves the connection's next request", async () => {
+    it("counts the unpacked size, and the connection's next request is served", async () => {
       const mebibyte = Buffer.alloc(kibibyte * kibibyte, 32);
       // Packed in pieces, so that memory was never as large as what it unpacks to.
       const pieces = Readable.from(Array.from({ length: unpackedMib }, () => mebibyte));
@@ -231,7 +231,7 @@ anyServed("the body of a request", (served) => {
       );
     });
 
-    it("does not wait for the rest of a body that is too long", async () => {
+    it("is refused without waiting for the rest of an oversized body", async () => {
       // Who waited would do so for half a minute, the time that a request may take.
       const started = performance.now();
       const answer = await rawExchange(served.app.url, {
@@ -253,7 +253,7 @@ anyServed("the body of a request", (served) => {
     const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
     const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 
-    it("reads 32 levels, and says which field goes deeper", async () => {
+    it("may have 32 levels, and the problem names the field that is deeper", async () => {
       const codes = async (raw: string) =>
         expectProblem(await patch({ raw }), 400, "invalid_request").map(({ code }) => code);
       expect(await codes(objects(32))).to.deep.equal(["unknown_field"]);
@@ -263,7 +263,7 @@ anyServed("the body of a request", (served) => {
       expect(await codes(`{"name":${nested(32)}}`)).to.deep.equal(["too_deep"]);
     });
 
-    it("is not shaken by 100,000 levels", async () => {
+    it("survives a body with 100,000 levels", async () => {
       for (const raw of [nested(100_000), objects(40_000), "[".repeat(bodyMax)]) {
         const times: number[] = [];
         for (let count = 0; count < 3; count += 1) {

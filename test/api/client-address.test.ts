@@ -5,7 +5,7 @@ import { parseRange } from "../../src/platform/outbound/address.ts";
 describe("the client's address", () => {
   const trusted = ["10.0.0.0/8", "::1/128"].map(parseRange);
 
-  it("is the socket's, unless a trusted proxy says otherwise", () => {
+  it("is the socket's unless a trusted proxy forwards another", () => {
     for (const [socket, header, expected] of [
       ["192.0.2.1", "203.0.113.1", "192.0.2.1"],
       ["10.0.0.1", "203.0.113.1", "203.0.113.1"],
@@ -42,7 +42,7 @@ describe("the client's address", () => {
     }
   });
 
-  it("is counted by what one customer holds of it", () => {
+  it("is counted by IPv4 address or IPv6 /64", () => {
     for (const [address, group] of [
       ["203.0.113.1", "203.0.113.1"],
       ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],

@@ -22,7 +22,7 @@ anyServed("entity tags", (served) => {
     served.app.request("PATCH", path, { key: merchant.key, body, headers });
   const tagOf = async () => (await get()).headers.get("ETag") ?? "";
 
-  it("answers 304 while nothing has changed, with the tag and without a body", async () => {
+  it("answer 304 with the tag and without a body while nothing has changed", async () => {
     const tag = await tagOf();
     expect(tag).to.match(/^"[0-9a-f]{32}"$/);
     for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
@@ -44,7 +44,7 @@ anyServed("entity tags", (served) => {
     expect((await get({ "If-None-Match": tag })).status).to.equal(200);
   });
 
-  it("are asked for by the operations that honour them, as their description says", () => {
+  it("are honored by the operations whose declaration says so", () => {
     const { paths } = openApiDocument(allOperations, "1") as {
       paths: Record<string, Record<string, { operationId: string; parameters: object[] }>>;
     };
@@ -60,13 +60,13 @@ anyServed("entity tags", (served) => {
     }
   });
 
-  it("gives nobody without a right to look a 304", async () => {
+  it("give no 304 to a caller without access", async () => {
     const tag = await tagOf();
     const answer = await served.app.request("GET", path, { headers: { "If-None-Match": tag } });
     expectProblem(answer, 401, "unauthenticated");
   });
 
-  it("changes an object only where it is as the editor read it", async () => {
+  it("allow a change only if the object is as the editor read it", async () => {
     const tag = await tagOf();
     const first = await patch({ name: "First" }, { "If-Match": tag });
     expect(first.status).to.equal(200);
@@ -82,14 +82,14 @@ anyServed("entity tags", (served) => {
     expect((await patch({ name: "Listed" }, { "If-Match": listed })).status).to.equal(200);
   });
 
-  it("refuses a stale change even where it would change nothing", async () => {
+  it("refuse a stale change even if it would change nothing", async () => {
     const stale = await tagOf();
     await patch({ name: "Moved" });
     const answer = await patch({ name: "Moved" }, { "If-Match": stale });
     expectProblem(answer, 412, "precondition_failed");
   });
 
-  it("lets one of two editors who read the same through", async () => {
+  it("let only one of two editors who read the same version succeed", async () => {
     for (let round = 0; round < 4; round += 1) {
       const tag = await tagOf();
       const answers = await Promise.all(
@@ -105,7 +105,7 @@ anyServed("entity tags", (served) => {
     }
   });
 
-  it("keeps both of two changes of different fields that name no tag", async () => {
+  it("keep both of two changes to different fields without a tag", async () => {
     await Promise.all([
       patch({ website: "https://one.example" }),
       patch({ contactEmail: "two@example.com" }),

@@ -18,7 +18,7 @@ eachServed("the fields of a request", (served) => {
     served.app.request("POST", `${path}/api-keys`, { token: person.token, body });
 
   describe("text", () => {
-    it("refuses what the databases would keep differently, by its field", async () => {
+    it("refuses text that the databases would store differently, and names its field", async () => {
       const answer = await patch({
         raw: String.raw`{"name":"a\u0000b","displayName":"\ud800","address":"x\udc00\ud800","legalName":"ok"}`,
       });
@@ -27,7 +27,7 @@ eachServed("the fields of a request", (served) => {
       expect(pointersOf(key)).to.deep.equal(["/scopes/1"]);
     });
 
-    it("refuses names that reach into prototypes, and later answers are as before", async () => {
+    it("refuses names that reach into prototypes, and later responses are unaffected", async () => {
       const before = await served.app.request("GET", path, { token: person.token });
       for (const [raw, pointer] of [
         ['{"__proto__":{"isAdmin":true}}', "/__proto__"],
@@ -50,7 +50,7 @@ eachServed("the fields of a request", (served) => {
       expect(pointersOf(query)).to.deep.equal(["?__proto__", "?constructor"]);
     });
 
-    it("gives back what it was given, on both databases alike", async () => {
+    it("is returned exactly as given, on both databases", async () => {
       const texts = [
         'O\'Brien "& Söhne" <b>',
         "\\0 \\u0000 %00 \\",
@@ -73,7 +73,7 @@ eachServed("the fields of a request", (served) => {
       }
     });
 
-    it("trims lines, and refuses empty, long and broken ones", async () => {
+    it("is trimmed; empty, long and multi-line values are refused", async () => {
       const trimmed = await patch({ body: { name: "  Shop \t" } });
       expect(trimmed.body["name"]).to.equal("Shop");
       for (const name of [
@@ -95,7 +95,7 @@ eachServed("the fields of a request", (served) => {
     });
   });
 
-  it("refuses names of which nothing is seen", async () => {
+  it("refuse names without a visible character", async () => {
     for (const name of [
       "\u200b",
       "\u3164",
@@ -109,7 +109,7 @@ eachServed("the fields of a request", (served) => {
     }
   });
 
-  it("refuses a query whose bytes are no text, by its parameter", async () => {
+  it("refuse a query that is not valid UTF-8, and name its parameter", async () => {
     const list = (query: string) =>
       served.app.request("GET", `${path}/customers?${query}`, { token: person.token });
     for (const value of ["%ff", "%ed%a0%80", "a%c3", "%c0%af"]) {
@@ -122,7 +122,7 @@ eachServed("the fields of a request", (served) => {
     }
   });
 
-  it("takes the codes of countries that there are", async () => {
+  it("accept the codes of existing countries", async () => {
     for (const country of ["XX", "ZZ", "UK", "EU", "SU", "AA", "D1", "de", ""]) {
       expect(pointersOf(await patch({ body: { country } })), country).to.deep.equal(["/country"]);
     }
@@ -132,7 +132,7 @@ eachServed("the fields of a request", (served) => {
   });
 
   describe("fields", () => {
-    it("names every wrong field at once, with a code that says what is wrong", async () => {
+    it("reports all wrong fields at once, each with a code", async () => {
       const answer = await patch({
         body: {
           name: null,
@@ -162,7 +162,7 @@ eachServed("the fields of a request", (served) => {
       );
     });
 
-    it("says of what is missing that it is required", async () => {
+    it("reports missing fields as required", async () => {
       const { app } = served;
       const faults = expectProblem(
         await app.request("POST", "/v1/auth/register", { body: { invitationToken: null } }),
@@ -179,7 +179,7 @@ eachServed("the fields of a request", (served) => {
       expect(pointersOf(await createKey({})).length).to.equal(2);
     });
 
-    it("clears what may be null, and nothing else", async () => {
+    it("clears only nullable fields", async () => {
       await patch({
         body: { legalName: "L", website: "https://shop.example", contactEmail: "A@B.example" },
       });
@@ -190,7 +190,7 @@ eachServed("the fields of a request", (served) => {
       }
     });
 
-    it("cannot be set where the record's owner is Till", async () => {
+    it("refuses fields that only Till may set", async () => {
       for (const field of [
         "id",
         "status",
@@ -212,7 +212,7 @@ eachServed("the fields of a request", (served) => {
       ).to.deep.equal(["/createdBy", "/secret"]);
     });
 
-    it("shortens what it repeats of a caller's words", async () => {
+    it("shortens the caller's text when it repeats it", async () => {
       const long = "k".repeat(200_000);
       const answers = [
         await patch({ body: { [long]: 1 } }),
@@ -230,7 +230,7 @@ eachServed("the fields of a request", (served) => {
       }
     });
 
-    it("refuses addresses of pages that a browser would read otherwise", async () => {
+    it("refuses URLs that a browser would interpret differently", async () => {
       for (const website of [
         "javascript:alert(1)",
         "data:text/html,x",
@@ -262,7 +262,7 @@ eachServed("the fields of a request", (served) => {
   });
 
   describe("query parameters", () => {
-    it("refuses unknown and repeated ones by their names", async () => {
+    it("refuses unknown and repeated parameters by name", async () => {
       const { token } = person;
       const unknown = await served.app.request("GET", `${path}?limit=1&a=1&a=2`, { token });
       expect(pointersOf(unknown)).to.deep.equal(["?a", "?limit"]);
@@ -271,7 +271,7 @@ eachServed("the fields of a request", (served) => {
     });
   });
 
-  it("answers a merchant's key as it answers a session", async () => {
+  it("give an API key the same response as a session", async () => {
     const merchant = await approvedMerchant(served.app);
     const answer = await served.app.request(
       "PATCH",

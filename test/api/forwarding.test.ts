@@ -6,7 +6,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { anyStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
-anyStore("forwarding headers where no proxy is trusted", (store) => {
+anyStore("forwarding headers without a trusted proxy", (store) => {
   let at: TestApp;
   let warned: string[];
 
@@ -27,7 +27,7 @@ anyStore("forwarding headers where no proxy is trusted", (store) => {
   const warnings = (now: number, baseUrl: string | null = null) =>
     proxyWarnings({ trustProxy: [], baseUrl }, at.app.db, now);
 
-  it("are warned of once in the log, and by the next start for a week", async () => {
+  it("cause one warning in the log, and at the next start for a week", async () => {
     await start();
     await ask({});
     expect(await warnings(Date.now())).to.deep.equal([]);
@@ -46,7 +46,7 @@ anyStore("forwarding headers where no proxy is trusted", (store) => {
     expect(await proxyWarnings(trusting, at.app.db, Date.now())).to.deep.equal([]);
   });
 
-  it("are warned of again each day, as long as they arrive", async () => {
+  it("cause a warning again each day, as long as they arrive", async () => {
     await start();
     await ask({ "X-Forwarded-For": "203.0.113.1" });
     at.clock.advance(6 * day);
@@ -59,13 +59,13 @@ anyStore("forwarding headers where no proxy is trusted", (store) => {
     );
   });
 
-  it("are not needed for a warning where links begin with https", async () => {
+  it("are not needed for a warning if links begin with https", async () => {
     await start();
     expect(await warnings(Date.now(), "https://pay.example.com")).to.deep.equal([unnamedProxy]);
     expect(await warnings(Date.now(), "http://127.0.0.1:8080")).to.deep.equal([]);
   });
 
-  it("are believed in silence where a proxy is trusted", async () => {
+  it("are used without a warning if the proxy is trusted", async () => {
     await start({ TILL_TRUST_PROXY: "127.0.0.1" });
     await ask({ "X-Forwarded-For": "203.0.113.1" });
     expect(warned).to.deep.equal([]);

@@ -163,7 +163,7 @@ function queryText(query: Sent["query"]): string {
 }
 
 eachServed(
-  "whatever is sent to",
+  "any input to",
   (served) => {
     let admin: Person;
     let merchant: Person & { readonly key: string };
@@ -183,7 +183,7 @@ eachServed(
     for (const operation of allOperations) {
       // Hashing a password takes long on purpose.
       const count = operation.path.startsWith("/auth/") ? Math.ceil(runs / 2) : runs;
-      it(`${operation.id}, its answer is one that it declares`, async function () {
+      it(`${operation.id} gets a response that the operation declares`, async function () {
         this.timeout(patienceMs);
         const declared = [...problemsOfAnyRequest, ...problemsOf(operation)].map(
           ({ definition }) => `${String(definition.status)} ${definition.code}`,

@@ -38,14 +38,14 @@ function organizationsNamed(app: TestApp, name: string): Promise<number> {
   return countRows(app.app.db, "organizations", "WHERE name = $1", [name]);
 }
 
-eachServed("a request that is sent again", (served) => {
+eachServed("a repeated request", (served) => {
   let merchant: Merchant;
 
   before(async () => {
     merchant = await approvedMerchant(served.app);
   });
 
-  it("has one effect and one answer, 50 times one after the other and at once", async () => {
+  it("has one effect and one response, 50 times in sequence and at once", async () => {
     const { app } = served;
     for (const [name, send] of [
       [
@@ -72,7 +72,7 @@ eachServed("a request that is sent again", (served) => {
     }
   });
 
-  it("is told from another request with the same key", async () => {
+  it("is distinguished from another request with the same key", async () => {
     const { app } = served;
     const key = freshKey();
     const first = await found(app, merchant, key, "First");
@@ -89,7 +89,7 @@ eachServed("a request that is sent again", (served) => {
     expect(raw.text).to.equal(first.text);
   });
 
-  it("gives mixed requests that race for one key one winner and no error of ours", async () => {
+  it("has one winner and no server error when different requests race for a key", async () => {
     const { app } = served;
     const key = freshKey();
     const answers = await Promise.all(
@@ -106,7 +106,7 @@ eachServed("a request that is sent again", (served) => {
     expect(counts.sort()).to.deep.equal([0, 0, 1]);
   });
 
-  it("is another principal's own affair, and another operation's", async () => {
+  it("is separate for each principal and each operation", async () => {
     const { app } = served;
     const key = freshKey();
     const other = await approvedMerchant(app);
@@ -133,7 +133,7 @@ eachServed("a request that is sent again", (served) => {
     expect(keyMade.status).to.equal(201);
   });
 
-  it("may be corrected after a refusal, which is not kept", async () => {
+  it("may be corrected after a refusal, which is not stored", async () => {
     const { app } = served;
     const person = await register(app);
     const key = freshKey();
@@ -167,7 +167,7 @@ eachServed("a request that is sent again", (served) => {
     expect((await found(app, merchant, bad, "Good")).status).to.equal(201);
   });
 
-  it("refuses keys that are none", async () => {
+  it("refuses malformed keys", async () => {
     const { app } = served;
     const post = (headers: readonly (readonly [string, string])[]) =>
       rawExchange(app.url, {
@@ -211,7 +211,7 @@ eachServed("a request that is sent again", (served) => {
     expect((await post([[name, "one, two"]])).status).to.equal(201);
   });
 
-  it("gives a secret again that the store does not hold", async () => {
+  it("returns a secret again that the store does not hold in plain text", async () => {
     const { app } = served;
     const key = "1";
     const create = (name = "sealed") =>
@@ -235,7 +235,7 @@ eachServed("a request that is sent again", (served) => {
     expect(dump).to.include("sealed");
   });
 
-  it("is not looked at by the four operations that give out sessions", async () => {
+  it("is ignored by the four operations that issue sessions", async () => {
     const { app } = served;
     const person = await register(app);
     const headers = { "Idempotency-Key": freshKey() };
@@ -259,7 +259,7 @@ eachServed("a request that is sent again", (served) => {
     expect((await app.request("POST", "/v1/auth/logout", out)).status).to.equal(204);
   });
 
-  it("asks for a credential that is still good before it repeats an answer", async () => {
+  it("requires a valid credential before a response is repeated", async () => {
     const { app } = served;
     const person = await approvedMerchant(app);
     const key = freshKey();
@@ -272,7 +272,7 @@ eachServed("a request that is sent again", (served) => {
     expectProblem(await found(app, person, key), 401, "unauthenticated");
   });
 
-  it("is ignored on requests that change nothing twice anyway", async () => {
+  it("ignores the key if the method is idempotent anyway", async () => {
     const { app } = served;
     const path = `/v1/organizations/${merchant.organizationId}`;
     const headers = { "Idempotency-Key": freshKey() };
@@ -288,7 +288,7 @@ eachServed("a request that is sent again", (served) => {
   });
 });
 
-eachStore("kept answers", (store) => {
+eachStore("stored responses", (store) => {
   const apps: TestApp[] = [];
   const start = async (place: Awaited<ReturnType<typeof store.place>>, clock = movingClock()) => {
     const app = await startApp({ place, clock });
@@ -299,7 +299,7 @@ eachStore("kept answers", (store) => {
     await Promise.all(apps.splice(0).map((app) => app.stop()));
   });
 
-  it("outlive the process", async () => {
+  it("survive a restart", async () => {
     const place = await store.place("migrated");
     const before = await start(place);
     const merchant = await approvedMerchant(before);
@@ -323,7 +323,7 @@ eachStore("kept answers", (store) => {
     expect(await organizationsNamed(after, "Twice")).to.equal(1);
   });
 
-  it("are shared by processes: requests at once to two of them have one effect", async () => {
+  it("are shared by processes: simultaneous requests to two of them have one effect", async () => {
     const place = await store.place("migrated");
     const [left, right] = [await start(place), await start(place)];
     const merchant = await approvedMerchant(left);
@@ -341,7 +341,7 @@ eachStore("kept answers", (store) => {
     }
   });
 
-  it("answer for the conflict that a twin in another process leaves", async () => {
+  it("resolve the conflict with the same request in another process", async () => {
     const place = await store.place("migrated");
     const [left, right] = [await start(place), await start(place)];
     for (let round = 0; round < 5; round += 1) {
@@ -373,7 +373,7 @@ eachStore("kept answers", (store) => {
     }
   });
 
-  it("are kept for a day and then forgotten", async () => {
+  it("are deleted after a day", async () => {
     const clock = movingClock();
     const app = await start(await store.place("migrated"), clock);
     const merchant = await approvedMerchant(app);

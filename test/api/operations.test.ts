@@ -13,7 +13,7 @@ const of = (...kinds: readonly Kind[]) =>
   allOperations.filter((operation) => kinds.includes(operation.access.kind));
 
 describe("the operations", () => {
-  it("have names, paths and records of their own, and all say who may call them", () => {
+  it("have unique names, paths and records, and all declare their access", () => {
     const distinct = (values: readonly string[]) => new Set(values).size;
     expect(distinct(allOperations.map(({ id }) => id))).to.equal(allOperations.length);
     const routes = allOperations.map(({ method, path }) => `${method} ${path}`);
@@ -30,7 +30,7 @@ describe("the operations", () => {
     expect([...new Set(open)].sort()).to.deep.equal(["auth", "checkout"]);
   });
 
-  it("ask for writing rights where they write, and for reading rights where they read", () => {
+  it("require write permission to write and read permission to read", () => {
     for (const operation of of("organization", "platform")) {
       const permission = "permission" in operation.access ? operation.access.permission : "";
       expect(permission.endsWith(":read"), operation.id).to.equal(!isWrite(operation));
@@ -69,7 +69,7 @@ anyServed(
         ? {}
         : { token: operation.access.kind === "platform" ? admin.token : merchant.token };
 
-    it("that needs a credential refuses who has none, whatever else is wrong", async () => {
+    it("that needs a credential refuses a caller without one, whatever else is wrong", async () => {
       const alike = new Set<string>();
       for (const operation of of("authenticated", "organization", "platform")) {
         const answer = await call(operation, {}, { query: "?nonsense=1", body: "nonsense" });
@@ -79,7 +79,7 @@ anyServed(
       expect(alike.size).to.equal(1);
     });
 
-    it("refuses ids that are none as if they were unknown", async () => {
+    it("treats malformed ids like unknown ones", async () => {
       for (const operation of allOperations) {
         for (const name of parametersOf(operation)) {
           for (const bad of ["abc", "%00", "..%2f", "💩", "a".repeat(65), "'"]) {
@@ -93,7 +93,7 @@ anyServed(
       }
     });
 
-    it("refuses query parameters and fields that it does not know, by their names", async () => {
+    it("refuses unknown query parameters and fields by name", async () => {
       for (const operation of allOperations) {
         const query = await call(operation, owner(operation), { query: "?nonsense=1&nonsense=2" });
         const pointers = expectProblem(query, 400, "invalid_request").map(placeOf);
@@ -105,7 +105,7 @@ anyServed(
       }
     });
 
-    it("that lists takes a sane limit and its own cursors", async () => {
+    it("that lists accepts only a valid limit and its own cursors", async () => {
       const lists = allOperations.filter(({ query }) => "cursor" in query);
       expect(lists.length).to.be.greaterThan(5);
       for (const operation of lists) {
@@ -137,7 +137,7 @@ anyServed(
       }
     });
 
-    it("with a body reads JSON objects alone", async () => {
+    it("with a body accepts only JSON objects", async () => {
       for (const operation of allOperations.filter(({ body }) => body !== null)) {
         const path = pathOf(operation, merchantIds());
         const text = await served.app.request(operation.method, path, {
@@ -153,7 +153,7 @@ anyServed(
       }
     });
 
-    it("of a suspended organization reads and does not write", async () => {
+    it("allows a suspended organization to read but not to write", async () => {
       const suspended = await approvedMerchant(served.app);
       await served.app.app.db.write(testContext, (tx) =>
         tx.run("UPDATE organizations SET status = 'suspended' WHERE id = $1", [

@@ -9,7 +9,7 @@ anyServed("the form of a page", (served) => {
   const post = (raw: string | undefined, headers: Record<string, string> = form) =>
     served.app.request("POST", path, { ...(raw === undefined ? {} : { raw }), headers });
 
-  it("is read as a browser sends it, and its page is not found without an invoice", async () => {
+  it("is parsed as a browser sends it, and the page of an unknown invoice is not found", async () => {
     for (const raw of [
       "action=pay",
       "action=pay&action=mine",
@@ -24,7 +24,7 @@ anyServed("the form of a page", (served) => {
     expect(({} as Record<string, unknown>)["a"]).to.equal(undefined);
   });
 
-  it("is refused when it is none", async () => {
+  it("is refused if it is malformed", async () => {
     for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", ""]) {
       const answer = await post("action=pay", { "Content-Type": type });
       expectProblem(answer, 415, "unsupported_media_type");
@@ -36,7 +36,7 @@ anyServed("the form of a page", (served) => {
     expectProblem(await zipped("gzip"), 400, "invalid_request");
   });
 
-  it("is refused when it is longer than any page's", async () => {
+  it("is refused if it exceeds the limit", async () => {
     expectProblem(await post(`action=${"x".repeat(17_000)}`), 413, "payload_too_large");
     expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
   });

@@ -37,7 +37,7 @@ describe("an instance below a path prefix", () => {
     await app.stop();
   });
 
-  it("answers problems whose type leads to their explanation, from every depth of the path", async () => {
+  it("answers problems whose type resolves to their explanation, from every depth of the path", async () => {
     for (const [target, code] of [
       ["/nothing", "not_found"],
       ["/v1/organizations/org_1/invoices", "unauthenticated"],
@@ -51,7 +51,7 @@ describe("an instance below a path prefix", () => {
     }
   });
 
-  it("shows API documentation that loads its scripts, its style and the document, with a slash behind its address too", async () => {
+  it("shows API documentation whose scripts, styles and document load, also with a trailing slash", async () => {
     const answer = await fetch(`${origin}${prefix}/docs/`);
     const page = answer.url;
     const html = await answer.text();

@@ -9,7 +9,7 @@ import { expectProblem, withoutRequest } from "./problem.ts";
 const requestIdPattern = /^req_[0-9a-z]{26}$/;
 const ids = createIds(systemRandom);
 
-anyServed("the way of a request", (served) => {
+anyServed("the request pipeline", (served) => {
   let merchant: Person & { readonly key: string };
   let other: Person;
   let path: string;
@@ -21,7 +21,7 @@ anyServed("the way of a request", (served) => {
   });
 
   describe("request ids", () => {
-    it("are on every answer, whatever becomes of the request", async () => {
+    it("are on every response, whatever its status", async () => {
       const { app } = served;
       const { key } = merchant;
       const text = { "Content-Type": "text/plain" };
@@ -47,7 +47,7 @@ anyServed("the way of a request", (served) => {
       expect(new Set(given).size).to.equal(given.length);
     });
 
-    it("are the client's own where it sent a sane one", async () => {
+    it("are the client's own if it sent a well-formed one", async () => {
       const sane = await served.app.request("GET", "/nothing", {
         headers: { "X-Request-Id": "trace-1.a_B" },
       });
@@ -72,7 +72,7 @@ anyServed("the way of a request", (served) => {
   });
 
   describe("methods", () => {
-    it("answers 405 with the methods that the path has", async () => {
+    it("answers 405 with the methods of the path", async () => {
       for (const method of ["DELETE", "PUT", "POST", "PROPFIND", "TRACE"]) {
         const answer = await rawExchange(served.app.url, { method, target: path });
         expect(answer.status, method).to.equal(405);
@@ -82,7 +82,7 @@ anyServed("the way of a request", (served) => {
       expectProblem(await served.app.request("POST", "/healthz"), 405, "method_not_allowed");
     });
 
-    it("answers 404 for a path that nothing has, by any method", async () => {
+    it("answers 404 for an unknown path, with any method", async () => {
       for (const method of ["GET", "POST", "OPTIONS", "PROPFIND", "DELETE"]) {
         const answer = await served.app.request(method, "/v1/nothing");
         expectProblem(answer, 404, "not_found");
@@ -90,7 +90,7 @@ anyServed("the way of a request", (served) => {
       }
     });
 
-    it("answers 404 for a path in other letters, which a proxy's rules would not know", async () => {
+    it("answers 404 for a path in other letter case, which a proxy's rules would not match", async () => {
       const { key } = merchant;
       for (const other of [
         path.replace("/v1", "/V1"),
@@ -117,7 +117,7 @@ anyServed("the way of a request", (served) => {
       expect((await served.app.request("HEAD", path)).status).to.equal(401);
     });
 
-    it("answers OPTIONS with the methods and lets no other origin in", async () => {
+    it("answers OPTIONS with the methods and allows no other origin", async () => {
       const answer = await served.app.request("OPTIONS", path, {
         headers: { Origin: "https://evil.example", "Access-Control-Request-Method": "PATCH" },
       });
@@ -129,7 +129,7 @@ anyServed("the way of a request", (served) => {
   });
 
   describe("credentials", () => {
-    it("refuses every request without a good one alike", async () => {
+    it("gives every request without a valid one the same refusal", async () => {
       const { app } = served;
       const bare = withoutRequest(await app.request("GET", path));
       expectProblem(await app.request("GET", path), 401, "unauthenticated");
@@ -159,7 +159,7 @@ anyServed("the way of a request", (served) => {
       }
     });
 
-    it("takes the scheme in any letters, and refuses two credentials at once", async () => {
+    it("accepts the scheme in any letter case, and refuses two credentials at once", async () => {
       const { app } = served;
       const lower = { Authorization: `bearer ${merchant.token}` };
       expect((await app.request("GET", path, { headers: lower })).status).to.equal(200);
@@ -177,7 +177,7 @@ anyServed("the way of a request", (served) => {
   });
 
   describe("another organization", () => {
-    it("looks like one that is not there, and so does an id that is none", async () => {
+    it("is indistinguishable from a missing one, as is a malformed id", async () => {
       const { app } = served;
       const unknown = ids.next("organization", Date.now());
       const places = [
@@ -219,7 +219,7 @@ anyServed("the way of a request", (served) => {
       expect(kept.body["name"]).to.equal("Ada's shop");
     });
 
-    it("looks like that to a key too", async () => {
+    it("is hidden from API keys too", async () => {
       const { app } = served;
       const foreign = await app.request("GET", `/v1/organizations/${other.organizationId}`, {
         key: merchant.key,
@@ -233,7 +233,7 @@ anyServed("the way of a request", (served) => {
       expect(withoutRequest(foreign)).to.deep.equal(withoutRequest(unknown));
     });
 
-    it("hides what belongs to it, below an own organization too", async () => {
+    it("has its objects hidden, even below the caller's own organization", async () => {
       const { app } = served;
       const keyOf = async (person: Person) => {
         const made = await app.request(
@@ -263,7 +263,7 @@ anyServed("the way of a request", (served) => {
   });
 
   describe("odd requests", () => {
-    it("says 403 for what a member of the organization lacks", async () => {
+    it("answers 403 if the member lacks a permission", async () => {
       const { app } = served;
       const viewer = await register(app, "Vera");
       await app.app.db.write(
@@ -281,7 +281,7 @@ anyServed("the way of a request", (served) => {
       expect(write.body["detail"]).to.include("at least the role admin");
     });
 
-    it("survives hosts and targets that are no address", async () => {
+    it("survives malformed hosts and targets", async () => {
       const { url } = served.app;
       for (const host of ["[", "a:b@c", "evil.example", "%00", "a b", "x".repeat(300), ""]) {
         const answer = await rawExchange(url, {
@@ -301,7 +301,7 @@ anyServed("the way of a request", (served) => {
       }
     });
 
-    it("refers to the explanation of a problem without any host", async () => {
+    it("links to the explanation of a problem without a host", async () => {
       const answer = await rawExchange(served.app.url, {
         target: "/nothing",
         headers: [["Host", "evil.example"]],
@@ -311,7 +311,7 @@ anyServed("the way of a request", (served) => {
       );
     });
 
-    it("refuses headers that are too long and requests that are none", async () => {
+    it("refuses headers that are too long and malformed requests", async () => {
       const { url } = served.app;
       const long = await rawExchange(url, {
         target: "/healthz",
@@ -341,7 +341,7 @@ anyServed("the way of a request", (served) => {
       expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
     });
 
-    it("tells browsers to guess nothing, frame nothing and keep nothing", async () => {
+    it("forbids browsers to guess types, frame and cache", async () => {
       for (const target of [path, "/nothing", "/healthz"]) {
         const { headers } = await served.app.request("GET", target, { key: merchant.key });
         expect(headers.get("X-Content-Type-Options")).to.equal("nosniff");

@@ -23,7 +23,7 @@ anyStore("rate limits", (store) => {
       headers,
     });
 
-  it("count a credential's requests, tell the rest, and refuse with the time to wait", async () => {
+  it("count a credential's requests, report the remaining ones, and refuse with the time to wait", async () => {
     const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "8" });
     const merchant = await approvedMerchant(at);
     const path = `/v1/organizations/${merchant.organizationId}`;
@@ -47,7 +47,7 @@ anyStore("rate limits", (store) => {
     expect((await at.request("GET", "/healthz")).status).to.equal(200);
   });
 
-  it("tell the rest on refusals too, and count those", async () => {
+  it("count and report refused requests too", async () => {
     const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "20" });
     const person = await register(at);
     const path = `/v1/organizations/${person.organizationId}`;
@@ -74,7 +74,7 @@ anyStore("rate limits", (store) => {
     expect(Number(third.headers.get("Retry-After"))).to.be.within(3_000, 3_600);
   });
 
-  it("are not fooled by a header that nobody trusted has written", async () => {
+  it("ignore a forwarding header from an untrusted source", async () => {
     const at = await start({ TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "3" });
     const answers = [];
     for (let n = 0; n < 5; n += 1) {
@@ -90,7 +90,7 @@ anyStore("rate limits", (store) => {
     expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401, 429, 429]);
   });
 
-  it("believe the address that a trusted proxy adds, not what stands before it", async () => {
+  it("use the address that a trusted proxy adds, not the ones before it", async () => {
     const at = await start({
       TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "2",
       TILL_TRUST_PROXY: "127.0.0.0/8",

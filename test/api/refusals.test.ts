@@ -38,7 +38,7 @@ async function refused(asked: Promise<Answer>, status: number, code: string): Pr
 
 const severalNetworks = { TILL_NETWORKS: "sandbox,ethereum", TILL_SANDBOX_MIXED: "1" } as const;
 
-eachStore("what is refused", (store) => {
+eachStore("a refusal", (store) => {
   let counter: Counter;
   let merchant: Merchant;
 
@@ -69,7 +69,7 @@ eachStore("what is refused", (store) => {
     await refused(ask(counter, of, "PATCH", `/invoices/${String(id)}`, change), status, code);
   }
 
-  it("of an invoice whose terms are not offered here", async () => {
+  it("of an invoice names the terms that are not offered", async () => {
     for (const [body, code] of [
       [{ network: "tron" }, "network_not_enabled"],
       [{ tokenSymbol: "DOGE" }, "token_not_enabled"],
@@ -88,7 +88,7 @@ eachStore("what is refused", (store) => {
     );
   });
 
-  it("of an invoice that cannot be issued now", async () => {
+  it("of an invoice says why it cannot be issued now", async () => {
     await refusedBoth(await counter.merchant(), {}, 422, "no_wallet", "issued");
     const eager = await register(counter.app);
     await made(counter, eager, "/wallets", {
@@ -101,7 +101,7 @@ eachStore("what is refused", (store) => {
     await refusedBoth(merchant, { network: "ethereum" }, 503, "network_not_ready", "issued");
   });
 
-  it("of more invoices than a wallet can tell apart", async function () {
+  it("prevents more invoices than a wallet can distinguish", async function () {
     this.timeout(120_000);
     const busy = await counter.merchant();
     await counter.wallet(busy);
@@ -111,7 +111,7 @@ eachStore("what is refused", (store) => {
     await refusedBoth(busy, { amount: "0.01" }, 409, "wallet_capacity_exhausted", "issued");
   });
 
-  it("of an invoice that is what it is", async () => {
+  it("of a change names the invoice's status", async () => {
     const { id } = await made(counter, merchant, "/invoices", {
       ...invoice,
       externalId: "order 1",
@@ -125,7 +125,7 @@ eachStore("what is refused", (store) => {
     await refused(ask(counter, merchant, "POST", `${path}/cancel`), 409, "invoice_not_cancelable");
   });
 
-  it("of a wallet that no money could be asked for at", async () => {
+  it("of a wallet protects addresses that cannot receive payments", async () => {
     const wallet = { label: "Till", network: "sandbox" };
     const address = `0x${"3".repeat(40)}`;
     const create = (body: Body) =>
@@ -136,7 +136,7 @@ eachStore("what is refused", (store) => {
     await refused(create({ address }), 409, "wallet_address_unavailable");
   });
 
-  it("of payments that are decided", async () => {
+  it("of a decision says that the payment is already decided", async () => {
     const { sandbox: desk } = counter.app.app;
     if (desk === null) throw new Error("the sandbox is off");
     await expectStatus(
@@ -152,7 +152,7 @@ eachStore("what is refused", (store) => {
     await refused(ask(counter, merchant, "POST", `${path}/reject`), 409, "payment_not_in_review");
   });
 
-  it("of an invitation for who has come in already", async () => {
+  it("of an invitation says that the user is already a member", async () => {
     const { token } = await made(counter, merchant, "/invitations", {
       ...{ email: "guest@example.com", role: "viewer" },
     });
@@ -166,7 +166,7 @@ eachStore("what is refused", (store) => {
     await refused(accepted, 409, "already_member");
   });
 
-  it("of what needs a password's hash while too many are asked for", async function () {
+  it("of a password says that too many are being hashed", async function () {
     this.timeout(120_000);
     const { app } = counter;
     const post = (path: string, body: unknown) => app.request("POST", `/v1/auth/${path}`, { body });
@@ -210,7 +210,7 @@ eachStore("what is refused", (store) => {
   });
 });
 
-eachStore("what is refused of billing", (store) => {
+eachStore("a refusal in billing", (store) => {
   let counter: Counter;
   let merchant: Merchant;
 
@@ -231,7 +231,7 @@ eachStore("what is refused of billing", (store) => {
   });
   after(() => counter.stop());
 
-  it("and of what is managed by it", async () => {
+  it("of a change names an invoice that billing manages", async () => {
     const { app } = counter;
     const { sandbox: desk } = app.app;
     if (desk === null) throw new Error("the sandbox is off");
@@ -321,7 +321,7 @@ eachStore("what is refused of billing", (store) => {
     }
   });
 
-  it("and of invoices that no plan covers", async () => {
+  it("of an invoice names the missing plan", async () => {
     const shop = await counter.merchant();
     await counter.wallet(shop);
     const invoice = { amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT" };

@@ -25,7 +25,7 @@ async function exchange(url: string, method: string, headers: Readonly<Record<st
 }
 
 anyServed(
-  "the representation of an answer",
+  "the representation of a response",
   (served) => {
     let merchant: Person & { readonly key: string };
     let home: string;
@@ -45,7 +45,7 @@ anyServed(
     const get = (target: string, headers: Readonly<Record<string, string>>, method = "GET") =>
       exchange(served.app.url + target, method, { ...credential(), ...headers });
 
-    it("is compressed as the client accepts it, and means the same", async () => {
+    it("is compressed with an encoding that the client accepts", async () => {
       const target = `${home}/customers`;
       const plain = await get(target, {});
       expect(plain.headers.get("content-encoding")).to.equal(null);
@@ -70,14 +70,14 @@ anyServed(
       }
     });
 
-    it("is sent as it is below 1 KiB", async () => {
+    it("is uncompressed below 1 KiB", async () => {
       const answer = await get(home, { "Accept-Encoding": "br" });
       expect(answer.status).to.equal(200);
       expect(answer.headers.get("content-encoding")).to.equal(null);
       expect(answer.headers.get("vary")).to.equal(null);
     });
 
-    it("has a strong tag for each encoding, which gives 304 for that encoding alone", async () => {
+    it("has a strong tag per encoding, which gives 304 only for that encoding", async () => {
       for (const target of [`${home}/customers`, "/v1/openapi.json", "/docs/problems"]) {
         const tags = new Set<string>();
         for (const accepted of ["br", "gzip", "identity"]) {
@@ -113,7 +113,7 @@ anyServed(
       }
     });
 
-    it("lets an editor name the tag of any encoding in If-Match", async () => {
+    it("accepts the tag of any encoding in If-Match", async () => {
       const { customers } = await customersOf();
       const target = `${home}/customers/${customers[0] ?? ""}`;
       const change = (name: string, tag: string) =>
@@ -134,7 +134,7 @@ anyServed(
       return { customers: (body["data"] as { id: string }[]).map(({ id }) => id) };
     }
 
-    it("is not compressed where it carries a secret, whatever its length", async () => {
+    it("is uncompressed if it contains a secret, whatever its length", async () => {
       const { key } = merchant;
       const email = "long@example.com";
       const names = { name: "名".repeat(120), organizationName: "店".repeat(120) };
@@ -158,7 +158,7 @@ anyServed(
       }
     });
 
-    it("is compressed for problems, pages, scripts and styles, not for pictures", async () => {
+    it("is compressed for problems, pages, scripts and styles, but not for images", async () => {
       const asked = { "Accept-Encoding": "gzip" };
       const query = Array.from({ length: 40 }, (_, n) => `nonsense${String(n)}=1`).join("&");
       for (const [target, status] of [
@@ -181,7 +181,7 @@ anyServed(
 );
 
 anyServed(
-  "the headers of an answer",
+  "the headers of a response",
   (served) => {
     let merchant: Person & { readonly key: string };
     before(async () => {
@@ -191,7 +191,7 @@ anyServed(
     const namesOf = (method: string, path: string, status: number) =>
       Object.keys(describedOperation(method, path)?.responses[String(status)]?.headers ?? {});
 
-    it("are those that the document declares for the operation and status", async () => {
+    it("match the document's declaration for the operation and status", async () => {
       const { key, organizationId } = merchant;
       const home = `/v1/organizations/${organizationId}`;
       const limits = ["ratelimit", "ratelimit-policy"];
@@ -224,7 +224,7 @@ anyServed(
       expect(namesOf("POST", `${home}/api-keys`, 201)).not.to.include("content-encoding");
     });
 
-    it("are refused where the document does not declare them, and missed where it requires them", () => {
+    it("fail the check if they are undeclared or a required one is missing", () => {
       const path = `/v1/organizations/${merchant.organizationId}`;
       const required = Object.fromEntries(namesOf("GET", path, 200).map((name) => [name, "x"]));
       const answer = (status: number, headers: Record<string, string>) => () => {

@@ -1,5 +1,5 @@
-// Every operation, asked by every role and scope. The question has a parameter that no operation knows, so that who may
-// ask is told of that parameter, and nothing happens.
+// Calls every operation with every role and scope. The calls have an unknown parameter, so that a permitted caller gets
+// an error about it, and nothing happens.
 import { expect } from "chai";
 import type { Operation } from "../../src/api/operation.ts";
 import { permissions, roles, scopes, type Role } from "../../src/api/permissions.ts";
@@ -47,7 +47,7 @@ const ofAnybody = allOperations.filter(({ access }) => access.kind === "authenti
 const isEnough = (role: Role, needed: Role) => roles.indexOf(role) >= roles.indexOf(needed);
 
 describe("the operations' permissions", () => {
-  it("are each used, and say what roles and scopes may", () => {
+  it("are all used, and match roles and scopes", () => {
     const used = new Set<string>();
     for (const { id, access } of [...ofOrganizations, ...ofPlatform]) {
       if (!("permission" in access)) throw new Error(`${id} has no permission`);
@@ -99,14 +99,14 @@ anyServed("every operation", (served) => {
     expect(pointers, saying).to.include("?nonsense");
   }
 
-  it("is of a kind that is walked here, or open to all", () => {
+  it("is covered here or public", () => {
     const open = allOperations.filter(({ access }) => access.kind === "public");
     const walked = [...ofOrganizations, ...ofPlatform, ...ofAnybody, ...open];
     expect(allOperations.filter((each) => !walked.includes(each))).to.deep.equal([]);
   });
 
   for (const role of roles) {
-    it(`of an organization knows what the role ${role} may`, async () => {
+    it(`of an organization allows the role ${role} exactly its permissions`, async () => {
       const person = people.get(role);
       for (const operation of ofOrganizations) {
         const needed = rightsOf(operation).role;
@@ -118,7 +118,7 @@ anyServed("every operation", (served) => {
   }
 
   for (const scope of ["read", "write", "billing"]) {
-    it(`of an organization knows what the scope ${scope} may`, async () => {
+    it(`of an organization allows the scope ${scope} exactly its permissions`, async () => {
       for (const operation of ofOrganizations) {
         const needed = rightsOf(operation).scope;
         const isAllowed = needed === scope || (needed === "read" && scope === "write");
@@ -132,7 +132,7 @@ anyServed("every operation", (served) => {
     });
   }
 
-  it("of an organization is closed to the scope platform, in the platform's own too", async () => {
+  it("of an organization refuses the scope platform, even in the platform organization", async () => {
     const key = platformKeys.get("platform") ?? "";
     for (const operation of ofOrganizations) {
       expectAllowed(await ask(operation, { key }, admin.organizationId), false, operation.id);
@@ -140,7 +140,7 @@ anyServed("every operation", (served) => {
     }
   });
 
-  it("of the platform is for its admins and the scope platform, and for nobody else", async () => {
+  it("of the platform allows only its admins and the scope platform", async () => {
     const viewer = await colleague(served.app, admin, "viewer");
     for (const operation of ofPlatform) {
       for (const [name, credential, isAllowed] of [
@@ -159,7 +159,7 @@ anyServed("every operation", (served) => {
     }
   });
 
-  it("of anybody with a credential takes any that may read, or write", async () => {
+  it("without an organization accepts any credential that may read or write", async () => {
     for (const operation of ofAnybody) {
       for (const role of roles) {
         const answer = await ask(operation, { token: people.get(role)?.token ?? "" });

@@ -90,7 +90,7 @@ anyStore("a stranger", (store) => {
   }
 
   for (const operation of walked) {
-    it(`is told nothing by ${operation.id}, and changes nothing`, async () => {
+    it(`learns nothing from ${operation.id} and changes nothing`, async () => {
       const example = await exampleOf(operation, estate);
       const before = isWrite(operation) ? await dumpStore(estate.app.app.db) : "";
       const call = (credential: Stranger["credential"], path: string) =>

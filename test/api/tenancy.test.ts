@@ -33,7 +33,7 @@ const draft = {
 };
 
 eachServed(
-  "another's ids",
+  "another organization's ids",
   (served) => {
     let admin: Person;
     let merchant: Merchant;
@@ -59,7 +59,7 @@ eachServed(
       return { status: answer.status, data: answer.body["data"] as readonly Item[] | undefined };
     };
 
-    it("in a body are as good as ids of nothing, and link nothing", async () => {
+    it("in a body are treated like unknown ids and link nothing", async () => {
       const { app } = served;
       const own = await asStranger("POST", "/invoices", draft);
       expect(own.status, own.text).to.equal(201);
@@ -82,7 +82,7 @@ eachServed(
       expect(await countRows(app.app.db, "invoices", where, [stranger.organizationId])).to.equal(0);
     });
 
-    it("as filters find nothing", async () => {
+    it("in filters find nothing", async () => {
       for (const [path, name, kind] of [
         ["/invoices", "customerId", "customer"],
         ["/payments", "invoiceId", "invoice"],
@@ -94,7 +94,7 @@ eachServed(
       }
     });
 
-    it("are in no list of mine, and another's cursor opens none", async () => {
+    it("appear in no list, and cursors of another organization are refused", async () => {
       const { app } = served;
       expect(lists.map(({ id }) => id)).to.include.members(["listTransfers", "listEvents"]);
       for (const { path: declared, query } of lists) {
@@ -119,7 +119,7 @@ eachServed(
       }
     });
 
-    it("are matched to the letter where the platform searches", async () => {
+    it("are matched exactly in the platform's search", async () => {
       const search = async (text: string) => {
         const answer = await served.app.request(
           "GET",

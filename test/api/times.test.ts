@@ -34,7 +34,7 @@ anyServed(
       return served.app.request("GET", path + query, { token: admin.token });
     };
 
-    it("is named by what happened then in lists, and is the period from and to in reports", () => {
+    it("is named after the event it filters by in lists, and is called from and to in reports", () => {
       const document = openApiDocument(allOperations, "0") as unknown as {
         paths: Record<string, { get?: { parameters: { name: string; deprecated?: true }[] } }>;
       };
@@ -48,7 +48,7 @@ anyServed(
       }
     });
 
-    it("is a day that there is, with a zone, or a 400 that names it", async () => {
+    it("must be an existing day with an offset; otherwise a 400 names it", async () => {
       expect(timed.length).to.be.greaterThan(5);
       for (const where of timed) {
         for (const wrong of [
@@ -76,7 +76,7 @@ anyServed(
       }
     });
 
-    it("may be as exact as anybody likes, in any zone", async () => {
+    it("may have any precision and any offset", async () => {
       for (const where of timed) {
         const year = /to$/i.test(where.name) ? "2100" : "2026";
         const isFigure =

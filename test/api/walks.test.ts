@@ -183,7 +183,7 @@ const addings: Readonly<Record<string, Adding>> = {
 };
 
 describe("the lists", () => {
-  it("are walked, or whole on one page, or a stream", () => {
+  it("are paginated, complete on one page, or a stream", () => {
     const ids = lists.map(({ id }) => id);
     const unknown = [...onePage, ...streams, ...Object.keys(addings)].filter(
       (id) => !ids.includes(id),
@@ -198,7 +198,7 @@ describe("the lists", () => {
   });
 });
 
-eachStore("a walk", function (store) {
+eachStore("pagination", function (store) {
   let estate: Estate;
   store.leavesUnsound({ checks: "all", because: "rows are copied past the program" });
 
@@ -220,7 +220,7 @@ eachStore("a walk", function (store) {
   }
 
   for (const operation of walked) {
-    it(`of ${operation.id} loses no row and gives none twice while others come in`, async function () {
+    it(`of ${operation.id} skips and repeats no row while others are added`, async function () {
       this.timeout(patienceMs);
       const adding = addings[operation.id];
       if (adding === undefined) throw new Error(`say how a row of ${operation.id} is added`);

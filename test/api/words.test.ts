@@ -7,7 +7,7 @@ import { approvedMerchant, register, startApp, type Person, type TestApp } from 
 import { describedOperation } from "../support/declared.ts";
 import { expectProblem, placeOf } from "./problem.ts";
 
-describe("the words of an answer", () => {
+describe("the messages of the API", () => {
   const written: string[] = [];
   let app: TestApp;
   let person: Person;
@@ -34,7 +34,7 @@ describe("the words of an answer", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("say what a field takes, in the terms of who sends JSON", async () => {
+  it("describe the expected value in JSON terms", async () => {
     const words = async (target: string, body: unknown) => {
       const { token } = person;
       const answer = await app.request("POST", `${path}${target}`, { token, body });
@@ -66,13 +66,13 @@ describe("the words of an answer", () => {
     expect(list.body["detail"]).to.contain("the body: must be an object");
   });
 
-  it("say what to do about a credential that is no good any more", async () => {
+  it("say what to do about a credential that is no longer valid", async () => {
     const answer = await app.request("GET", path, { token: "a.b.c" });
     expectProblem(answer, 401, "unauthenticated");
     expect(answer.body["detail"]).to.contain("expired or revoked: refresh the session");
   });
 
-  it("are all in the API's document, those of a server that is busy with passwords too", async () => {
+  it("are all in the API's document, including those of a server that is busy hashing passwords", async () => {
     const body = { email: "nobody@example.com", password: "wrong and long enough" };
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, place) =>
@@ -90,13 +90,13 @@ describe("the words of an answer", () => {
     }
   });
 
-  it("lead from the server's own address to the documentation", async () => {
+  it("link from the server's own address to the documentation", async () => {
     const answer = await app.request("GET", "/");
     expect(answer.status).to.equal(302);
     expect(answer.headers.get("Location")).to.equal("docs");
   });
 
-  it("are a warning without a stack in the log where a rule refuses for now", async () => {
+  it("are warnings without a stack in the log if a rule refuses temporarily", async () => {
     const merchant = await approvedMerchant(app);
     const answer = await app.request(
       "POST",

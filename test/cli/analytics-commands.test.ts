@@ -16,7 +16,7 @@ import { openMarket } from "./market.ts";
 describe("till analytics", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
 
-  it("gives the API's figures, of one organization and of all", async function () {
+  it("prints the API's statistics, of one organization and of all", async function () {
     this.timeout(240_000);
     await untilDayLasts();
     const store = await desk.store();
@@ -60,7 +60,7 @@ describe("till analytics", () => {
     expect(quiet.stdout).to.equal(`${organizationId}\n`);
   });
 
-  it("refuses what is wrong", async () => {
+  it("refuses wrong input", async () => {
     const store = await desk.store();
     const wrong: readonly (readonly [readonly string[], number, string])[] = [
       [["summary", "--from", "yesterday"], 2, "--from"],

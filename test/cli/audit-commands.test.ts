@@ -12,7 +12,7 @@ interface Verification {
 describe("till audit", () => {
   const desk = makeDesk();
 
-  it("lists as the API does, narrowed by what the API narrows by", async () => {
+  it("lists the same entries with the same filters as the API", async () => {
     const store = await desk.store();
     const id = await store.pendingOrganization();
     const list = async (...words: string[]) =>
@@ -41,7 +41,7 @@ describe("till audit", () => {
     expect(table.stdout).to.match(/ organization\.created +\S+@\S+ +org_/);
   });
 
-  it("seals first, and prints a head that holds later too", async () => {
+  it("seals first, and prints a head that verifies later too", async () => {
     const store = await desk.store();
     await store.pendingOrganization();
     const first = (await store.json(["audit", "verify"])) as Verification;
@@ -61,7 +61,7 @@ describe("till audit", () => {
     expect(people.stdout).to.match(new RegExp(`^Head +${later.head}$`, "m"));
   });
 
-  it("ends with 1 and names the first entry that does not fit", async () => {
+  it("exits with 1 and names the first entry that was changed", async () => {
     const store = await desk.store();
     await store.pendingOrganization();
     await store.till(["audit", "verify"]);
@@ -83,7 +83,7 @@ describe("till audit", () => {
     expect(people.stderr).to.include(String(entry?.["id"])).and.to.include("was altered");
   });
 
-  it("ends with 1 where a kept head is not in the chain, and with 2 where it is none", async () => {
+  it("exits with 1 if a kept head is missing from the chain, and with 2 if it is malformed", async () => {
     const store = await desk.store();
     const { head } = (await store.json(["audit", "verify"])) as Verification;
     const other = `${head.split(":")[0] ?? ""}:${"0".repeat(64)}`;

@@ -34,7 +34,7 @@ describe("till billing", () => {
   const billing = (...words: string[]) => store.json(["billing", ...words]);
   const give = (...words: string[]) => billing(...words, "--organization", organization, "--yes");
 
-  it("gives credits, discounts and adjustments, written down with the operator who did", async () => {
+  it("grants credits, discounts and adjustments, audited with the operator", async () => {
     const usd = ["--currency", "USD", "--reason", "Goodwill"];
     const credit = (await give("credit", "100.00", ...usd)) as Body;
     expect(credit).to.include({ amount: "100.00", remaining: "100.00", status: "available" });
@@ -62,7 +62,7 @@ describe("till billing", () => {
     expect([silent.code, silent.stderr.includes("--reason")]).to.deep.equal([2, true]);
   });
 
-  it("shows what is due, what it would be, does it once, and proves what was done", async () => {
+  it("previews what is due, bills it once, and shows what was billed", async () => {
     await subscribe();
     const usd = ["--currency", "USD", "--reason", "Goodwill"];
     await give("credit", "100.00", ...usd);
@@ -106,7 +106,7 @@ describe("till billing", () => {
     expect(broken.stdout).to.contain("TILL-000001");
   });
 
-  it("says why a subscription could not be billed, and when it is tried again", async () => {
+  it("explains why a subscription could not be billed, and when it is retried", async () => {
     await subscribe();
     expect(await billing("run")).to.deep.equal({ due: 1, steps: 0, parked: 1 });
     const [listed] = dataOf(await billing("subscriptions"));
@@ -117,7 +117,7 @@ describe("till billing", () => {
     expect(dataOf(await billing("invoices"))).to.deep.equal([]);
   });
 
-  it("names the organization or status that there is not", async () => {
+  it("names an unknown organization or status", async () => {
     const nobody = "org_01kq3v5m8w2f6n9r4t7x0z1c3e";
     expect((await store.till(["billing", "rehearse", "--organization", nobody])).code).to.equal(5);
     const wrong = await store.till(["billing", "subscriptions", "--status", "lost"]);
@@ -125,7 +125,7 @@ describe("till billing", () => {
     expect(wrong.stderr).to.contain("--status");
   });
 
-  it("ends a subscription when an operator says so, and why", async () => {
+  it("ends a subscription with the operator's reason", async () => {
     await subscribe();
     const words = ["cancel", "--organization", organization, "--reason", "The shop closes"];
     const tried = await store.till(["billing", ...words, "--yes", "--dry-run"]);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { makeInstallation, type Installation } from "../support/program.ts";
 
-describe("billing at the terminal", function () {
+describe("billing on the command line", function () {
   this.timeout(120_000);
   let till: Installation;
   let organization: string;
@@ -25,7 +25,7 @@ describe("billing at the terminal", function () {
   const amountsOf = (json: string) =>
     (JSON.parse(json) as { data: { amount: string }[] }).data.map(({ amount }) => amount);
 
-  it("grants nothing unless it is told so, and nothing when it is tried out", async () => {
+  it("grants nothing without confirmation, and nothing in a dry run", async () => {
     const credit = ["credit", "25.00", "--currency", "USD", "--reason", "Outage"];
     expect((await run(...credit)).status).to.not.equal(0);
     const tried = await run(...credit, "--dry-run", "--json");
@@ -36,7 +36,7 @@ describe("billing at the terminal", function () {
     expect(amountsOf((await run("credits", "--json")).stdout)).to.deep.equal(["25.00"]);
   });
 
-  it("names the flag that is wrong, and asks for a reason", async () => {
+  it("names the wrong flag, and requires a reason", async () => {
     const wrong = await run("adjust", "--amount=0", "--currency", "USD", "--reason", "x", "--yes");
     expect(wrong.status).to.equal(2);
     expect(wrong.stderr).to.contain("--amount must not be zero");

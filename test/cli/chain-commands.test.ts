@@ -7,7 +7,7 @@ describe("till chain", function () {
   this.timeout(120_000);
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
-  it("tells how the network is read, reads it again and proves it", async () => {
+  it("shows how the network is read, rescans it and verifies it", async () => {
     const store = await desk.store();
     await openMarket(store);
 

@@ -9,7 +9,7 @@ import { readTerminalWishes } from "../../src/platform/config/terminal.ts";
 import { till } from "../support/till.ts";
 
 describe("the command line", () => {
-  it("prints help on standard output and nothing else", async () => {
+  it("prints help only on standard output", async () => {
     const { code, stdout, stderr } = await till(["--help"]);
     expect(code).to.equal(0);
     expect(stderr).to.equal("");
@@ -22,7 +22,7 @@ describe("the command line", () => {
     expect(stdout).to.include("Examples:");
   });
 
-  it("takes where the store and the settings are, as the settings declare them", async () => {
+  it("finds the store and the settings as the settings declare", async () => {
     const { stdout } = await till(["--help"]);
     for (const { flags } of commonOptions()) expect(stdout).to.include(`  ${flags} `);
   });
@@ -43,7 +43,7 @@ describe("the command line", () => {
     expect(stdout.trim()).to.equal((JSON.parse(manifest) as { version: string }).version);
   });
 
-  it("knows a feature's command behind a flag whose value is another command's name", async () => {
+  it("recognizes a feature's command after a flag whose value is another command's name", async () => {
     for (const words of [["--data-dir", "serve"], ["--data-dir=serve"], ["--json"]]) {
       const { code, stdout } = await till([...words, "org", "approve", "--help"]);
       expect({ code, isFound: stdout.includes("till org approve") }, words.join(" ")).to.deep.equal(
@@ -60,7 +60,7 @@ describe("the command line", () => {
     }
   });
 
-  it("gives the help of a command by its words, and names what there is for others", async () => {
+  it("prints the help of a command by its words, and lists the topics for an unknown one", async () => {
     const known = await till(["help", "org", "approve"]);
     expect(known.stdout).to.include("Usage: till org approve");
     const unknown = await till(["help", "nothing"]);
@@ -72,14 +72,14 @@ describe("the command line", () => {
     ["an unknown command", ["demmo"], "Did you mean demo?"],
     ["an unknown verb", ["org", "aprove"], "Did you mean approve?"],
     ["an unknown flag", ["org", "list", "--jsn"], "Did you mean --json?"],
-    ["no command", [], "Name a command"],
-    ["a noun without a verb", ["org"], "Name a command"],
+    ["no command", [], "Give one of the commands"],
+    ["a noun without a verb", ["org"], "Give one of the commands"],
     ["a missing argument", ["org", "approve"], "organizationId"],
     ["an argument too many", ["org", "list", "all"], "Too many arguments"],
     ["a flag without its value", ["org", "list", "--limit"], "--limit"],
   ];
   for (const [what, words, hint] of wrong) {
-    it(`ends with 2 for ${what}, and says what was meant`, async () => {
+    it(`exits with 2 for ${what}, and says what was meant`, async () => {
       const { code, stdout, stderr } = await till(words);
       expect(code).to.equal(2);
       expect(stdout).to.equal("");
@@ -87,7 +87,7 @@ describe("the command line", () => {
     });
   }
 
-  it("tells scripts of a failure with the API's problem document", async () => {
+  it("reports failures to scripts as the API's problem document", async () => {
     const { code, stdout, stderr } = await till(["org", "lst", "--json"]);
     expect(code).to.equal(2);
     expect(stdout).to.equal("");
@@ -99,7 +99,7 @@ describe("the command line", () => {
     expect(problem["requestId"]).to.match(/^req_/);
   });
 
-  it("names every flag that is missing where nobody can be asked", async () => {
+  it("names all missing flags without a terminal", async () => {
     const { code, stderr } = await till(["init"]);
     expect(code).to.equal(2);
     for (const flag of ["--admin-email", "--admin-name", "--organization", "--password-stdin"]) {
@@ -110,7 +110,7 @@ describe("the command line", () => {
     expect(key.stderr).to.include("--organization");
   });
 
-  it("asks before it gives access, and without a terminal names --yes", async () => {
+  it("asks for confirmation before it grants access, and names --yes without a terminal", async () => {
     const { code, stderr } = await till(["org", "approve", "org_x"]);
     expect(code).to.equal(2);
     expect(stderr).to.include("--yes");
@@ -135,21 +135,21 @@ describe("the command line", () => {
     expect(outcomeOf({ code: "wrong_secret", status: 409 })).to.equal("settings");
   });
 
-  it("loads nothing for its help but the parser of arguments", () => {
+  it("loads only the argument parser for its help", () => {
     const { packages, files } = loadedAtStart();
     expect([...packages].filter((name) => !name.startsWith("node:"))).to.deep.equal(["commander"]);
     expect(files.size).to.be.below(12);
   });
 });
 
-describe("colours", () => {
+describe("colors", () => {
   const terminal = (flags: object, env: Record<string, string>, isTTY: boolean) =>
     makeTerminal(flags, {
       ...{ stdin: process.stdin, stderr: process.stderr, env },
       stdout: Object.assign(Object.create(process.stdout) as typeof process.stdout, { isTTY }),
     }).hasColour;
 
-  it("are for terminals", () => {
+  it("are used on terminals", () => {
     expect(terminal({}, {}, true)).to.equal(true);
     expect(terminal({}, {}, false)).to.equal(false);
   });
@@ -167,7 +167,7 @@ describe("colours", () => {
     expect(readTerminalWishes({ FORCE_COLOR: "0" }).colour).to.equal(null);
   });
 
-  it("cannot be smuggled in by what others have written", () => {
+  it("cannot be injected by untrusted text", () => {
     expect(printable("a\u001b[31mb\u202ec\u0007\nd")).to.equal("a\ufffd[31mb\ufffdc\ufffd\nd");
   });
 });

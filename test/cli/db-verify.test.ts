@@ -15,7 +15,7 @@ interface Shown {
 }
 
 describe("till db verify", () => {
-  it("finds a fresh store whole, and names the row that was broken behind its back", async () => {
+  it("passes on a fresh store, and names a row that was corrupted", async () => {
     const folder = join(await folders.make(), "data");
     expect((await init(["--data-dir", folder])).code).to.equal(0);
     const whole = await till(["db", "verify", "--json", "--data-dir", folder]);

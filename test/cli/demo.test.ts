@@ -11,7 +11,7 @@ describe("till demo", function () {
   const folders = useFolders();
   const processes = useProcesses();
 
-  it("goes from nothing to a paid invoice and its signed webhook, and leaves nothing behind", async () => {
+  it("goes from an empty folder to a paid invoice and its signed webhook, and cleans up", async () => {
     const temporary = await folders.make();
     const words = ["demo", "--json", "--port", "0"];
     const demo = processes.start(words, { TMPDIR: temporary, TILL_SANDBOX_BLOCK_MS: "200" });

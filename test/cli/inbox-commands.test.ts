@@ -51,7 +51,7 @@ async function openInbox(store: DeskStore) {
 describe("till payments inbox", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
-  it("lists what waits, allocates it in parts, takes it back and ignores it", async function () {
+  it("lists unmatched transfers, allocates them in parts, reverts and ignores them", async function () {
     this.timeout(120_000);
     const store = await desk.store();
     const { organizationId, invoiceIds, shown } = await openInbox(store);
@@ -98,7 +98,7 @@ describe("till payments inbox", () => {
     }
   });
 
-  it("refuses what cannot be, with its exit code", async () => {
+  it("exits with the matching code for impossible actions", async () => {
     const store = await desk.store();
     const organizationId = await store.platformId();
     const unknown = `trf_${"0".repeat(26)}`;
@@ -116,7 +116,7 @@ describe("till payments inbox", () => {
     expect((await store.till(wrong)).stderr).to.include("--status");
   });
 
-  it("shows and sets what becomes of late payments", async () => {
+  it("shows and sets how late payments are handled", async () => {
     const store = await desk.store();
     const of = ["--organization", await store.platformId()];
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
@@ -148,7 +148,7 @@ describe("till payments inbox", () => {
     expect((await store.till([...set.slice(0, -1), "never", "--yes"])).code).not.to.equal(0);
   });
 
-  it("tells the operator why nothing came of what payers submitted", async function () {
+  it("shows why transactions that payers submitted led to no payment", async function () {
     this.timeout(120_000);
     const store = await desk.store();
     const of = ["--organization", await store.platformId()];

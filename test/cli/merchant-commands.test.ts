@@ -22,7 +22,7 @@ async function addWallet(store: DeskStore): Promise<string> {
 describe("till key list", () => {
   const desk = makeDesk();
 
-  it("shows an organization's keys without their secrets, those that have ended too", async () => {
+  it("lists an organization's keys without their secrets, including expired and revoked ones", async () => {
     const store = await desk.store();
     const organization = await store.platformId();
     const words = ["key", "list", "--organization", organization];
@@ -39,7 +39,7 @@ describe("till key list", () => {
     expect((await store.till([...words, "-q"])).stdout).to.equal(`${key?.id ?? ""}\n`);
   });
 
-  it("needs an organization that is there", async () => {
+  it("requires an existing organization", async () => {
     const store = await desk.store();
     for (const noun of ["key", "wallet", "invoice"]) {
       const without = await store.till([noun, "list"]);
@@ -54,7 +54,7 @@ describe("till key list", () => {
 describe("till key create", () => {
   const desk = makeDesk();
 
-  it("grants the scope billing to whoever sits at the terminal, and refuses unknown scopes", async () => {
+  it("grants the scope billing to the operator, and refuses unknown scopes", async () => {
     const store = await desk.store();
     const named = ["--organization", await store.platformId(), "--name", "plans"];
     const create = ["key", "create", ...named, "--scopes"];
@@ -69,7 +69,7 @@ describe("till key create", () => {
 describe("till wallet", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
 
-  it("lists, and releases an address for whoever owns it", async () => {
+  it("lists wallets, and releases an address of any organization", async () => {
     const store = await desk.store();
     const id = await addWallet(store);
     const list = async (...words: string[]) =>
@@ -105,7 +105,7 @@ describe("till wallet", () => {
 describe("till invoice and till payments", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
 
-  it("show invoices and what was paid of them, as the API answers it", async () => {
+  it("show invoices and their payments as the API does", async () => {
     const store = await desk.store();
     const { organizationId, invoiceId } = await openMarket(store);
     const shown = InvoiceRecord.parse(await store.json(["invoice", "show", invoiceId]));
@@ -151,7 +151,7 @@ describe("till invoice and till payments", () => {
     expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
   });
 
-  it("refuse an unknown id, and a filter that is none", async () => {
+  it("refuse an unknown id and a malformed filter", async () => {
     const store = await desk.store();
     const unknown = await store.till(["invoice", "show", "inv_nothing"]);
     expect(unknown.code).to.equal(5);

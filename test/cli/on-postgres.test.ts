@@ -20,7 +20,7 @@ describeOnPostgres("the command line on postgres", () => {
     };
   }
 
-  it("starts an installation once, and works on it from anywhere", async () => {
+  it("initializes PostgreSQL once, and works on it from any folder", async () => {
     const env = await settings();
     const early = await till(["org", "list"], { env });
     expect(early.code).to.equal(5);
@@ -42,7 +42,7 @@ describeOnPostgres("the command line on postgres", () => {
     );
   });
 
-  it("lists users, never suspends the platform, and proves the audit log", async () => {
+  it("lists users, never suspends the platform, and verifies the audit log", async () => {
     const env = await settings();
     await init([], { env });
     const made = ["user", "create", "--email", "bo@example.com", "--name", "Bo"];

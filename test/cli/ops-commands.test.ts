@@ -30,7 +30,7 @@ describe("till ops status", function () {
     return { code, stderr, status: JSON.parse(stdout || "null") as Status | null };
   };
 
-  it("tells what a server found, and that none is there, and what it finds by itself", async () => {
+  it("shows a server's findings, that no server runs, and with --probe its own findings", async () => {
     const folder = join(await folders.make(), "data");
     const nothing = await ask(folder);
     expect(nothing).to.include({ code: 5, status: null });
@@ -69,7 +69,7 @@ describe("till ops status", function () {
     expect((await till(["ops", "status", "-q", "--data-dir", folder])).stdout).to.equal("ok\n");
   });
 
-  it("goes on looking until it is asked to stop", async () => {
+  it("repeats until it is stopped", async () => {
     const folder = join(await folders.make(), "data");
     await init(["--data-dir", folder], { env: sandbox });
     const watching = processes.start(

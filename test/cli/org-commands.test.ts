@@ -10,7 +10,7 @@ import { makeDesk } from "./desk.ts";
 describe("till org", () => {
   const desk = makeDesk();
 
-  it("shows everything that a review is decided by, as the API answers it", async () => {
+  it("shows everything needed for a review, as the API does", async () => {
     const store = await desk.store();
     const id = await store.pendingOrganization();
     const shown = await store.json(["org", "show", id]);
@@ -32,7 +32,7 @@ describe("till org", () => {
     ["reject", "rejected"],
     ["request-changes", "changes_requested"],
   ] as const) {
-    it(`takes a note to ${verb}, asks before it does, and tries out without`, async () => {
+    it(`requires a note to ${verb}, asks for confirmation, and needs none for a dry run`, async () => {
       const store = await desk.store();
       const id = await store.pendingOrganization();
       const without = await store.till(["org", verb, id, "--yes"]);
@@ -57,7 +57,7 @@ describe("till org", () => {
     });
   }
 
-  it("suspends, and a key is refused at once; resumes, and it works again", async () => {
+  it("suspends so that a key is refused at once, and resumes so that it works again", async () => {
     const store = await desk.store();
     const id = await store.pendingOrganization();
     expect((await store.till(["org", "suspend", id])).stderr).to.include("--yes");
@@ -90,14 +90,14 @@ describe("till org", () => {
     });
   });
 
-  it("never suspends the organization of the platform", async () => {
+  it("never suspends the platform organization", async () => {
     const store = await desk.store();
     const { code, stderr } = await store.till(["org", "suspend", await store.platformId(), "-y"]);
     expect(code).to.equal(6);
     expect(stderr).to.include("cannot be suspended");
   });
 
-  it("ends with 5 for an organization that is not there", async () => {
+  it("exits with 5 for an unknown organization", async () => {
     const store = await desk.store();
     const note = ["--note", "No"];
     for (const words of [["show"], ["suspend"], ["resume"], ["reject", ...note]]) {

@@ -9,10 +9,10 @@ const enter = "\r";
 const controlC = "\u0003";
 const env = { TERM: "xterm" };
 
-describe("questions at a terminal", () => {
+describe("prompts at a terminal", () => {
   const folders = useFolders();
 
-  it("stand in for the flags of init, the password unseen", async () => {
+  it("replace the flags of init, with the password hidden", async () => {
     const folder = join(await folders.make(), "data");
     const { code, stdout, stderr } = await till(["init", "--data-dir", folder], {
       env,
@@ -31,7 +31,7 @@ describe("questions at a terminal", () => {
     expect(stdout + stderr).not.to.include("a long password 7");
   });
 
-  it("offer to set the wallet that the platform is paid at, and set it", async () => {
+  it("offer to set the platform's receive wallet, and set it", async () => {
     const folder = join(await folders.make(), "data");
     const words = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
     const made = await till(["init", ...words, "--organization", "Shop", "--data-dir", folder], {
@@ -47,7 +47,7 @@ describe("questions at a terminal", () => {
     expect(JSON.parse(set.stdout)).to.deep.include({ network: "tron", tokenSymbol: "USDT" });
   });
 
-  it("give access after a yes, and none after a no", async () => {
+  it("grant access after a yes, and not after a no", async () => {
     const folder = join(await folders.make(), "data");
     await init(["--data-dir", folder]);
     const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
@@ -67,7 +67,7 @@ describe("questions at a terminal", () => {
     expect(done.stdout).to.match(/Revoked +20/);
   });
 
-  it("end with 130 on Ctrl-C, and nothing is made", async () => {
+  it("exit with 130 on Ctrl-C, and create nothing", async () => {
     const folder = await folders.make();
     const { code } = await till(["init", "--data-dir", join(folder, "data")], {
       env,

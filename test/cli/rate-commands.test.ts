@@ -42,7 +42,7 @@ describe("till rates", () => {
     return `  EUR/USD: { sources: [{ name: mint, url: "http://127.0.0.1:${String(port)}", value: /price }] }\n`;
   };
 
-  it("lists what is quoted, asks now, and ends badly where a source does", async () => {
+  it("lists rates, queries the sources, and fails if a source does", async () => {
     const { till, silently, json } = await storeWithRates(
       `${asked()}  AED/USD: { fixed: "0.272294" }\n`,
     );
@@ -76,7 +76,7 @@ describe("till rates", () => {
     expect(requests).to.equal(before);
   });
 
-  it("accepts a rate that waits, and says so where none does", async () => {
+  it("accepts a pending rate, and reports if none is pending", async () => {
     const { store, till, json } = await storeWithRates(asked());
     price = '{"price":1.0834}';
     await json("rates", "refresh");
@@ -98,7 +98,7 @@ describe("till rates", () => {
     expect((await till("rates", "accept", "EUR/GBP", "--yes")).code).to.equal(5);
   });
 
-  it("is checked with all other settings", async () => {
+  it("validates its settings with all others", async () => {
     const { till } = await storeWithRates("  EUR/USD: { fixed: 1.08 }\n");
     const { code, stderr } = await till("config", "check");
     expect(code).to.equal(78);

@@ -39,7 +39,7 @@ describe("till sandbox", function () {
     };
   }
 
-  it("pays in every way that payers do", async () => {
+  it("pays in every way that a payer can", async () => {
     const store = await desk.store();
     await store.withApp(async (app) => {
       const { issue, find, is } = await openShop(store, app);
@@ -114,7 +114,7 @@ describe("till sandbox", function () {
     });
   });
 
-  it("loses payments in reorganisations, and finds them again where they come again", async () => {
+  it("reverts payments in reorganizations, and counts them again if they return", async () => {
     const store = await desk.store();
     await store.withApp(async (app) => {
       const { issue, is } = await openShop(store, app);
@@ -135,7 +135,7 @@ describe("till sandbox", function () {
   });
 
   for (const fault of ["stall", "refuse", "silence", "contradict"]) {
-    it(`loses nothing to providers that ${fault}`, async () => {
+    it(`loses no payment to providers that ${fault}`, async () => {
       const store = await desk.store();
       await store.withApp(async (app) => {
         const { issue, is } = await openShop(store, app);
@@ -162,7 +162,7 @@ describe("till sandbox", function () {
     });
   }
 
-  it("takes amounts and numbers in one spelling only", async () => {
+  it("accepts amounts and numbers in one notation only", async () => {
     const store = await desk.store();
     await store.withApp(async (app) => {
       const { issue, is } = await openShop(store, app);

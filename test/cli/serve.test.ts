@@ -30,7 +30,7 @@ describe("till serve", function () {
     return line.slice("Till is ready at ".length);
   }
 
-  it("says where it is ready, sees what commands do beside it, and ends cleanly on SIGTERM", async () => {
+  it("prints its address, sees the changes of commands, and exits cleanly on SIGTERM", async () => {
     const folder = await freshStore();
     const server = start(folder);
     const url = await readyUrl(server);
@@ -58,7 +58,7 @@ describe("till serve", function () {
       expect(JSON.parse(line)).to.be.an("object");
   });
 
-  it("answers the request that was begun before SIGTERM, and takes no new one", async () => {
+  it("completes a request that started before SIGTERM, and accepts no new one", async () => {
     const folder = await freshStore();
     const server = start(folder);
     const url = await readyUrl(server);
@@ -91,7 +91,7 @@ describe("till serve", function () {
     expect((await server.exit()).code).to.equal(0);
   });
 
-  it("is one at a time on a store, and a killed one stands in nobody's way", async () => {
+  it("allows one server per store, and a killed one does not block the next", async () => {
     const folder = await freshStore();
     const first = start(folder);
     const url = await readyUrl(first);
@@ -113,7 +113,7 @@ describe("till serve", function () {
     expect((await third.exit()).code).to.equal(0);
   });
 
-  describe("says in words, without a stack, why it cannot start:", () => {
+  describe("explains, without a stack, why it cannot start:", () => {
     async function refused(words: string[], env: Record<string, string> = {}) {
       const server = processes.start(["serve", ...words], { ...sandbox, ...env });
       const { code } = await server.exit();
@@ -148,7 +148,7 @@ describe("till serve", function () {
       expect(stderr).to.include("is a file, not a folder");
     });
 
-    it("the store is no database", async () => {
+    it("the store is not a database", async () => {
       const folder = await freshStore();
       await writeFile(join(folder, "till.db"), "nothing of the kind, but long enough to be read");
       const { code, stderr } = await refused(["--data-dir", folder]);

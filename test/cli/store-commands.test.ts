@@ -57,7 +57,7 @@ function audited(folder: string, action: string): Promise<Record<string, unknown
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
 describe("till init", () => {
-  it("makes folder, secret, store, organization and admin without a question", async () => {
+  it("creates folder, secret, store, organization and admin without a prompt", async () => {
     const folder = join(await folders.make(), "deep", "data");
     const { code, stdout, stderr } = await init(["--data-dir", folder]);
     expect(stderr).to.equal("");
@@ -80,7 +80,7 @@ describe("till init", () => {
     expect(entry?.["request_id"]).to.match(/^req_/);
   });
 
-  it("makes an admin who can log in with the password that came in", async () => {
+  it("creates an admin who can log in with the given password", async () => {
     const folder = await freshStore();
     const session = await withApp(folder, (app) =>
       app.auth.login(context, {
@@ -102,7 +102,7 @@ describe("till init", () => {
     expect(stdout).to.include("a@example.com").and.not.include("another long password");
   });
 
-  it("sets the wallet that the platform is paid at where a flag names it, with the same answer", async () => {
+  it("sets the platform's receive wallet from a flag, with the same output", async () => {
     const folder = join(await folders.make(), "data");
     const words = ["--receive-wallet", "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8"];
     const { code, stdout, stderr } = await init(["--data-dir", folder, ...words]);
@@ -129,7 +129,7 @@ describe("till init", () => {
     expect(after).to.deep.equal(before);
   });
 
-  it("finishes a store that was left half made", async () => {
+  it("completes a store that was left incomplete", async () => {
     for (const made of [1, migrations.length - 1]) {
       const folder = join(await folders.make(), "data");
       await mkdir(folder);
@@ -145,13 +145,13 @@ describe("till init", () => {
     }
   });
 
-  it("lets one of two that start at once win", async () => {
+  it("lets one of two simultaneous runs win", async () => {
     const folder = join(await folders.make(), "data");
     const both = await Promise.all([init(["--data-dir", folder]), init(["--data-dir", folder])]);
     expect(both.map(({ code }) => code).sort()).to.deep.equal([0, 6]);
   });
 
-  it("makes nothing where something that it was given is wrong", async () => {
+  it("creates nothing if its input is wrong", async () => {
     const folder = join(await folders.make(), "data");
     const weak = await init(["--data-dir", folder], { stdin: "password\n" });
     expect(weak.code).to.equal(1);
@@ -176,7 +176,7 @@ describe("till init", () => {
     expect(await readdir(join(folder, ".."))).to.deep.equal([]);
   });
 
-  it("finishes what a killed run left", async () => {
+  it("completes what a killed run left", async () => {
     const leftovers: readonly ((folder: string) => Promise<void>)[] = [
       // Killed after the secret was made.
       async (folder) => {
@@ -207,7 +207,7 @@ describe("till init", () => {
 });
 
 describe("commands on a store", () => {
-  it("list organizations as the API does, as a table, and by their ids", async () => {
+  it("list organizations as the API does, as a table, and as ids", async () => {
     const folder = await freshStore();
     const id = await pendingOrganization(folder);
     const after = await till(["org", "list", "--json", "--data-dir", folder]);
@@ -224,7 +224,7 @@ describe("commands on a store", () => {
     expect(ids.stdout).to.equal(`${list.data.map((one) => one.id).join("\n")}\n`);
   });
 
-  it("narrow and page a list", async () => {
+  it("filter and page a list", async () => {
     const folder = await freshStore();
     await pendingOrganization(folder);
     const list = async (...words: string[]) => {
@@ -251,7 +251,7 @@ describe("commands on a store", () => {
     expect(wrong.stderr).to.include("--limit must be a whole number");
   });
 
-  it("approve with --yes alone, try out with --dry-run, and tell what stands against it", async () => {
+  it("approve only with --yes, preview with --dry-run, and explain a conflict", async () => {
     const folder = await freshStore();
     const id = await pendingOrganization(folder);
     const words = ["org", "approve", id, "--json", "--data-dir", folder];
@@ -290,7 +290,7 @@ describe("commands on a store", () => {
     expect(unknown.stderr).to.match(/^Not found\./);
   });
 
-  it("make a key whose secret is shown once and works, and revoke it", async () => {
+  it("create a key whose secret is shown once and works, and revoke it", async () => {
     const folder = await freshStore();
     const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
     const words = ["key", "create", "--organization", organization, "--name", "shop"];
@@ -315,7 +315,7 @@ describe("commands on a store", () => {
     expect(await authenticate()).to.equal(null);
   });
 
-  it("never make a store", async () => {
+  it("never create a store", async () => {
     const folder = await folders.make();
     for (const words of [
       ["org", "list"],
@@ -328,7 +328,7 @@ describe("commands on a store", () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("refuse a store whose secret is gone or another, and make none", async () => {
+  it("refuse a store with a missing or wrong secret, and create none", async () => {
     const folder = await freshStore();
     await rm(join(folder, "secret"));
     expect((await till(["org", "list", "--data-dir", folder])).code).to.equal(78);
@@ -337,7 +337,7 @@ describe("commands on a store", () => {
     expect((await till(["org", "list", "--data-dir", folder])).code).to.equal(78);
   });
 
-  it("keep the sandbox to where it is enabled", async () => {
+  it("offer the sandbox only where it is enabled", async () => {
     const folder = await freshStore();
     const { code, stderr } = await till(["sandbox", "mine", "--data-dir", folder]);
     expect(code).to.equal(6);
@@ -354,7 +354,7 @@ describe("commands on a store", () => {
 });
 
 describe("till db migrate", () => {
-  it("copies an older store, closed to others, before it changes it", async () => {
+  it("copies an older store, readable by the owner only, before it changes it", async () => {
     const folder = await folders.make();
     const fresh = await freshStore();
     const secret = await readFile(join(fresh, "secret"), "utf8");
@@ -388,7 +388,7 @@ describe("till db migrate", () => {
 });
 
 describe("till config", () => {
-  it("shows where each setting comes from, with secrets masked", async () => {
+  it("shows the source of each setting, with secrets masked", async () => {
     const folder = await folders.make();
     await writeFile(join(folder, "till.yaml"), "registration: open\n");
     const env = { TILL_PORT: "9000", TILL_METRICS_TOKEN: "a-token-of-the-tests" };
@@ -409,7 +409,7 @@ describe("till config", () => {
     expect(table.stdout).not.to.include("a-token-of-the-tests");
   });
 
-  it("tells all that is wrong at once, with 78", async () => {
+  it("reports all errors at once and exits with 78", async () => {
     const env = { TILL_PORT: "many", TILL_BILLING: "maybe", TILL_PROT: "1" };
     const checked = await till(["config", "check"], { env });
     expect(checked.code).to.equal(78);

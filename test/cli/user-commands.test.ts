@@ -16,7 +16,7 @@ const bo = ["--email", "Bo@example.com", "--name", "Bo"];
 describe("till user", () => {
   const desk = makeDesk();
 
-  it("lists everybody, newest first, a page at a time", async () => {
+  it("lists all users, newest first, in pages", async () => {
     const store = await desk.store();
     await store.json(["user", "create", ...bo, "--password-stdin"], { stdin: `${password}\n` });
     const { data } = UserList.parse(await store.json(["user", "list"]));
@@ -34,7 +34,7 @@ describe("till user", () => {
     expect(table.stdout).not.to.include("argon2");
   });
 
-  it("makes an account that can log in, with the password from standard input or a file", async () => {
+  it("creates an account that can log in, with the password from standard input or a file", async () => {
     const store = await desk.store();
     const made = await store.json(["user", "create", ...bo, "--password-stdin"], {
       stdin: `${password}\n`,
@@ -53,7 +53,7 @@ describe("till user", () => {
     expect(JSON.stringify(entry)).not.to.include(password);
   });
 
-  it("makes a member of an organization, after a yes", async () => {
+  it("adds the user to an organization after a yes", async () => {
     const store = await desk.store();
     const organization = await store.platformId();
     const words = ["user", "create", ...bo, "--organization", organization, "--role", "admin"];
@@ -71,7 +71,7 @@ describe("till user", () => {
     expect(UserList.parse(await store.json(["user", "list"])).data).to.have.length(2);
   });
 
-  it("asks a person for the password, unseen, and for what else is missing", async () => {
+  it("prompts for the password, hidden, and for other missing input", async () => {
     const store = await desk.store();
     const { code, stdout, stderr } = await store.till(["user", "create"], {
       env: { TERM: "xterm" },
@@ -87,7 +87,7 @@ describe("till user", () => {
     expect(stdout + stderr).not.to.include(password);
   });
 
-  it("names all that is missing, and refuses what is wrong", async () => {
+  it("names all missing flags, and refuses wrong input", async () => {
     const store = await desk.store();
     const nothing = await store.till(["user", "create"]);
     expect(nothing.code).to.equal(2);
@@ -110,7 +110,7 @@ describe("till user", () => {
     expect(UserList.parse(await store.json(["user", "list"])).data).to.have.length(1);
   });
 
-  it("makes a token that sets a new password once", async () => {
+  it("creates a token that sets a new password once", async () => {
     const store = await desk.store();
     const words = ["user", "reset-password", "Ada@example.com"];
     expect((await store.till(words)).stderr).to.include("--yes");

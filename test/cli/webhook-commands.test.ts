@@ -45,7 +45,7 @@ async function addJobs(store: DeskStore, dedupeKey: string | null = null): Promi
 describe("till queue", () => {
   const desk = makeDesk();
 
-  it("lists every queue, zeros too, and what was given up", async () => {
+  it("lists every queue, including empty ones, and the failed jobs", async () => {
     const store = await desk.store();
     const id = await addJobs(store);
     const { data } = (await store.json(["queue", "list"])) as { data: unknown[] };
@@ -66,7 +66,7 @@ describe("till queue", () => {
     expect((await store.till(["queue", "failed", "mail"])).code).to.equal(5);
   });
 
-  it("lets a failed job run again, once and audited", async () => {
+  it("runs a failed job again, once and audited", async () => {
     const store = await desk.store();
     const id = await addJobs(store);
     const state = () =>
@@ -86,7 +86,7 @@ describe("till queue", () => {
     expect(letter.stderr).to.include("till webhook replay whd_1");
   });
 
-  it("leaves a job whose twin waits", async () => {
+  it("leaves a failed job alone if an identical one is waiting", async () => {
     const store = await desk.store();
     const id = await addJobs(store, "month");
     const refused = await store.till(["queue", "retry", id]);
@@ -117,7 +117,7 @@ describe("till webhook", () => {
     });
   }
 
-  it("lists deliveries by what the API lists them by", async () => {
+  it("lists deliveries with the same filters as the API", async () => {
     const store = await desk.store();
     const { id, endpointId, organizationId } = await addDelivery(store, "dead_letter");
     const list = async (...words: string[]) =>
@@ -139,7 +139,7 @@ describe("till webhook", () => {
     expect(failed.data.map((one) => one.id)).to.deep.equal([id]);
   });
 
-  it("tells of each attempt, with what the receiver answered made harmless", async () => {
+  it("lists the attempts with the receiver's responses made harmless", async () => {
     const store = await desk.store();
     const { id } = await addDelivery(store, "dead_letter");
     const answer = `<h1>\u001b[2JSorry</h1>\n${"x".repeat(4_000)}`;
@@ -185,7 +185,7 @@ describe("till webhook", () => {
     expect((await store.till(["webhook", "attempts", "whd_nothing"])).code).to.equal(5);
   });
 
-  it("replays one when it is told to, and says why it does not", async () => {
+  it("replays a delivery after confirmation, and explains a refusal", async () => {
     const store = await desk.store();
     const { id, endpointId, organizationId } = await addDelivery(store, "dead_letter");
     const replay = ["webhook", "replay", id];
@@ -237,7 +237,7 @@ describe("till webhook verify", () => {
     };
   }
 
-  it("says that a signature holds", async () => {
+  it("confirms a valid signature", async () => {
     expect(await verdict(words(), { env, stdin: body })).to.include({ code: 0, isValid: true });
     const folder = (await desk.store()).folder;
     const [bodyFile, secretFile] = [join(folder, "body.json"), join(folder, "secret")];
@@ -251,7 +251,7 @@ describe("till webhook verify", () => {
     }
   });
 
-  it("says why one does not", async () => {
+  it("explains an invalid signature", async () => {
     const faultOf = async (args: readonly string[], stdin = body, secretOf = secret) =>
       (await verdict(args, { env: { WEBHOOK_SECRET: secretOf }, stdin })).fault;
     expect(await faultOf(words(), body.replace("paid", "Paid"))).to.equal("another_signature");
@@ -271,7 +271,7 @@ describe("till webhook verify", () => {
     expect(ended.message).to.include("line end");
   });
 
-  it("takes no secret but from where nobody else reads it", async () => {
+  it("reads the secret only from sources that other users cannot read", async () => {
     const without = await till(words(), { stdin: body });
     expect(without.code).to.equal(2);
     expect(without.stderr).to.include("--secret-file");

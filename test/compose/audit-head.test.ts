@@ -11,7 +11,7 @@ import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { eachStore, testContext } from "../support/stores.ts";
 
 eachStore("the head of the audit chain", (store) => {
-  it("is logged every hour, and names a tail that was cut off together with the stored head", async () => {
+  it("is logged every hour, and detects a tail that was cut off together with the stored head", async () => {
     const db = await store.open();
     const auditor = createAuditor(createIds(systemRandom));
     const now = Date.now();

@@ -275,14 +275,14 @@ async function broken(db: Reader): Promise<Map<string, readonly string[]>> {
   );
 }
 
-eachStore("The checks of a store", (store) => {
+eachStore("The store's consistency checks", (store) => {
   let house: House;
   before(async function () {
     this.timeout(120_000);
     house = await openHouse(store);
   });
 
-  it("find nothing where only the program has written", async () => {
+  it("pass on a store that only the program has written", async () => {
     expect([...(await broken(house.db))]).to.deep.equal([]);
   });
 
@@ -296,7 +296,7 @@ eachStore("The checks of a store", (store) => {
     });
   }
 
-  it("find two transfers at one place, hours that do not add up, and deliveries that go astray", async () => {
+  it("find two transfers with one position, hours that do not sum up, and misrouted deliveries", async () => {
     const { db, shop } = house;
     const breakAll = async (tx: Tx): Promise<void> => {
       await tx.run("DROP INDEX transfers_position");
@@ -334,7 +334,7 @@ eachStore("The checks of a store", (store) => {
     expect(found.get("figures.hours")).to.deep.equal(["platform volume USD 1970-01-01"]);
   });
 
-  it("are each shown to find something", () => {
+  it("are each shown to find a violation", () => {
     const shown = new Set(breakages.map(({ check }) => check));
     const others = storeChecks.filter(
       ({ name }) =>

@@ -39,7 +39,7 @@ eachStore("the metrics", (store) => {
     return answer.text;
   };
 
-  it("ask for their token, and tell nothing without it", async () => {
+  it("require their token and reveal nothing without it", async () => {
     for (const options of [{}, { token: "another" }, { token: `${token}x` }]) {
       const answer = await app.request("GET", "/metrics", options);
       expect(answer.status).to.equal(401);
@@ -47,7 +47,7 @@ eachStore("the metrics", (store) => {
     }
   });
 
-  it("tell of requests by the pattern of their path, and of the process", async () => {
+  it("count requests by route pattern, and describe the process", async () => {
     await app.request("GET", "/v1/checkout/chk_00000000000000000000000000");
     await app.request("GET", "/nowhere/at/all");
     const page = await scrape();
@@ -66,7 +66,7 @@ eachStore("the metrics", (store) => {
     expect(valueOf(page, "till_metrics_read_failures_total")).to.equal(0);
   });
 
-  it("tell of networks, checks, queues and deliveries, as the store knows them", async () => {
+  it("report networks, checks, queues and deliveries from the store", async () => {
     const merchant = await approvedMerchant(app);
     const path = `/v1/organizations/${merchant.organizationId}`;
     const body = { url: receiver.url };
@@ -97,7 +97,7 @@ eachStore("the metrics", (store) => {
     expect(valueOf(page, "till_outbox_oldest_seconds")).to.be.at.least(0);
   });
 
-  it("leave out what cannot be read, and count that", async () => {
+  it("omit values that cannot be read, and count that", async () => {
     const metrics = createPrometheus({ version: "1", logger: silentLogger });
     let isBroken = false;
     metrics.add({
@@ -129,7 +129,7 @@ describe("the metrics without a token", () => {
   });
   after(() => app.stop());
 
-  it("are there for this machine alone, and not for whom a proxy speaks", async () => {
+  it("are available only on this machine, and not through a proxy", async () => {
     expect((await app.request("GET", "/metrics")).status).to.equal(200);
     for (const name of ["X-Forwarded-For", "Forwarded"]) {
       const headers = { [name]: "for=127.0.0.1" };

@@ -35,7 +35,7 @@ const of = (changes: Partial<NetworkReading>) => networkHealth({ ...good, ...cha
 const withState = (changes: Partial<typeof state>, own: NetworkReading["own"] = null) =>
   of({ state: { ...state, ...changes }, own });
 
-describe("the health of a provider in reserve", () => {
+describe("the health of a standby provider", () => {
   const health: ProviderHealth = {
     ...{ place: 1, provider: "https://two", condition: "ok", isInUse: false, latencyMs: 20 },
     ...{ tipHeight: 999, lagBlocks: 1, errorPercent: 0, requestsToday: 5, budgetDay: 0 },
@@ -45,14 +45,14 @@ describe("the health of a provider in reserve", () => {
   const told = (changes: Partial<ProviderHealth>, isWatched = true, age = 10 * second) =>
     providerHealth({ health: { ...health, ...changes }, writtenAt: now - age }, isWatched, now);
 
-  it("is unknown where no server asked it lately", () => {
+  it("is unknown if no server has used it recently", () => {
     expect(told({}, false).status).to.equal("unknown");
     expect(told({}, true, 2 * minute).status).to.equal("unknown");
     expect(providerHealth(null, true, now).status).to.equal("unknown");
     expect(told({ condition: "unknown" }).status).to.equal("unknown");
   });
 
-  it("is good while it answers, and for 30 seconds after", () => {
+  it("is ok while it responds, and for 30 seconds after", () => {
     expect(told({})).to.deep.equal({ status: "ok", message: "standby, 1 blocks behind" });
     const failed = { condition: "waiting", lastError } as const;
     expect(told({ ...failed, answeredAt: now - 29 * second }).status).to.equal("ok");
@@ -63,7 +63,7 @@ describe("the health of a provider in reserve", () => {
     expect(told({ ...failed, answeredAt: null }).status).to.equal("down");
   });
 
-  it("is degraded where others are asked before it, and down where it is not used", () => {
+  it("is degraded if it is used only after the others, and down if it is not used", () => {
     expect(told({ condition: "behind", lastError }).status).to.equal("degraded");
     for (const condition of ["wrong_chain", "silent_logs"] as const) {
       expect(told({ condition, lastError }).status).to.equal("down");
@@ -72,17 +72,17 @@ describe("the health of a provider in reserve", () => {
 });
 
 describe("the health of a network", () => {
-  it("is good while it is read up to its tip", () => {
+  it("is ok while it is read up to its tip", () => {
     expect(of({})).to.deep.equal({ status: "ok", message: "read 2 s ago, 0 blocks behind" });
     expect(withState({ headHeight: 1_010 }).message).to.equal("read 2 s ago, 10 blocks behind");
   });
 
-  it("is unknown where no server reads it, whatever was seen last", () => {
+  it("is unknown if no server reads it, whatever was seen last", () => {
     expect(of({ isWatched: false }).status).to.equal("unknown");
     expect(of({ isWatched: false, state: null }).message).to.include("never");
   });
 
-  it("is down without a provider, before the first answer, and after minutes of silence", () => {
+  it("is down without a provider, before the first response, and after minutes of silence", () => {
     expect(of({ provider: null }).status).to.equal("down");
     expect(of({ state: null, own: null }).status).to.equal("down");
     const own = { problem: "wrong chain id", heldPayments: 0 };
@@ -91,7 +91,7 @@ describe("the health of a network", () => {
     expect(withState({ scannedAt: now - 6 * minute }, own).message).to.equal(own.problem);
   });
 
-  it("degrades by silence, lag, an old tip, contradiction and tokens that are off", () => {
+  it("is degraded by silence, lag, an old tip, disagreement and disabled tokens", () => {
     for (const degraded of [
       withState({ scannedAt: now - minute }),
       withState({ headHeight: 1_100 }),
@@ -105,7 +105,7 @@ describe("the health of a network", () => {
     }
   });
 
-  it("does not mind a test network that stands still, nor a slow poll", () => {
+  it("tolerates a test network that produces no blocks, and a slow poll interval", () => {
     const network = { ...good.network, isTest: true };
     const still = { ...state, tipTime: now - 60 * minute };
     expect(of({ network, state: still }).status).to.equal("ok");
@@ -115,8 +115,8 @@ describe("the health of a network", () => {
   });
 });
 
-describe("the health of several", () => {
-  it("is that of the worst", () => {
+describe("the health of several checks", () => {
+  it("is the worst of them", () => {
     const check = (status: "ok" | "unknown" | "degraded" | "down") => ({ status, message: "" });
     expect(worst([])).to.equal("ok");
     expect(worst([check("ok"), check("unknown")])).to.equal("unknown");
@@ -124,7 +124,7 @@ describe("the health of several", () => {
     expect(worst([check("degraded"), check("down"), check("ok")])).to.equal("down");
   });
 
-  it("grades a measure by its bounds", () => {
+  it("grades a measurement by its bounds", () => {
     const bounds = { degradedAbove: 10, downAbove: 20 };
     const grades = [10, 11, 20, 21].map((value) => graded(value, bounds, "").status);
     expect(grades).to.deep.equal(["ok", "degraded", "degraded", "down"]);

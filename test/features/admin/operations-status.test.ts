@@ -37,7 +37,7 @@ interface Status {
 
 const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
-eachStore("the status of operations", (store) => {
+eachStore("the operations status", (store) => {
   store.leavesUnsound({ checks: ["holds.invoice"], because: "holds are made without invoices" });
 
   const running: TestApp[] = [];
@@ -63,7 +63,7 @@ eachStore("the status of operations", (store) => {
     return { app, status };
   }
 
-  it("is good where a server runs and reads its network", async () => {
+  it("is ok if a server runs and reads its network", async () => {
     const { app, status } = await start(true);
     const good = await until(
       "a read network",
@@ -95,7 +95,7 @@ eachStore("the status of operations", (store) => {
     ]);
   });
 
-  it("degrades while an alarm of the network holds, whoever raised it, and is good again after it", async () => {
+  it("is degraded while the network has an open alarm from any server, and ok again afterward", async () => {
     const { app, status } = await start(true);
     const ofNetwork = async () => (await status()).providers[0];
     const isOk = (one: Awaited<ReturnType<typeof ofNetwork>>) => one?.status === "ok";
@@ -116,7 +116,7 @@ eachStore("the status of operations", (store) => {
     expect(await ofNetwork()).to.deep.include({ status: "ok" });
   });
 
-  it("counts zeros, and does not know of networks and schedules where no server runs", async () => {
+  it("reports zero backlogs, and unknown networks and schedules if no server runs", async () => {
     const { status } = await start(false);
     const idleStatus = await status();
     expect(idleStatus.queues).to.deep.equal(
@@ -133,7 +133,7 @@ eachStore("the status of operations", (store) => {
     ]);
   });
 
-  it("degrades while an address uses half of the amounts of a price or more", async () => {
+  it("is degraded while an address uses at least half of the amounts of a price", async () => {
     const { app, status } = await start(false);
     const { db, ids } = app.app;
     // 101 amounts stand for a hundredth.
@@ -165,7 +165,7 @@ eachStore("the status of operations", (store) => {
     expect(await told()).to.deep.equal(["ok", "40 %"]);
   });
 
-  it("degrades where events wait to be passed on, and says since when", async () => {
+  it("is degraded if events wait to be relayed, and reports their age", async () => {
     const { app, status } = await start(false);
     await approvedMerchant(app);
     app.clock.advance(minute);
@@ -174,7 +174,7 @@ eachStore("the status of operations", (store) => {
     expect(whole).to.equal("degraded");
   });
 
-  it("degrades where entries wait to be sealed, and where the schedule is late while a server runs", async () => {
+  it("is degraded if audit entries are not sealed or the schedule is late while a server runs", async () => {
     const { app, status } = await start(false);
     const statusNow = async () => (await status()).infrastructure;
     await approvedMerchant(app);
@@ -198,7 +198,7 @@ eachStore("the status of operations", (store) => {
     expect((await statusNow()).checks["cron"]).to.equal("ok");
   });
 
-  it("names a store that lacks a migration", async () => {
+  it("reports a pending migration", async () => {
     const { app, status } = await start(false);
     await app.app.db.write(testContext, (tx) =>
       tx.run("DELETE FROM schema_versions WHERE version = 8"),
@@ -208,7 +208,7 @@ eachStore("the status of operations", (store) => {
     expect(messages["migrations"]).to.include("till db migrate");
   });
 
-  it("names a network that cannot be reached, without its path and key", async () => {
+  it("reports an unreachable network without the provider's path and key", async () => {
     const url = "http://127.0.0.1:9/path-with-a-key";
     const { status } = await start(true, {
       TILL_NETWORKS: "base",
@@ -224,7 +224,7 @@ eachStore("the status of operations", (store) => {
 });
 
 eachStore("the status of a network's providers", (store) => {
-  it("names each with its own, and the installation is degraded while one is dead", async () => {
+  it("lists each provider, and the installation is degraded while one is down", async () => {
     const clock = movingClock();
     const startAt = Math.floor(clock.now() / second) * second - 100 * 2 * second;
     const contract = "fde4c96c8593536e31f229ea8f37b2ada2699bb2";
@@ -273,7 +273,7 @@ eachStore("the status of a network's providers", (store) => {
 });
 
 describe("the check of exchange rates", () => {
-  it("is good while every pair is quoted, and degraded where one is not", () => {
+  it("is ok while every pair has a quote, and degraded if one has none", () => {
     expect(ratesCheck({ status: "ok", problems: [] }).status).to.equal("ok");
     for (const status of ["degraded", "down"] as const) {
       const check = ratesCheck({ status, problems: ["EUR/USD: stale"] });

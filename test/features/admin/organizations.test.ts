@@ -9,7 +9,7 @@ import { eachServed } from "../../support/served.ts";
 
 const path = "/v1/admin/organizations";
 
-eachServed("organizations as the platform reads them", (served) => {
+eachServed("the platform's list of organizations", (served) => {
   let root: Person;
   before(async () => {
     root = await platformAdmin(served.app);
@@ -21,7 +21,7 @@ eachServed("organizations as the platform reads them", (served) => {
     return (answer.body["data"] as { id: string }[]).map(({ id }) => id);
   };
 
-  it("show members, wallets and the history of their reviews", async () => {
+  it("shows members, wallets and review history", async () => {
     const { app } = served;
     const ada = await approvedMerchant(app);
     const bob = await colleague(app, ada, "viewer");
@@ -53,7 +53,7 @@ eachServed("organizations as the platform reads them", (served) => {
     expect(detail.body).to.deep.include(entry);
   });
 
-  it("are the platform's alone to read", async () => {
+  it("can be read only by the platform", async () => {
     const ada = await register(served.app);
     const plain = await keyOf(served.app, root, "read", "write");
     for (const query of ["", `/${ada.organizationId}`]) {
@@ -65,7 +65,7 @@ eachServed("organizations as the platform reads them", (served) => {
     expectProblem(await get(`/org_${"0".repeat(26)}`), 404, "not_found");
   });
 
-  it("are searched to the letter, whatever its case where that is ASCII", async () => {
+  it("is searched literally, ignoring the case of ASCII letters", async () => {
     const ada = await register(served.app);
     const body = { name: "ÉCLAIR 50%_off\\" };
     const home = `/v1/organizations/${ada.organizationId}`;
@@ -78,7 +78,7 @@ eachServed("organizations as the platform reads them", (served) => {
     }
   });
 
-  it("are narrowed by the status of their verification, page by page", async () => {
+  it("can be filtered by verification status, page by page", async () => {
     const { app } = served;
     const made = [await register(app), await register(app), await register(app)];
     const walked = (await walk(app, path, root.token, 2)).map(({ id }) => String(id));

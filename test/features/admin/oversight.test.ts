@@ -29,7 +29,7 @@ const paths = [
 
 const items = (answer: Answer) => answer.body["data"] as readonly Item[];
 
-eachStore("the oversight of the platform", (store) => {
+eachStore("the platform's view", (store) => {
   let receiver: Receiver;
   let app: TestApp;
   let root: Person;
@@ -103,7 +103,7 @@ eachStore("the oversight of the platform", (store) => {
     await press("pay");
   }
 
-  it("is for the platform's admins and keys with scope platform alone", async () => {
+  it("is only for platform admins and keys with the scope platform", async () => {
     const platform = await keyOf(app, root, "platform");
     const plain = await keyOf(app, root, "read", "write");
     for (const path of paths) {
@@ -118,7 +118,7 @@ eachStore("the oversight of the platform", (store) => {
   describe("of payments", () => {
     const path = "/v1/admin/payments";
 
-    it("shows them as their merchants see them, and whose they are", async () => {
+    it("shows each payment as its merchant sees it, with its organization", async () => {
       const all = await listed(path)();
       for (const merchant of [ada, eve]) {
         const home = `/v1/organizations/${merchant.organizationId}`;
@@ -134,7 +134,7 @@ eachStore("the oversight of the platform", (store) => {
       }
     });
 
-    it("narrows by organization, status and network, and together", async () => {
+    it("can be filtered by organization, status and network, and by combinations", async () => {
       const ids = async (query: string) => (await listed(`${path}?${query}`)()).map(({ id }) => id);
       const all = await ids("");
       expect(await ids("status=confirming")).to.deep.equal(all);
@@ -151,7 +151,7 @@ eachStore("the oversight of the platform", (store) => {
       }
     });
 
-    it("walks page by page, and keeps a cursor to its filters", async () => {
+    it("is paginated, and a cursor is tied to its filters", async () => {
       const walked = await walk(app, path, root.token, 1);
       expect(walked).to.deep.equal(await listed(path)());
       expect(walked.map(({ id }) => id)).to.deep.equal(
@@ -172,7 +172,7 @@ eachStore("the oversight of the platform", (store) => {
   describe("of webhook deliveries", () => {
     const path = "/v1/admin/webhook-deliveries";
 
-    it("shows each with its organization and where it goes", async () => {
+    it("shows each delivery with its organization and URL", async () => {
       const failed = await until("failures", listed(`${path}?status=failed`), (data) =>
         [ada, eve].every((each) =>
           data.some((one) => one["organizationId"] === each.organizationId),
@@ -191,7 +191,7 @@ eachStore("the oversight of the platform", (store) => {
       expectProblem(await get(`${path}?status=lost`), 400, "invalid_request");
     });
 
-    it("walks page by page", async () => {
+    it("is paginated", async () => {
       // Before the walk: the server goes on meanwhile.
       const some = (await listed(path)()).map(({ id }) => id);
       const ids = (await walk(app, path, root.token, 2)).map(({ id }) => String(id));
@@ -203,7 +203,7 @@ eachStore("the oversight of the platform", (store) => {
   describe("of failed jobs", () => {
     const path = (queue: string) => `/v1/admin/queues/${queue}/failed-jobs`;
 
-    it("knows four queues and no other", async () => {
+    it("accepts the four queues only", async () => {
       for (const queue of ["webhooks", "chain", "billing", "maintenance"]) {
         expect((await expectStatus(get(path(queue)), 200)).body).to.have.keys("data", "nextCursor");
       }
@@ -212,7 +212,7 @@ eachStore("the oversight of the platform", (store) => {
       }
     });
 
-    it("shows what was given up, the latest failure first, page by page", async () => {
+    it("lists failed jobs, latest failure first, page by page", async () => {
       const at = app.clock.now();
       const rows = [3, 1, 4, 1, 5, 9, 2, 6].map((age, number) => ({
         id: app.app.ids.next("job", at),
@@ -254,7 +254,7 @@ eachStore("the oversight of the platform", (store) => {
       });
     });
 
-    it("refuses a cursor of its own making that names no place", async () => {
+    it("refuses a forged cursor without a position", async () => {
       const cursor = String((await get(`${path("billing")}?limit=1`)).body["nextCursor"]);
       const content = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
       for (const place of ["job_1", ".", "1.", "9999999999999999.a"]) {
@@ -264,7 +264,7 @@ eachStore("the oversight of the platform", (store) => {
       }
     });
 
-    it("has the dead letters among those of webhooks, by which they are replayed", async () => {
+    it("lists dead letters as failed jobs of the webhooks queue, with the ids to replay them", async () => {
       expect(await listed(path("webhooks"))()).to.deep.equal([]);
       const home = `/v1/organizations/${eve.organizationId}`;
       const [endpoint] = items(await get(`${home}/webhook-endpoints`, { key: eve.key }));

@@ -10,14 +10,14 @@ const probe = (ago: number, checks: Record<string, Check>, network = ok): Probe 
   report: { checks, providers: [{ network: "tron", provider: "https://one", ...network }] },
 });
 
-describe("what servers last found", () => {
-  it("is told with its age", () => {
+describe("the servers' last report", () => {
+  it("includes its age", () => {
     const { checks, providers } = lastReport([probe(3 * second, { database: ok })], now);
     expect(checks).to.deep.equal({ database: { status: "ok", message: "Fine. (3 s ago)" } });
     expect(providers[0]).to.include({ status: "ok", message: "Fine. (3 s ago)" });
   });
 
-  it("is of several servers what the worst off found", () => {
+  it("has the worst result of several servers", () => {
     const bad: Check = { status: "degraded", message: "The disk is nearly full." };
     const away: Check = { status: "down", message: "Nobody answers." };
     const { checks, providers } = lastReport(
@@ -42,7 +42,7 @@ describe("what servers last found", () => {
     ]);
   });
 
-  it("is unknown once no server looks any more, with what was found last", () => {
+  it("is unknown once no server runs, with the last results", () => {
     const { checks, providers } = lastReport(
       [probe(61 * second, { database: ok }), probe(5 * minute, { database: ok })],
       now,
@@ -60,7 +60,7 @@ describe("what servers last found", () => {
     });
   });
 
-  it("has each provider of a network once, as the worst off server found it", () => {
+  it("has each provider of a network once, with the worst server's result", () => {
     const of = (one: Check["status"], two: Check["status"]): Probe => ({
       checkedAt: now,
       report: {
@@ -78,7 +78,7 @@ describe("what servers last found", () => {
     ]);
   });
 
-  it("of a server that is gone does not hide one that works", () => {
+  it("ignores a stopped server if another one runs", () => {
     const down: Check = { status: "down", message: "It was broken." };
     const { checks } = lastReport(
       [probe(10 * minute, { database: down }), probe(second, { database: ok })],
@@ -87,7 +87,7 @@ describe("what servers last found", () => {
     expect(checks["database"]?.status).to.equal("ok");
   });
 
-  it("is nothing where none ever looked", () => {
+  it("is empty if no server ever ran", () => {
     expect(lastReport([], now)).to.deep.equal({
       checks: {
         scheduler: { status: "unknown", message: "No server has run on this store yet." },
@@ -97,13 +97,13 @@ describe("what servers last found", () => {
   });
 });
 
-describe("an installation in one word", () => {
+describe("the status of the installation", () => {
   const report = (status: Check["status"], network: Check["status"]) => ({
     checks: { database: { status, message: "" } },
     providers: [{ network: "tron", provider: "x", status: network, message: "" }],
   });
 
-  it("is the worst of its checks, and at most degraded by a network", () => {
+  it("is the worst of its checks, and at most degraded because of a network", () => {
     expect(overall(report("ok", "ok"))).to.equal("ok");
     expect(overall(report("ok", "unknown"))).to.equal("ok");
     expect(overall(report("ok", "down"))).to.equal("degraded");

@@ -10,7 +10,7 @@ import {
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
 
-eachServed("the review of an organization", (served) => {
+eachServed("a decision on an organization", (served) => {
   let root: Person;
   let merchant: Person;
   let home: string;
@@ -40,7 +40,7 @@ eachServed("the review of an organization", (served) => {
       headers: tag === undefined ? {} : { "If-Match": tag },
     });
 
-  it("decides on the version that was read, once", async () => {
+  it("applies once, to the version that was read", async () => {
     const tag = tagOf(await read());
     const answers = await Promise.all([
       decide({ decision: "approve" }, tag),
@@ -53,7 +53,7 @@ eachServed("the review of an organization", (served) => {
     expect(detail.body["reviewHistory"]).to.have.length(2);
   });
 
-  it("approves nothing that changed since it was read, though it waits for a review again", async () => {
+  it("is refused if the organization changed and was submitted again since it was read", async () => {
     const tag = tagOf(await read());
     await expectStatus(decide({ decision: "request_changes", note: "Full address" }), 200);
     await change({ legalName: "Another company Ltd" });
@@ -67,7 +67,7 @@ eachServed("the review of an organization", (served) => {
     await expectStatus(decide({ decision: "approve" }, tagOf(again)), 200);
   });
 
-  it("needs no version, and then of two decisions one wins still", async () => {
+  it("may omit the version, and one of two decisions still wins", async () => {
     const answers = await Promise.all([
       decide({ decision: "approve" }),
       decide({ decision: "request_changes", note: "Full address" }),

@@ -133,7 +133,7 @@ eachStore("analytics", (store) => {
         });
       });
 
-      it("includes its first moment, and its end not", async () => {
+      it("includes the start of the period and excludes its end", async () => {
         const within = (from: string, to: string) =>
           body(get("summary", { from: `2026-03-${from}Z`, to: `2026-03-${to}Z` }));
         expect(await within("01T00:00:00.000", "01T00:00:00.001")).to.include({
@@ -154,7 +154,7 @@ eachStore("analytics", (store) => {
         });
       });
 
-      it("tells one currency at a time", async () => {
+      it("covers one currency at a time", async () => {
         expect(await body(get("summary", { ...march, currency: "USDT" }))).to.include({
           currency: "USDT",
           processedVolume: "1.500001",
@@ -169,7 +169,7 @@ eachStore("analytics", (store) => {
         });
       });
 
-      it("draws every day, week and month", async () => {
+      it("charts every day, week and month", async () => {
         const days = await body(get("charts", march));
         expect(days).to.include({ ...march, currency: "USD", interval: "day" });
         const series = days["volumeSeries"] as Record<string, unknown>[];
@@ -200,7 +200,7 @@ eachStore("analytics", (store) => {
         ]);
       });
 
-      it("breaks invoices down by status, all of them named", async () => {
+      it("breaks invoices down by every status", async () => {
         const charts = await body(get("charts", march));
         expect(charts["invoiceStatusBreakdown"]).to.deep.equal([
           { status: "draft", count: 1, amount: "8.00" },
@@ -270,7 +270,7 @@ eachStore("analytics", (store) => {
     });
   }
 
-  it("means the last 30 days until now where nothing else is said", async () => {
+  it("covers the last 30 days by default", async () => {
     const answer = await body(get("summary"));
     const [from, to] = [answer["from"], answer["to"]].map((at) => Date.parse(at as string));
     expect((to ?? 0) - (from ?? 0)).to.equal(30 * 86_400_000);
@@ -282,7 +282,7 @@ eachStore("analytics", (store) => {
     expect(charts["volumeSeries"]).to.have.length(31);
   });
 
-  it("counts the organizations of the platform by their days", async () => {
+  it("counts the platform's organizations per day", async () => {
     const eve = await register(app, "Eve");
     const path = `/v1/organizations/${eve.organizationId}`;
     const { clock, db } = app.app;
@@ -312,7 +312,7 @@ eachStore("analytics", (store) => {
     expect(charts["volumeSeries"]).to.have.length(2);
   });
 
-  it("names what is wrong with a question", async () => {
+  it("names what is wrong with a query", async () => {
     const pointers = async (what: string, given: Record<string, string>) => {
       const answer = await expectStatus(get(what, given), 400);
       return (answer.body["errors"] as FieldFault[]).map(placeOf);
@@ -335,7 +335,7 @@ eachStore("analytics", (store) => {
     }
   });
 
-  it("draws at most 400 points, and says so", async () => {
+  it("returns at most 400 points, and says so", async () => {
     const until = (to: string, interval: string) =>
       get("charts", { from: "2026-01-01T00:00:00Z", to, interval });
     await expectStatus(until("2027-02-05T00:00:00Z", "day"), 200);
@@ -349,7 +349,7 @@ eachStore("analytics", (store) => {
     );
   });
 
-  it("is read by every role and key of the organization, and by nobody else", async () => {
+  it("can be read by every role and key of the organization, and by no one else", async () => {
     const paths = ["summary", "charts", "top-customers", "top-wallets"];
     for (const what of paths) {
       for (const role of roles) await body(get(what, {}, await colleague(app, ada, role)));
@@ -378,7 +378,7 @@ eachStore("analytics", (store) => {
     expect((await body(get("top-wallets", march, none)))["data"]).to.deep.equal([]);
   });
 
-  it("lets nobody but the platform read the platform's", async () => {
+  it("shows platform statistics only to the platform", async () => {
     for (const what of ["summary", "charts", "top-organizations"]) {
       const path = `/v1/admin/analytics/${what}`;
       expect((await app.request("GET", path, { token: ada.token })).status).to.equal(403);

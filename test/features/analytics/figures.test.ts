@@ -264,7 +264,7 @@ eachStore("Figures", (store) => {
     because: `${handWritten.because}, and some changes of figures have no invoice behind them`,
   });
 
-  it("are what a recomputation gives, for any period, after any history", async function () {
+  it("equal a recomputation, for any period and after any history", async function () {
     this.timeout(runs * 20_000);
     const question = fc.record({ one: instant, other: instant, now: instant });
     const db = await store.open();
@@ -293,7 +293,7 @@ eachStore("Figures", (store) => {
     );
   });
 
-  it("are gone without a trace when what made them is taken back", async () => {
+  it("disappear completely when their items are reverted", async () => {
     const db = await store.open();
     const books = openBooks(db);
     const organizationId = await addOrganization(db, books.ids, start);
@@ -312,7 +312,7 @@ eachStore("Figures", (store) => {
     ).to.deep.equal(before);
   });
 
-  it("add up to what is below zero between, where what goes is summed before what came", async () => {
+  it("sum up correctly if removals are summed before additions", async () => {
     const db = await store.open();
     const books = openBooks(db);
     const organizationId = await addOrganization(db, books.ids, start);
@@ -342,7 +342,7 @@ eachStore("Figures", (store) => {
     expect(await db.find(figures, "WHERE subject = 'open'")).to.deep.equal([]);
   });
 
-  it("sums more changes than one batch holds", async function () {
+  it("are summed even if there are more changes than one batch holds", async function () {
     this.timeout(120_000);
     const db = await store.open();
     const books = openBooks(db);

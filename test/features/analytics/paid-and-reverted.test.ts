@@ -69,7 +69,7 @@ eachStore("Figures of a shop", (store) => {
   };
   const settle = () => addUpAll(shop.db, testContext);
 
-  it("know an invoice from its issue on, and a draft apart from it", async () => {
+  it("count an invoice once it is issued, and a draft separately", async () => {
     const draft = await issue({ draft: true, amount: "10.00" });
     expect(await statuses()).to.deep.equal({ draft: "1 × 10.00" });
     expect(await summary()).to.include({ invoiceCount: 0, outstandingAmount: "0.00" });
@@ -85,7 +85,7 @@ eachStore("Figures of a shop", (store) => {
     expect(await summary()).to.include({ invoiceCount: 1, outstandingAmount: "0.00" });
   });
 
-  it("take in what is confirmed, and take out again what a reorganisation reverts", async () => {
+  it("add confirmed payments, and remove those that a reorganization reverts", async () => {
     const invoice = await issue();
     const untouched = await summary();
     expect(untouched).to.deep.equal({
@@ -118,7 +118,7 @@ eachStore("Figures of a shop", (store) => {
     expect(await summary()).to.deep.equal(paid);
   });
 
-  it("tell what is still asked for, and nothing of what expired", async () => {
+  it("report the outstanding amount without expired invoices", async () => {
     const [partly] = [await issue({ amount: "30.00" }), await issue({ amount: "7.00" })];
     pay(partly, 10);
     await confirm();

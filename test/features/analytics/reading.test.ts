@@ -17,7 +17,7 @@ function timesCounted(plan: ReturnType<typeof planReading>, at: Instant): number
 }
 
 describe("The plan of a reading", () => {
-  it("counts every moment of the period once and no other", () => {
+  it("counts every moment of the period exactly once", () => {
     fc.assert(
       fc.property(instant, instant, instant, fc.array(instant), (one, other, now, moments) => {
         const period = { from: Math.min(one, other), to: Math.max(one, other) + 1 };
@@ -31,7 +31,7 @@ describe("The plan of a reading", () => {
     );
   });
 
-  it("has its borders at whole hours and days, and edges within one hour of at most half of it", () => {
+  it("has borders at whole hours and days, and edges of at most half an hour", () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 1, max: 5 * day }), (from, length) => {
         const { borders, edges } = planReading({ from, to: from + length }, start + 99 * day);
@@ -46,7 +46,7 @@ describe("The plan of a reading", () => {
     );
   });
 
-  it("reads nothing but sums at the end of a period that ends now", () => {
+  it("reads only sums at the end of a period that ends now", () => {
     const now = start + 2 * day + 25 * minute;
     const { borders, edges } = planReading({ from: start, to: now }, now);
     expect(borders[3]).to.equal(start + 2 * day + hour);
@@ -59,7 +59,7 @@ describe("The buckets of a chart", () => {
     starts.map((at) => new Date(at).toISOString().slice(0, 10));
   const period = { from: Date.UTC(2026, 0, 30, 12), to: Date.UTC(2026, 2, 2, 0) };
 
-  it("are days, weeks from Monday and months of UTC, every one that the period has a part in", () => {
+  it("are UTC days, weeks from Monday and months, each that overlaps the period", () => {
     const days = bucketsOf(period, "day");
     expect(iso(days).slice(0, 3)).to.deep.equal(["2026-01-30", "2026-01-31", "2026-02-01"]);
     expect(iso(days).at(-1)).to.equal("2026-03-01");
@@ -78,7 +78,7 @@ describe("The buckets of a chart", () => {
     ]);
   });
 
-  it("put the last moment before midnight of a Sunday before Monday", () => {
+  it("put the last moment of a Sunday before Monday", () => {
     const monday = Date.UTC(2026, 7, 3);
     expect(iso([bucketOf(monday - 1, "week"), bucketOf(monday, "week")])).to.deep.equal([
       "2026-07-27",
@@ -87,7 +87,7 @@ describe("The buckets of a chart", () => {
     expect(iso([bucketOf(Date.UTC(1969, 11, 31), "week")])).to.deep.equal(["1969-12-29"]);
   });
 
-  it("are 400 at most", () => {
+  it("are at most 400", () => {
     const of = (days: number) => ({ from: start, to: start + days * day });
     expect(bucketsOf(of(bucketsMax), "day")).to.have.length(bucketsMax);
     expect(() =>

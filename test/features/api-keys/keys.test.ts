@@ -50,7 +50,7 @@ eachServed("API keys", (served) => {
   const make = (credential: Credential, body: object) =>
     create(served.app, person.organizationId, credential, body);
 
-  it("show their secret once, and are kept as a hash", async () => {
+  it("show their secret once, and are stored as a hash", async () => {
     const { app } = served;
     const made = await make(person, { scopes: ["read"] });
     expect(made.status).to.equal(201);
@@ -76,7 +76,7 @@ eachServed("API keys", (served) => {
     expect(revoked.text).not.to.include(secret);
   });
 
-  it("are refused from their revocation on, which may be said twice", async () => {
+  it("are refused once revoked, and may be revoked twice", async () => {
     const { app } = served;
     const made = await make(person, { scopes: ["read"] });
     const revoke = () =>
@@ -94,7 +94,7 @@ eachServed("API keys", (served) => {
     );
   });
 
-  it("end when their time is over", async () => {
+  it("are refused once expired", async () => {
     const { app } = served;
     const end = new Date(app.clock.now() + hour).toISOString();
     const made = await make(person, { scopes: ["read"], expiresAt: end });
@@ -110,7 +110,7 @@ eachServed("API keys", (served) => {
     ]);
   });
 
-  it("take only sane wishes", async () => {
+  it("accept only valid names, scopes and expiry times", async () => {
     for (const [body, pointers] of [
       [{ scopes: [] }, ["/scopes"]],
       [{ scopes: ["read", "read"] }, ["/scopes"]],
@@ -126,7 +126,7 @@ eachServed("API keys", (served) => {
     }
   });
 
-  it("are made by admins and owners", async () => {
+  it("are created by admins and owners", async () => {
     const { app } = served;
     for (const [role, status] of [
       ["viewer", 403],
@@ -138,7 +138,7 @@ eachServed("API keys", (served) => {
     }
   });
 
-  it("give no more than they have", async () => {
+  it("cannot grant scopes that they do not have", async () => {
     const { app } = served;
     const soon = new Date(app.clock.now() + hour).toISOString();
     const later = new Date(app.clock.now() + 2 * hour).toISOString();
@@ -163,7 +163,7 @@ eachServed("API keys", (served) => {
     }
   });
 
-  it("found organizations for whoever made them, and for nobody else", async () => {
+  it("create organizations for the user who created the key, and for no one else", async () => {
     const { app } = served;
     const foundBy = (key: string) =>
       app.request("POST", "/v1/organizations", { key, body: { name: "Founded" } });
@@ -198,7 +198,7 @@ eachServed("API keys", (served) => {
     expect((await foundBy(third.body["secret"] as string)).status).to.equal(201);
   });
 
-  it("stay when who made them leaves, and say when they were used", async () => {
+  it("survive when their creator leaves, and record their last use", async () => {
     const { app } = served;
     const admin = await colleague(app, person, "admin");
     const key = await keyOf(app, admin, "read");
@@ -264,7 +264,7 @@ eachServed("keys with scope billing", (served) => {
     expectProblem(customer, 403, "forbidden");
   });
 
-  it("are refused to everybody but an owner, and none is made", async () => {
+  it("are refused to everyone but an owner, and none is created", async () => {
     const { app } = served;
     const { organizationId } = merchant;
     const granted = await billing(organizationId, { token: merchant.token }, "write");
@@ -291,7 +291,7 @@ eachServed("keys with scope billing", (served) => {
     expect(await countRows(app.app.db, "api_keys")).to.equal(before);
   });
 
-  it("are refused to an owner who loses the role while the request is being sent", async () => {
+  it("are refused to an owner who loses the role during the request", async () => {
     const { app } = served;
     const { organizationId, token } = merchant;
     const home = `/v1/organizations/${organizationId}`;
@@ -321,7 +321,7 @@ eachServed("keys with scope billing", (served) => {
     expect(refused).to.include({ status: 403, code: "scope_not_allowed" });
   });
 
-  it("are not granted by the platform: neither its owner, nor its admin, nor its key for a merchant", async () => {
+  it("cannot be granted to a merchant by the platform's owner, admin or key", async () => {
     const { app } = served;
     const deputy = await colleague(app, admin, "admin");
     const platform = await create(app, admin.organizationId, admin, {
@@ -338,7 +338,7 @@ eachServed("keys with scope billing", (served) => {
     expect((await billing(admin.organizationId, { token: admin.token })).status).to.equal(201);
   });
 
-  it("end with the owner's role for new ones, with a revocation for the old, and work at home alone", async () => {
+  it("need the owner's role to be granted, work until revoked, and only in their own organization", async () => {
     const { app } = served;
     const other = await approvedMerchant(app);
     const partner = await colleague(app, other, "owner");
@@ -373,7 +373,7 @@ eachServed("keys with scope billing", (served) => {
     expectProblem(await select(other.organizationId, { key }), 401, "unauthenticated");
   });
 
-  it("name the scope that a key lacks, and the role that a user lacks", async () => {
+  it("are missed by name: the problem says which scope a key or which role a user lacks", async () => {
     const { app } = served;
     const byKey = await select(merchant.organizationId, { key: merchant.key });
     expectProblem(byKey, 403, "forbidden");
@@ -404,7 +404,7 @@ eachServed("keys with scope platform", (served) => {
     merchant = await approvedMerchant(served.app);
   });
 
-  it("are given by the platform's admins, and of the platform organization alone", async () => {
+  it("are granted only by platform admins, and only in the platform organization", async () => {
     const { app } = served;
     const scopes = ["platform"];
     const made = await create(app, admin.organizationId, admin, { scopes });
@@ -442,7 +442,7 @@ eachServed("keys with scope platform", (served) => {
     expectProblem(await decide(ordinary.body["secret"] as string), 403, "forbidden");
   });
 
-  it("open no merchant's organization, and neither do the platform's admins", async () => {
+  it("give no access to a merchant's organization, nor do platform admins have it", async () => {
     const { app } = served;
     const made = await create(app, admin.organizationId, admin, { scopes: ["read", "platform"] });
     const path = `/v1/organizations/${merchant.organizationId}`;
@@ -453,7 +453,7 @@ eachServed("keys with scope platform", (served) => {
     }
   });
 
-  it("say of an organization that is not there that it is not", async () => {
+  it("get 404 for an unknown organization", async () => {
     const { app } = served;
     for (const id of [
       "org_00000000000000000000000000",
@@ -468,7 +468,7 @@ eachServed("keys with scope platform", (served) => {
     }
   });
 
-  it("end with the role of the platform's admin on the next request", async () => {
+  it("lose their rights with the platform admin's role on the next request", async () => {
     const { app } = served;
     const other = await colleague(app, admin, "admin");
     const decide = () =>
@@ -487,7 +487,7 @@ eachServed("keys with scope platform", (served) => {
   });
 });
 
-eachStore("a key that is revoked", (store) => {
+eachStore("a revoked key", (store) => {
   it("is refused by every process on the next request", async () => {
     const place = await store.place("migrated");
     const clock = movingClock();

@@ -22,7 +22,7 @@ eachStore("the list of API keys", (store) => {
 
   const list = (query = "") => app.request("GET", path + query, { token: ada.token });
 
-  it("shows keys, the newest first and revoked ones too, and no secret", async () => {
+  it("shows keys without secrets, newest first, including revoked ones", async () => {
     const secrets = [await keyOf(app, ada, "read"), await keyOf(app, ada, "read", "write")];
     const first = await expectStatus(list(), 200);
     const [newest, oldest] = first.body["data"] as Record<string, unknown>[];
@@ -36,7 +36,7 @@ eachStore("the list of API keys", (store) => {
     expect(again[1]?.["revokedAt"]).to.be.a("string");
   });
 
-  it("is read by every role and key of the organization, and by nobody else", async () => {
+  it("can be read by every role and key of the organization, and by no one else", async () => {
     for (const role of roles) {
       const person = await colleague(app, ada, role);
       await expectStatus(app.request("GET", path, { token: person.token }), 200);
@@ -48,7 +48,7 @@ eachStore("the list of API keys", (store) => {
     await expectStatus(app.request("GET", path), 401);
   });
 
-  it("walks many by few while more are made, each once and none lost", async function () {
+  it("is paginated without loss or repetition while keys are created", async function () {
     this.timeout(120_000);
     for (let count = 0; count < 24; count += 1) await keyOf(app, ada, "read");
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);

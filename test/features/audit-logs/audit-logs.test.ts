@@ -30,7 +30,7 @@ interface Entry {
 
 const many = testsAll ? 250 : 50;
 
-eachStore("audit logs", (store) => {
+eachStore("the audit log", (store) => {
   let app: TestApp;
   let ada: Person;
   let root: Person;
@@ -80,7 +80,7 @@ eachStore("audit logs", (store) => {
       201,
     );
 
-  it("shows who did what, the newest first", async () => {
+  it("lists actions, newest first", async () => {
     const made = await customer("Grace");
     const answer = await list();
     expect(actions(answer)).to.deep.equal([
@@ -103,7 +103,7 @@ eachStore("audit logs", (store) => {
     expect(entry).to.deep.nested.include({ "changes.name": "Grace" });
   });
 
-  it("says times as the API does", async () => {
+  it("has times in the API's format", async () => {
     const expiresAt = new Date(app.clock.now() + minute).toISOString();
     await expectStatus(
       app.request("POST", `${home}/api-keys`, {
@@ -130,13 +130,13 @@ eachStore("audit logs", (store) => {
     });
   });
 
-  it("shows the seal once the entries are sealed", async () => {
+  it("shows the hash once the entries are sealed", async () => {
     await customer("Grace");
     await verifyAudit(app.app.db, testContext);
     for (const { hash } of entries(await list())) expect(hash).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it("is read by every role and key of the organization, and by nobody else", async () => {
+  it("can be read by every role and key of the organization, and by no one else", async () => {
     for (const role of roles) entries(await list({}, await colleague(app, ada, role)));
     await expectStatus(app.request("GET", path, { key: await keyOf(app, ada, "read") }), 200);
     const eve = await register(app, "Eve");
@@ -146,7 +146,7 @@ eachStore("audit logs", (store) => {
     await expectStatus(app.request("POST", path, { token: ada.token }), 405);
   });
 
-  it("shows an organization nothing of another, and nothing about users alone", async () => {
+  it("shows an organization nothing of another, and nothing that concerns only a user", async () => {
     await app.request("POST", "/v1/auth/login", { body: { email: ada.email, password } });
     await customer("Grace");
     const all = (await walk(app, path, ada.token, 100)) as unknown as Entry[];
@@ -156,7 +156,7 @@ eachStore("audit logs", (store) => {
     expect(all.map(({ action }) => action)).not.to.include("session.opened");
   });
 
-  it("finds by action and actor as a whole, never by pattern", async () => {
+  it("filters by complete action and actor, never by pattern", async () => {
     const key = await keyOf(app, ada, "write");
     await customer("By hand");
     await customer("By key", { key });
@@ -178,7 +178,7 @@ eachStore("audit logs", (store) => {
     }
   });
 
-  it("finds by time: createdFrom is included, createdTo is not, and the older names say the same", async () => {
+  it("filters by time: createdFrom is inclusive, createdTo exclusive, and the deprecated names are equivalent", async () => {
     const times: string[] = [];
     for (const name of ["one", "two", "three"]) {
       app.clock.advance(10 * second);
@@ -208,7 +208,7 @@ eachStore("audit logs", (store) => {
     }
   });
 
-  it("finds by the time of the entry where ids run ahead of it", async () => {
+  it("filters by the entry's time even if its id is ahead", async () => {
     const { clock, ids, db } = app.app;
     const at = clock.now();
     // Somebody else's id was made in this process a little later, as while a transaction was waiting.
@@ -225,7 +225,7 @@ eachStore("audit logs", (store) => {
     app.clock.advance(minute);
   });
 
-  it(`walks ${String(many)} by 7 while more are written, each once and none lost`, async function () {
+  it(`paginates ${String(many)} entries by 7 without loss or repetition while more are written`, async function () {
     this.timeout(120_000);
     for (let batch = 0; batch < many / 25; batch += 1) {
       await Promise.all(Array.from({ length: 25 }, (_, n) => customer(String(n))));
@@ -246,7 +246,7 @@ eachStore("audit logs", (store) => {
     const admin = (query: Record<string, string> = {}, who: Person = root) =>
       list(query, who, "/v1/admin/audit-logs");
 
-    it("shows every organization's entries, and those about users alone", async () => {
+    it("shows every organization's entries, and those that concern only a user", async () => {
       await customer("Grace");
       const eve = await register(app, "Eve");
       const seen = entries(await admin({ limit: "100" }));
@@ -256,7 +256,7 @@ eachStore("audit logs", (store) => {
       expect(logins.map(({ organizationId }) => organizationId)).to.include(null);
     });
 
-    it("narrows by organization, action, actor and time", async () => {
+    it("can be filtered by organization, action, actor and time", async () => {
       const made = await customer("Grace");
       const own = entries(await admin({ organizationId: ada.organizationId }));
       expect(own).to.deep.equal(entries(await list()));
@@ -271,7 +271,7 @@ eachStore("audit logs", (store) => {
       expect((await admin({ organizationId: "org_1" })).status).to.equal(400);
     });
 
-    it("is for the platform's admins and keys with scope platform alone", async () => {
+    it("is only for platform admins and keys with the scope platform", async () => {
       const key = await keyOf(app, root, "platform");
       await expectStatus(app.request("GET", "/v1/admin/audit-logs", { key }), 200);
       expect((await admin({}, ada)).status).to.equal(403);
@@ -284,8 +284,8 @@ eachStore("audit logs", (store) => {
   });
 });
 
-eachStore("the sealing of audit logs", (store) => {
-  it("happens by itself within two seconds", async function () {
+eachStore("the sealing of the audit log", (store) => {
+  it("happens within two seconds", async function () {
     this.timeout(120_000);
     const app = await startApp({ place: await store.place("migrated") });
     try {

@@ -43,7 +43,7 @@ anyServed(
       person = await register(served.app);
     });
 
-    it("finds an address in whatever letters it was written", async () => {
+    it("ignores the case of the e-mail address", async () => {
       const { app } = served;
       const answer = await login(app, person.email.toUpperCase());
       expect(answer.status).to.equal(200);
@@ -52,7 +52,7 @@ anyServed(
       expectProblem(again, 409, "email_unavailable");
     });
 
-    it("answers an unknown address like a wrong password, in like time", async function () {
+    it("refuses an unknown address like a wrong password, in similar time", async function () {
       this.timeout(120_000);
       const { app } = served;
       const times: Record<"known" | "unknown", number[]> = { known: [], unknown: [] };
@@ -95,7 +95,7 @@ anyServed(
       expect((await login(app, person.email)).status).to.equal(200);
     });
 
-    it("locks an unknown address alike", async () => {
+    it("locks an unknown account in the same way", async () => {
       const { app } = served;
       const answers: Answer[] = [];
       for (let n = 0; n < 12; n += 1) answers.push(await login(app, "ghost@example.com", wrong));
@@ -106,7 +106,7 @@ anyServed(
       ]);
     });
 
-    it("gives a burst no more guesses than a patient caller has", async () => {
+    it("allows a burst no more guesses than sequential attempts", async () => {
       const { app } = served;
       const answers = await Promise.all(
         Array.from({ length: 40 }, () => login(app, person.email, wrong)),
@@ -115,13 +115,13 @@ anyServed(
       expect(answers.filter(({ status }) => status === 429).length).to.equal(30);
     });
 
-    it("lets many in at once who know the password", async () => {
+    it("admits many users at once with the right password", async () => {
       const { app } = served;
       const answers = await Promise.all(Array.from({ length: 30 }, () => login(app, person.email)));
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
     });
 
-    it("forgets failures when the right password comes", async () => {
+    it("resets the failures with the right password", async () => {
       const { app } = served;
       for (let round = 0; round < 2; round += 1) {
         for (let n = 0; n < 9; n += 1) await login(app, person.email, wrong);
@@ -133,7 +133,7 @@ anyServed(
 );
 
 anyServed("passwords at registration", (served) => {
-  it("have 8 to 256 characters and are none of the commonest", async () => {
+  it("have 8 to 256 characters and are not among the most common ones", async () => {
     const { app } = served;
     const before = await countRows(app.app.db, "users");
     for (const bad of [
@@ -158,7 +158,7 @@ anyServed("passwords at registration", (served) => {
     expectProblem(await tryRegister(app, { password: null }), 400, "invalid_request");
   });
 
-  it("count to the last character, in any script", async () => {
+  it("are compared up to the last character, in any script", async () => {
     const { app } = served;
     const cases = {
       long: "y".repeat(255) + "1",
@@ -194,7 +194,7 @@ eachStore("registration", (store) => {
   });
 
   for (const mode of ["closed", "invite"]) {
-    it(`is refused where it is ${mode}, whoever asks`, async () => {
+    it(`is refused in the mode ${mode}, even with an invitation`, async () => {
       const at = await start({ TILL_REGISTRATION: mode });
       const refused = await tryRegister(at, {});
       expectProblem(refused, 403, "registration_closed");
@@ -205,7 +205,7 @@ eachStore("registration", (store) => {
     });
   }
 
-  it("makes one account of an address for which 20 ask at once", async () => {
+  it("creates one account if 20 requests use the same address at once", async () => {
     const at = await start({});
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -221,7 +221,7 @@ eachStore("registration", (store) => {
     }
   });
 
-  it("stays 10 failures strict behind a proxy that is trusted, for each client", async () => {
+  it("locks after 10 failures per client behind a trusted proxy", async () => {
     const at = await start({ TILL_TRUST_PROXY: "127.0.0.1" });
     const person = await register(at);
     const from = (address: string, given = wrong) =>

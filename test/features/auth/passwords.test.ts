@@ -16,7 +16,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 
 const newPassword = "another long password of the tests 8";
 
-eachStore("passwords", (store) => {
+eachStore("a password", (store) => {
   let app: TestApp;
   let ada: Person;
 
@@ -44,7 +44,7 @@ eachStore("passwords", (store) => {
   const refused = (answer: Answer) =>
     expect([answer.status, answer.body["code"]]).to.deep.equal([422, "invalid_reset_token"]);
 
-  it("changes for who knows the current one, and ends the other sessions", async () => {
+  it("is changed by a user who knows the current one, which ends the other sessions", async () => {
     const session = await expectStatus(login(password), 200);
     const other = session.body["accessToken"] as string;
     await expectStatus(change(ada.token, password), 204);
@@ -68,7 +68,7 @@ eachStore("passwords", (store) => {
     ]);
   });
 
-  it("refuses a wrong current one, a weak new one, and a key", async () => {
+  it("is not changed with a wrong current one, a weak new one, or an API key", async () => {
     const wrong = await change(ada.token, "not the password");
     expect([wrong.status, wrong.body["code"]]).to.deep.equal([422, "wrong_password"]);
     for (const weak of ["short", "password123", "x".repeat(257), ada.email.toUpperCase()]) {
@@ -90,7 +90,7 @@ eachStore("passwords", (store) => {
     await expectStatus(login(password), 200);
   });
 
-  it("locks who guesses the current one from a session left open", async function () {
+  it("is protected by the login lock against guesses from an open session", async function () {
     this.timeout(120_000);
     for (let guess = 0; guess < 10; guess += 1) {
       await expectStatus(change(ada.token, `guess ${String(guess)}`), 422);
@@ -100,7 +100,7 @@ eachStore("passwords", (store) => {
     expect(locked.headers.get("Retry-After")).not.to.equal(null);
   });
 
-  it("changes once where two change at once", async () => {
+  it("is changed once by two simultaneous changes", async () => {
     const answers = await Promise.all([
       change(ada.token, password, "the first of two new ones"),
       change(ada.token, password, "the second of two new ones"),
@@ -108,7 +108,7 @@ eachStore("passwords", (store) => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([204, 422]);
   });
 
-  it("opens no session by a password that is being changed", async () => {
+  it("opens no session while it is being changed", async () => {
     const [changed, ...logins] = await Promise.all([
       change(ada.token, password),
       ...Array.from({ length: 6 }, () => login(password)),
@@ -120,7 +120,7 @@ eachStore("passwords", (store) => {
     }
   });
 
-  it("resets by the operator's token, once, and ends every session", async () => {
+  it("is reset once by the operator's token, which ends every session", async () => {
     const { token, expiresAt } = await createReset();
     expect(token).to.match(/^till_reset_/);
     expect(expiresAt - app.clock.now()).to.be.within(day - 5_000, day);
@@ -134,7 +134,7 @@ eachStore("passwords", (store) => {
     expect(rows).not.to.include(token);
   });
 
-  it("is used by one of many who try at once", async () => {
+  it("is reset by only one of many simultaneous attempts", async () => {
     const { token } = await createReset();
     const answers = await Promise.all(
       Array.from({ length: 4 }, (_, n) => reset(token, `a password of racer ${String(n)}`)),
@@ -143,7 +143,7 @@ eachStore("passwords", (store) => {
     for (const answer of answers) if (answer.status !== 204) refused(answer);
   });
 
-  it("ends with a newer token, with a changed password, and after a day", async () => {
+  it("cannot be reset after a newer token, a changed password, or a day", async () => {
     const first = await createReset();
     const second = await createReset();
     refused(await reset(first.token));
@@ -157,7 +157,7 @@ eachStore("passwords", (store) => {
     }
   });
 
-  it("opens the lock of the login for who resets", async function () {
+  it("unlocks the login when it is reset", async function () {
     this.timeout(120_000);
     for (let guess = 0; guess < 10; guess += 1) await login("wrong");
     await expectStatus(login(password), 429);
@@ -166,7 +166,7 @@ eachStore("passwords", (store) => {
     await expectStatus(login(newPassword), 200);
   });
 
-  it("makes no token for an address without an account", async () => {
+  it("gets no reset token for an address without an account", async () => {
     const problem: unknown = await app.app.passwordService
       .createReset(testContext, { email: "nobody@example.com" })
       .catch((error: unknown) => error);

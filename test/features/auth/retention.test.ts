@@ -19,7 +19,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
 
-eachStore("what is kept of those who log in", (store) => {
+eachStore("the retention of login data", (store) => {
   const ids = createIds(systemRandom);
   const userId = ids.next("user", now);
   let db: Database;
@@ -50,7 +50,7 @@ eachStore("what is kept of those who log in", (store) => {
     return id;
   }
 
-  it("are refresh tokens until they are over, and sessions for as long as one of theirs is there", async () => {
+  it("keeps refresh tokens until they expire, and sessions as long as one of their tokens", async () => {
     const long = await addSession(...Array.from({ length: 2_300 }, (_, n) => now - n));
     const rotated = await addSession(now - 1, now, now + 1, now + 2);
     const fresh = await addSession(now + day);
@@ -65,7 +65,7 @@ eachStore("what is kept of those who log in", (store) => {
     expect(await pruneSessions(db, now, testContext)).to.equal(false);
   });
 
-  it("are ways to a new password until they are over", async () => {
+  it("keeps reset tokens until they expire", async () => {
     const reset = (expiresAt: number) => ({
       ...{ tokenHash: `reset ${String(expiresAt)}`, userId, createdAt: 0, expiresAt, usedAt: null },
     });
@@ -77,7 +77,7 @@ eachStore("what is kept of those who log in", (store) => {
     expect(left.map(({ expiresAt }) => expiresAt)).to.deep.equal([now + 1]);
   });
 
-  it("are invitations for 30 days after their time", async () => {
+  it("keeps invitations for 30 days after they expire", async () => {
     const organizationId = ids.next("organization", now);
     const made = [1, 0, -1].map((more) => ({
       ...{ id: ids.next("invitation", now), organizationId, email: "b@example.com" },
@@ -104,7 +104,7 @@ eachStore("what is kept of those who log in", (store) => {
 });
 
 eachServed(
-  "forgetting sessions",
+  "the deletion of sessions",
   (served) => {
     const refresh = (refreshToken: string) =>
       served.app.request("POST", "/v1/auth/refresh", { body: { refreshToken } });
@@ -115,7 +115,7 @@ eachServed(
       while (await prunePasswordResets(db, clock.now(), testContext));
     }
 
-    it("still knows a token that is used twice, and ends its family", async () => {
+    it("still detects a reused token, and ends its family", async () => {
       const { app } = served;
       const person = await register(app);
       const login = await app.request("POST", "/v1/auth/login", {
@@ -137,7 +137,7 @@ eachServed(
       expectProblem(await refresh(second), 401, "invalid_refresh_token");
     });
 
-    it("leaves a session that goes on, and no reset that is over", async () => {
+    it("keeps an active session, and no expired reset", async () => {
       const { app } = served;
       const person = await register(app);
       await app.app.passwordService.createReset(testContext, { email: person.email });
@@ -152,7 +152,7 @@ eachServed(
       expect((await refresh(next.body["refreshToken"] as string)).status).to.equal(200);
     });
 
-    it("is on the schedule", () => {
+    it("is scheduled", () => {
       expect(maintenanceSchedule.map(({ name }) => name)).to.include.members([
         "prune sessions",
         "prune password resets",

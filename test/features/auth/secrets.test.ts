@@ -72,7 +72,7 @@ eachStore("secrets", (store) => {
   /** The secret, and its parts from which the whole could be guessed. */
   const traces = (secret: string) => [secret, secret.slice(16), secret.slice(0, -6)];
 
-  it("are not in the store", async () => {
+  it("are not stored in plain text", async () => {
     if (app === undefined) throw new Error("the program does not run");
     const dump = await dumpStore(app.app.db);
     expect(dump).to.include("$argon2id$");
@@ -81,7 +81,7 @@ eachStore("secrets", (store) => {
     }
   });
 
-  it("are not in the log, which tells of every request all the same", () => {
+  it("are not logged, although every request is", () => {
     const log = lines.join("");
     expect(lines.length).to.be.greaterThan(15);
     expect(log).to.include('"status":401').and.include('"status":404');

@@ -38,7 +38,7 @@ eachServed("sessions", (served) => {
     person = await register(served.app);
   });
 
-  it("go on with a new token each time", async () => {
+  it("continue with a new token after each refresh", async () => {
     const { app } = served;
     const { refresh: first } = await login(app, person);
     const answer = await refresh(app, first);
@@ -54,7 +54,7 @@ eachServed("sessions", (served) => {
     expect(new Set([first, second, third]).size).to.equal(3);
   });
 
-  it("give one successor to 20 who ask at once, and live on", async () => {
+  it("give 20 simultaneous refreshes the same successor, and stay valid", async () => {
     const { app } = served;
     let { refresh: token } = await login(app, person);
     for (let round = 0; round < 3; round += 1) {
@@ -72,7 +72,7 @@ eachServed("sessions", (served) => {
     ["later", refreshGrace + 1, false],
     ["after its successor was used", 0, true],
   ] as const) {
-    it(`end for everybody when a token is used again ${title}`, async () => {
+    it(`are revoked when a token is reused ${title}`, async () => {
       const { app } = served;
       const { access, refresh: first } = await login(app, person);
       let newest = tokenOf(await refresh(app, first));
@@ -99,7 +99,7 @@ eachServed("sessions", (served) => {
     });
   }
 
-  it("end once when ten thieves come at once", async () => {
+  it("are revoked once by ten simultaneous reuses", async () => {
     const { app } = served;
     const { refresh: first } = await login(app, person);
     await refresh(app, first);
@@ -112,7 +112,7 @@ eachServed("sessions", (served) => {
     expect(await count()).to.equal(before + 1);
   });
 
-  it("end at once with logout, by any token of the family", async () => {
+  it("end immediately with logout, by any token of the family", async () => {
     const { app } = served;
     const { access, refresh: first } = await login(app, person);
     const next = await refresh(app, first);
@@ -132,7 +132,7 @@ eachServed("sessions", (served) => {
     expect(again.status).to.equal(204);
   });
 
-  it("tell nothing about tokens that are none", async () => {
+  it("reveal nothing about malformed tokens", async () => {
     const { app } = served;
     const { refresh: good } = await login(app, person);
     const unknown = await refresh(app, "till_refresh_unknown");
@@ -146,7 +146,7 @@ eachServed("sessions", (served) => {
     expect((await refresh(app, good)).status).to.equal(200);
   });
 
-  it("are over after 30 days without use", async () => {
+  it("expire after 30 days without use", async () => {
     const { app } = served;
     const { refresh: first } = await login(app, person);
     app.clock.advance(refreshTokenLife - 60_000);
@@ -155,7 +155,7 @@ eachServed("sessions", (served) => {
     expectProblem(await refresh(app, second), 401, "invalid_refresh_token");
   });
 
-  it("hold no more rights than the store gives at each request", async () => {
+  it("have only the rights that the store has at each request", async () => {
     const { app } = served;
     const run = (sql: string) =>
       app.app.db.write(testContext, (tx) => tx.run(sql, [person.userId, person.organizationId]));
@@ -180,8 +180,8 @@ eachServed("sessions", (served) => {
   });
 });
 
-eachStore("sessions while little time passes", (store) => {
-  it("give the same successor again while it is unused", async () => {
+eachStore("sessions within the grace period", (store) => {
+  it("return the same successor again while it is unused", async () => {
     const clock = stillClock(Date.now());
     const app = await startApp({
       place: await store.place("migrated"),
@@ -201,8 +201,8 @@ eachStore("sessions while little time passes", (store) => {
   });
 });
 
-eachStore("sessions of several processes", (store) => {
-  it("give one successor, and end in all of them", async () => {
+eachStore("sessions across processes", (store) => {
+  it("return one successor, and end in all processes", async () => {
     const place = await store.place("migrated");
     const clock = movingClock();
     const [left, right] = [await startApp({ place, clock }), await startApp({ place, clock })];

@@ -31,7 +31,7 @@ anyServed("access tokens", (served) => {
 
   const look = (token: string) => served.app.request("GET", path, { token });
 
-  it("say who, for whom and until when, and nothing else", () => {
+  it("contain issuer, audience, user, session and expiry, and nothing else", () => {
     const { header, claims } = decode(person.token);
     expect(header).to.deep.equal({ alg: "HS256", typ: "at+jwt" });
     expect(Object.keys(claims).sort()).to.deep.equal(["aud", "exp", "iat", "iss", "sid", "sub"]);
@@ -39,7 +39,7 @@ anyServed("access tokens", (served) => {
     expect(Number(claims["exp"]) - Number(claims["iat"])).to.equal(15 * 60);
   });
 
-  it("are refused when altered, signed otherwise, or made for something else", async () => {
+  it("are refused if altered, signed with another key, or issued for another purpose", async () => {
     const { header, claims } = decode(person.token);
     const [head = "", body = "", signature = ""] = person.token.split(".");
     const empty = new Uint8Array(1);
@@ -79,7 +79,7 @@ anyServed("access tokens", (served) => {
     expect((await look(person.token)).status).to.equal(200);
   });
 
-  it("are refused when signed with the right key for another use", async () => {
+  it("are refused if signed with the right key but of another type", async () => {
     const { claims } = decode(person.token);
     const secret = createSecretKey(
       Buffer.from("a secret of the tests, longer than thirty-two bytes"),
@@ -110,7 +110,7 @@ anyServed("access tokens", (served) => {
     expectProblem(await look(other), 401, "unauthenticated");
   });
 
-  it("and refresh tokens are not taken for each other", async () => {
+  it("are not interchangeable with refresh tokens", async () => {
     const { app } = served;
     const login = await app.request("POST", "/v1/auth/login", {
       body: { email: person.email, password },
@@ -129,7 +129,7 @@ anyServed("access tokens", (served) => {
     expect((await look(accessToken)).status).to.equal(200);
   });
 
-  it("are over after a quarter of an hour", async () => {
+  it("expire after 15 minutes", async () => {
     const { app } = served;
     const login = await app.request("POST", "/v1/auth/login", {
       body: { email: person.email, password },

@@ -77,7 +77,7 @@ describe("a checkout of the whole program", () => {
     for (let block = 0; block < blocks; block += 1) await press(checkoutId, "mine");
   }
 
-  it("is paid, confirmed block by block, and gives its receipt", async () => {
+  it("is paid, confirmed block by block, and shows its receipt", async () => {
     const checkoutId = await issue();
     expect(await look(checkoutId)).to.deep.include({ id: checkoutId, receipt: null });
     expect(await pageOf(checkoutId)).to.contain('data-state="awaiting"');
@@ -96,7 +96,7 @@ describe("a checkout of the whole program", () => {
       .and.to.contain(hash);
   });
 
-  it("takes the rest after too little", async () => {
+  it("accepts the rest after an underpayment", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "underpay");
     await mine(checkoutId, 1);
@@ -109,7 +109,7 @@ describe("a checkout of the whole program", () => {
     expect(paid.receipt?.transactionHashes).to.have.length(2);
   });
 
-  it("states what came beyond", async () => {
+  it("states an overpayment", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "overpay");
     await mine(checkoutId, 3);
@@ -119,7 +119,7 @@ describe("a checkout of the whole program", () => {
       .and.to.contain("1.00 USDT more than was asked");
   });
 
-  it("goes back when the chain takes a payment away, and says so", async () => {
+  it("returns to the previous state when a reorganization removes a payment, and says so", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "pay");
     await mine(checkoutId, 3);
@@ -130,7 +130,7 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId)).to.contain("The network has reversed a payment");
   });
 
-  it("expires, and says when money came all the same", async () => {
+  it("expires, and shows a payment that arrived nevertheless", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "expire");
     await mine(checkoutId, 1);
@@ -156,7 +156,7 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId)).to.contain('data-state="canceled"');
   });
 
-  it("links to where it is reached", async () => {
+  it("contains links to its public address", async () => {
     const checkoutId = await issue();
     const { invoice } = await look(checkoutId);
     expect(invoice["checkoutUrl"]).to.equal(`https://pay.example/till/pay/${checkoutId}`);

@@ -50,7 +50,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     lab.change({});
   }
 
-  it("has everything with scripts switched off", async () => {
+  it("is complete without scripts", async () => {
     const page = await open("tron", { javaScriptEnabled: false });
     expect(await page.textContent("#address")).to.equal("TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE");
     expect(await page.isVisible(".code svg")).to.equal(true);
@@ -60,7 +60,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(await page.textContent("h1")).to.equal("Paid");
   });
 
-  it("works the test panel with scripts switched off", async () => {
+  it("has a working test panel without scripts", async () => {
     const page = await open("sandbox", { javaScriptEnabled: false });
     for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganize", "Expire"]) {
       await page.click(`button:text-is("${name}")`);
@@ -71,7 +71,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(lab.world.pressed).to.have.length(6);
   });
 
-  it("shows a payment by itself, says so once, and keeps what the payer had in hand", async () => {
+  it("shows a payment automatically, announces it once, and keeps the payer's focus and input", async () => {
     const page = await open("sandbox");
     await page.click("#other-code summary");
     await page.focus("#copy-address");
@@ -89,7 +89,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(await page.textContent("#announcement")).to.equal("Paid");
   });
 
-  it("keeps a hash that is being typed while the page changes, and what it said of one sent", async () => {
+  it("keeps a hash being typed while the page changes, and the result of a submitted one", async () => {
     const page = await open("sandbox");
     await page.click("#hash-form summary");
     await page.fill("#transaction-hash", "0xabc");
@@ -107,7 +107,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
   });
 
-  it("takes a hash with scripts switched off", async () => {
+  it("accepts a hash without scripts", async () => {
     const page = await open("tron", { javaScriptEnabled: false });
     await page.click("#hash-form summary");
     await page.fill("#transaction-hash", "a".repeat(64));
@@ -116,7 +116,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
   });
 
-  it("is right as soon as a phone wakes, however long it slept", async () => {
+  it("is up to date as soon as a phone wakes up, however long it slept", async () => {
     // On a real network it looks every five seconds; after waking it must not wait for that.
     const page = await open("tron");
     await page.waitForSelector("#time-left:not([hidden])");
@@ -127,7 +127,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(Date.now() - wokeAt).to.be.lessThan(4_500);
   });
 
-  it("says when its server is away, and goes on by itself when it is back", async () => {
+  it("says when its server is unreachable, and recovers automatically", async () => {
     const page = await open("sandbox");
     await page.route("**/v1/checkout/**", (route) => route.abort());
     await page.waitForSelector("#connection:not([hidden])");
@@ -138,7 +138,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     complaints = complaints.filter((text) => !text.includes("ERR_FAILED"));
   });
 
-  it("copies the exact amount and address, and says so", async () => {
+  it("copies the exact amount and address, and confirms it", async () => {
     const page = await open("tron", { permissions: ["clipboard-read", "clipboard-write"] });
     for (const [name, text] of [
       ["amount", "25.0001"],
@@ -151,7 +151,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     }
   });
 
-  it("counts down by the server's clock and tells the time in the payer's zone", async () => {
+  it("counts down by the server's clock and shows times in the payer's zone", async () => {
     const page = await open("tron", { timezoneId: "Asia/Tokyo", locale: "en-GB" });
     await page.waitForSelector("#time-left:not([hidden])");
     expect(await page.textContent("#time-left")).to.match(/^(59 min \d+ s|1 h 0 min) left$/);
@@ -160,7 +160,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
   });
 
   for (const scheme of schemes) {
-    it(`fits 320 pixels in every state, in ${scheme}`, async () => {
+    it(`fits 320 pixels in every state, in ${scheme} mode`, async () => {
       const page = await open("ethereum", { viewport: narrow, colorScheme: scheme });
       for (const scene of scenes) {
         // A page that is still open would look for its server.
@@ -181,7 +181,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       }
     });
 
-    it(`shows the code dark on white, 240 pixels wide or more, in ${scheme}`, async () => {
+    it(`shows the code dark on white, at least 240 pixels wide, in ${scheme} mode`, async () => {
       const page = await open("tron", { viewport: narrow, colorScheme: scheme });
       const [box] = await sizesOf(page, ".code svg");
       expect(box?.width).to.be.at.least(240);
@@ -194,14 +194,14 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     });
   }
 
-  it("stays usable with text twice as large", async () => {
+  it("remains usable with text twice as large", async () => {
     const page = await open("tron", { viewport: { width: 640, height: 800 } });
     await run(page, "document.documentElement.style.fontSize = '200%'");
     const excess = await run(page, excessWidth);
     expect(excess).to.equal(0);
   });
 
-  it("is worked by keyboard alone, with the focus in sight", async () => {
+  it("can be operated by keyboard alone, with a visible focus", async () => {
     const page = await open("sandbox");
     await page.waitForSelector("#copy-amount");
     const reached: unknown[] = [];
@@ -229,7 +229,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     ]);
   });
 
-  it("prints the receipt without what is only for the screen", async () => {
+  it("prints the receipt without screen-only elements", async () => {
     const page = await open("sandbox", { colorScheme: "dark" }, "paid");
     await page.waitForSelector("#print:not([hidden])");
     await page.emulateMedia({ media: "print" });

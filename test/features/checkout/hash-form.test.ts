@@ -14,7 +14,7 @@ const missing = new Set([
   "cannot_check",
 ]);
 
-describe("the form for a transaction's hash", () => {
+describe("the form for a transaction hash", () => {
   let lab: Lab;
   beforeEach(async () => {
     lab = await openLab("tron", { basePath: "/shop" });
@@ -30,14 +30,14 @@ describe("the form for a transaction's hash", () => {
   }
 
   for (const scene of scenes) {
-    it(`is on the page only where a payment may be missing: ${scene.name}`, async () => {
+    it(`is shown only if a payment may be missing: ${scene.name}`, async () => {
       scene.set(lab, "tron");
       const page = await (await fetch(lab.page)).text();
       expect(page.includes(form)).to.equal(missing.has(scene.state));
     });
   }
 
-  it("has a label, and says on which network we look", async () => {
+  it("has a label, and names the network", async () => {
     const page = await (await fetch(lab.page)).text();
     expect(page).to.contain('<label for="transaction-hash">Transaction hash or link</label>');
     expect(page).to.contain("look it up on TRON (TRC-20).");
@@ -51,7 +51,7 @@ describe("the form for a transaction's hash", () => {
     ` ${aHash("a")} `,
     `https://tronscan.org/#/transaction/${aHash("a")}`,
   ]) {
-    it(`takes ${text}`, async () => {
+    it(`accepts ${text}`, async () => {
       const page = await after(await lab.submit(text));
       expect(page).to.match(/role="status">Thank you\. We&#39;re looking for your transaction/);
       expect(lab.world.submitted).to.deep.equal([aHash("a")]);
@@ -65,7 +65,7 @@ describe("the form for a transaction's hash", () => {
     "<script>alert(1)</script>",
     "x".repeat(5_000),
   ]) {
-    it(`says what a hash looks like for ${text.slice(0, 30)}`, async () => {
+    it(`explains the format of a hash for ${text.slice(0, 30)}`, async () => {
       const page = await after(await lab.submit(text));
       expect(page).to.match(/role="alert">That doesn&#39;t look like a transaction hash\./);
       expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
@@ -83,7 +83,7 @@ describe("the form for a transaction's hash", () => {
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
-    it(`says what became of a transaction that was sent: ${result}`, async () => {
+    it(`shows the result of a submitted transaction: ${result}`, async () => {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
       const page = await (await fetch(lab.page)).text();
       expect(page).to.contain("Transactions you sent us").and.to.contain(aHash("b"));
@@ -92,13 +92,13 @@ describe("the form for a transaction's hash", () => {
     });
   }
 
-  it("says so where too many are open", async () => {
+  it("says if too many transactions are open", async () => {
     lab.world.refusal = new TooManyClaims("Wait.");
     const page = await after(await lab.submit(aHash("a")));
     expect(page).to.match(/role="alert">We&#39;re still checking the transactions/);
   });
 
-  it("is not there for a checkout that there is not, and shows nothing that a link makes up", async () => {
+  it("is missing for an unknown checkout, and shows no text from the link", async () => {
     const page = await (await lab.get(`/pay/${checkoutId}?hash=<b>made up</b>`)).text();
     expect(page).not.to.contain("made up");
     lab.world.invoice = null;

@@ -70,7 +70,7 @@ describe("the page of a checkout", () => {
   }
 
   for (const scene of scenes) {
-    it(`has its own words for: ${scene.name}`, async () => {
+    it(`has its own text for: ${scene.name}`, async () => {
       const page = await inScene(scene.name);
       expect(page).to.contain(`data-state="${scene.state}"`);
       expect(unescape(page)).to.contain(`<h1>${scene.headline}</h1>`);
@@ -98,7 +98,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("draws the code dark on white with a quiet zone, and names it", async () => {
+  it("draws the code dark on white with a quiet zone, and labels it", async () => {
     const page = await inScene("awaiting", "ethereum");
     const [full, bare] = Array.from(
       page.matchAll(/<div class="code" role="img" aria-label="([^"]*)"[^>]*>\s*(<svg.*?<\/svg>)/gs),
@@ -118,7 +118,7 @@ describe("the page of a checkout", () => {
     expect(page).to.contain('href="ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer');
   });
 
-  it("has one code on TRON, of the bare address", async () => {
+  it("has one code on TRON, with the address only", async () => {
     const page = await inScene("awaiting");
     expect(page.match(/role="img"/g)).to.have.length(1);
     expect(page).not.to.contain('id="wallet"');
@@ -126,7 +126,7 @@ describe("the page of a checkout", () => {
     expect(drawnModules(svg)).to.deep.equal(expectedModules(address));
   });
 
-  it("shows how far the confirmations are", async () => {
+  it("shows the progress of the confirmations", async () => {
     const page = await inScene("confirming");
     expect(page).to.contain('<progress value="2" max="19"');
     expect(textOf(page)).to.contain("2 of 19 confirmations");
@@ -142,7 +142,7 @@ describe("the page of a checkout", () => {
     for (const digit of ["c", "d"]) expect(page).not.to.contain(aHash(digit));
   });
 
-  it("states the excess, and what is missing, to the last unit", async () => {
+  it("states the excess and the missing amount to the last unit", async () => {
     expect(textOf(await inScene("overpaid"))).to.contain("4.9999 USDT too much");
     await lab.close();
     expect(textOf(await inScene("partly paid"))).to.contain("We received 10.00 USDT of 25.0001");
@@ -152,7 +152,7 @@ describe("the page of a checkout", () => {
     );
   });
 
-  it("says when a payment was taken back, and when one waits for the merchant", async () => {
+  it("says when a payment was reversed, and when one awaits the merchant", async () => {
     lab = await openLab("tron");
     lab.change({ exception: "reverted" });
     lab.world.payments = [aPayment({ status: "review" })];
@@ -162,7 +162,7 @@ describe("the page of a checkout", () => {
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
   });
 
-  it("cannot check where a network's newest block is old, or nobody looks at it any more", async () => {
+  it("cannot check if a network's newest block is old or the watcher has stopped", async () => {
     lab = await openLab("tron");
     const state = lab.world.networkState;
     const at = startOfTime + 30 * minute;
@@ -183,7 +183,7 @@ describe("the page of a checkout", () => {
     expect(await html()).to.contain('data-state="cannot_check"');
   });
 
-  it("waits for blocks on the test network as long as its watcher looks", async () => {
+  it("waits for blocks on the test network as long as its watcher polls", async () => {
     lab = await openLab("sandbox");
     const state = lab.world.networkState;
     lab.world.at = startOfTime + 30 * minute;
@@ -206,7 +206,7 @@ describe("the page of a checkout", () => {
     });
   }
 
-  it("leads back to the shop, and never to a script", async () => {
+  it("links back to the shop, and never to a script", async () => {
     lab = await openLab("tron");
     lab.change({ redirectUrl: "https://shop.example/?a=1&b=2" });
     expect(await html()).to.contain(
@@ -218,7 +218,7 @@ describe("the page of a checkout", () => {
     expect(page).not.to.contain("Back to");
   });
 
-  it("tells nothing of the merchant's own, in any state", async () => {
+  it("reveals no private data of the merchant, in any state", async () => {
     for (const scene of scenes) {
       const page = await inScene(scene.name, "sandbox");
       for (const secret of [organizationId, "org_", "inv_", "xpub", "@example"]) {
@@ -228,7 +228,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("is not indexed, not kept, sends no referrer, and loads from nowhere else", async () => {
+  it("is not indexed or cached, sends no referrer, and loads nothing from other hosts", async () => {
     lab = await openLab("tron");
     const answer = await fetch(lab.page);
     expect(answer.headers.get("x-robots-tag")).to.equal("noindex");
@@ -247,7 +247,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("names its files by what is in them, to be kept for ever", async () => {
+  it("names its static files by their content, so that they can be cached forever", async () => {
     lab = await openLab("tron");
     const page = await html();
     const files = Array.from(page.matchAll(/"(\/pay\/assets\/[^"]+)"/g), ([, file = ""]) => file);
@@ -263,7 +263,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("weighs at most 40 KB compressed in all, in the heaviest state", async () => {
+  it("weighs at most 40 KB compressed in total, in the heaviest state", async () => {
     const page = await inScene("awaiting", "ethereum");
     const files = Array.from(page.matchAll(/"(\/pay\/assets\/[^"]+)"/g), ([, file = ""]) => file);
     let bytes = gzipSync(page).length;
@@ -282,7 +282,7 @@ describe("the page of a checkout", () => {
     expect(page).not.to.contain("evil.example");
   });
 
-  it("says in plain words that there is no such payment", async () => {
+  it("says in plain words that the payment cannot be found", async () => {
     lab = await openLab("tron");
     lab.world.invoice = anInvoice("tron", { checkoutId: checkoutId.replace("0", "1") });
     for (const id of [checkoutId, "chk_x", "%3Cscript%3E"]) {
@@ -292,7 +292,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("says that a payment is safe while the store is away", async () => {
+  it("says that a payment is safe while the store is unavailable", async () => {
     lab = await openLab("tron");
     lab.world.fault = new StoreUnavailable("the disk is full");
     const answer = await fetch(lab.page);
@@ -303,7 +303,7 @@ describe("the page of a checkout", () => {
     expect(page).not.to.contain("disk");
   });
 
-  it("shows nothing to pay from the second on in which the time is over", async () => {
+  it("stops asking for payment exactly at the deadline", async () => {
     lab = await openLab("tron");
     lab.world.at = startOfTime + hour - 1;
     lab.world.networkState = null;
@@ -315,7 +315,7 @@ describe("the page of a checkout", () => {
   });
 });
 
-describe("the colours of a checkout", () => {
+describe("the colors of a checkout", () => {
   const css = readFileSync(
     new URL("../../../src/features/checkout/pages/checkout.css", import.meta.url),
     "utf8",

@@ -24,8 +24,8 @@ function makeRecent(sizeMax = 10) {
   return { world, recent, answer };
 }
 
-describe("what checkout remembers", () => {
-  it("loads once for all who ask at the same time and within the second", async () => {
+describe("the checkout cache", () => {
+  it("loads once for concurrent requests and within one second", async () => {
     const { world, recent, answer } = makeRecent();
     const asked = Array.from({ length: 50 }, () => recent.get("a"));
     answer("one");
@@ -35,7 +35,7 @@ describe("what checkout remembers", () => {
     expect(world.loads).to.have.length(1);
   });
 
-  it("counts the age from the start of the load, however long that took", async () => {
+  it("counts the age from the start of the load, however long it took", async () => {
     const { world, recent, answer } = makeRecent();
     const slow = recent.get("a");
     world.at += 1_000;
@@ -47,7 +47,7 @@ describe("what checkout remembers", () => {
     expect(await recent.get("a")).to.equal("new");
   });
 
-  it("does not remember what is not there, nor what failed", async () => {
+  it("does not cache missing checkouts and errors", async () => {
     const { world, recent, answer } = makeRecent();
     const missing = recent.get("a");
     answer(null);
@@ -61,7 +61,7 @@ describe("what checkout remembers", () => {
     expect(world.loads).to.have.length(3);
   });
 
-  it("forgets a load that was under way when everything was forgotten", async () => {
+  it("discards a running load when it is cleared", async () => {
     const { world, recent, answer } = makeRecent();
     const before = recent.get("a");
     recent.clear();
@@ -72,7 +72,7 @@ describe("what checkout remembers", () => {
     expect(await recent.get("a")).to.equal("after");
   });
 
-  it("keeps no more than it may, and lets the oldest go", async () => {
+  it("keeps to its size limit, and evicts the oldest entry", async () => {
     const { world, recent, answer } = makeRecent(3);
     for (const key of ["a", "b", "c", "d"]) {
       const asked = recent.get(key);

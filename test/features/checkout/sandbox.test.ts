@@ -30,7 +30,7 @@ describe("the test panel of a checkout", () => {
     expire: `expire ${checkoutId}`,
   };
   for (const [action, pressed] of Object.entries(done)) {
-    it(`does ${action} and sends the browser back to the page`, async () => {
+    it(`performs ${action} and sends the browser back to the page`, async () => {
       lab = await openLab("sandbox", { basePath: "/shop" });
       const answer = await lab.press(action);
       expect(answer.status).to.equal(303);
@@ -39,7 +39,7 @@ describe("the test panel of a checkout", () => {
     });
   }
 
-  it("says on the page what was done, in the catalogue's words and no other", async () => {
+  it("reports the action on the page, in the catalogue's words only", async () => {
     lab = await openLab("sandbox");
     const notices = async (done: string): Promise<string[]> => {
       const text = await (await fetch(`${lab.page}?done=${encodeURIComponent(done)}`)).text();
@@ -62,7 +62,7 @@ describe("the test panel of a checkout", () => {
     }
   });
 
-  it("lets the page look at the store again at once", async () => {
+  it("makes the page read the store again at once", async () => {
     lab = await openLab("sandbox");
     await html();
     await lab.press("pay");
@@ -70,7 +70,7 @@ describe("the test panel of a checkout", () => {
     expect(lab.world.looks).to.equal(2);
   });
 
-  it("refuses a button that there is not", async () => {
+  it("refuses an unknown action", async () => {
     lab = await openLab("sandbox");
     for (const action of ["", "steal", "toString", "pay "]) {
       expect((await lab.press(action)).status, action).to.equal(400);
@@ -78,13 +78,13 @@ describe("the test panel of a checkout", () => {
     expect(lab.world.pressed).to.deep.equal([]);
   });
 
-  it("does not answer with a GET", async () => {
+  it("refuses GET", async () => {
     lab = await openLab("sandbox");
     expect((await lab.get(`/pay/${checkoutId}/sandbox`)).status).to.equal(405);
   });
 
   for (const network of ["tron", "ethereum"] as const satisfies readonly LabNetwork[]) {
-    it(`is not there on ${network}, whatever is sent, though the sandbox is on beside it`, async () => {
+    it(`is missing on ${network}, whatever is sent, even if the sandbox is enabled`, async () => {
       lab = await openLab(network, { hasSandbox: true });
       const text = await html();
       expect(text).not.to.contain(ribbon);
@@ -98,7 +98,7 @@ describe("the test panel of a checkout", () => {
     });
   }
 
-  it("is not there for an invoice of the test network once that is off, and the ribbon stays", async () => {
+  it("is missing for a test invoice once the sandbox is disabled, and the ribbon stays", async () => {
     lab = await openLab("sandbox", { hasSandbox: false });
     const text = await html();
     expect(text).to.contain(ribbon);
@@ -106,7 +106,7 @@ describe("the test panel of a checkout", () => {
     expect((await lab.press("pay")).status).to.equal(404);
   });
 
-  it("is not there for a checkout that there is not", async () => {
+  it("is missing for an unknown checkout", async () => {
     lab = await openLab("sandbox");
     lab.world.invoice = null;
     expect((await lab.press("pay")).status).to.equal(404);

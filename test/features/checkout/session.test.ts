@@ -42,7 +42,7 @@ describe("getCheckoutSession", () => {
     return session();
   }
 
-  it("tells what the payer needs, and nothing else", async () => {
+  it("returns what the payer needs, and nothing else", async () => {
     await open();
     expect(await session()).to.deep.equal({
       id: checkoutId,
@@ -69,14 +69,14 @@ describe("getCheckoutSession", () => {
     });
   });
 
-  it("encodes chain, token, address and what is still to pay on EVM networks", async () => {
+  it("encodes chain, token, address and remaining amount on EVM networks", async () => {
     const { qrCode } = await inScene("partly paid", "ethereum");
     expect(qrCode).to.equal(
       "ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed&uint256=15000100",
     );
   });
 
-  it("asks for what is still to pay", async () => {
+  it("asks for the remaining amount", async () => {
     const { invoice, paymentInstructions } = await inScene("partly paid");
     expect(invoice).to.include({
       status: "partially_paid",
@@ -87,7 +87,7 @@ describe("getCheckoutSession", () => {
     expect(paymentInstructions).to.contain("Send 15.0001 USDT");
   });
 
-  it("gives a receipt with the transactions that count, once it is paid", async () => {
+  it("returns a receipt with the transactions that count, once it is paid", async () => {
     const { receipt, invoice } = await inScene("paid", "ethereum");
     expect(receipt).to.deep.equal({
       invoiceId: invoice["id"],
@@ -101,7 +101,7 @@ describe("getCheckoutSession", () => {
     });
   });
 
-  it("writes hashes bare on TRON", async () => {
+  it("formats hashes without a prefix on TRON", async () => {
     const { receipt } = await inScene("paid");
     expect(receipt?.transactionHashes).to.deep.equal([aHash("a"), aHash("b")]);
   });
@@ -115,19 +115,19 @@ describe("getCheckoutSession", () => {
     });
   }
 
-  it("tells who paid a canceled invoice that the money is seen, and who decides", async () => {
+  it("tells the payer of a canceled invoice that a payment has arrived, and who decides", async () => {
     const { paymentInstructions } = await inScene("canceled, and money came", "ethereum");
     expect(paymentInstructions).to.match(/a payment has arrived for it, which .+ looks at/);
     expect(paymentInstructions).to.match(/Do not send anything else/);
   });
 
-  it("asks for nothing once the time is over, though the network was not read since", async () => {
+  it("asks for nothing after the deadline, even if the network was not read since", async () => {
     await open();
     lab.world.at = startOfTime + hour;
     expect((await session()).paymentInstructions).to.contain("Do not send anything now");
   });
 
-  it("is at most a second old, and costs the store one look a second", async () => {
+  it("is at most one second old, and reads the store once per second", async () => {
     await open();
     await Promise.all(Array.from({ length: 100 }, () => session()));
     lab.world.invoice = anInvoice("tron", { status: "canceled" });
@@ -148,7 +148,7 @@ describe("getCheckoutSession", () => {
     expect((await lab.get(path, { "If-None-Match": tag })).status).to.equal(200);
   });
 
-  it("says 404 to what is no checkout, without a look at the store where it cannot be one", async () => {
+  it("answers 404 for an unknown checkout, without a query if the id is malformed", async () => {
     await open();
     for (const id of ["chk_short", "inv_01jd7v0000000000000000000a", "chk_%27%20OR%201", "x"]) {
       expect((await lab.get(`/v1/checkout/${id}`)).status, id).to.equal(404);
@@ -162,12 +162,12 @@ describe("getCheckoutSession", () => {
     expect(lab.world.looks, "what is not there is not remembered").to.equal(2);
   });
 
-  it("refuses query parameters that it does not know", async () => {
+  it("refuses unknown query parameters", async () => {
     await open();
     expect((await lab.get(`${path}?nonsense=1`)).status).to.equal(400);
   });
 
-  it("shows a merchant's name as it is and hides what is the merchant's own", async () => {
+  it("shows a merchant's name literally and hides private data", async () => {
     await open();
     lab.world.merchantName = `<b>"Ünï" & Söhne</b>`;
     const text = await (await lab.get(path)).text();

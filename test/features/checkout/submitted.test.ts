@@ -178,7 +178,7 @@ eachStore("A submitted transaction", (store) => {
     return rows.map(({ type }) => type);
   }
 
-  it("of another amount waits for the merchant, counts when accepted, and is confirmed", async () => {
+  it("of another amount awaits the merchant, counts when accepted, and is confirmed", async () => {
     const invoice = await issue();
     const hash = await inReview(invoice, 26_000_000n);
     const payment = await onlyPaymentOf(invoice);
@@ -211,19 +211,19 @@ eachStore("A submitted transaction", (store) => {
     expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_in_review"]);
   });
 
-  it("tells its payer what the merchant decided", async () => {
+  it("shows its payer the merchant's decision", async () => {
     const pageOf = async ({ checkoutId }: Issued) => {
       // A page may be a second old.
       app.clock.advance(minute);
       return (await fetch(`${app.url}/pay/${checkoutId}`)).text();
     };
     for (const [decision, words] of [
-      ["accept", "Found. It counts for this payment."],
+      ["accept", "Found. It counts toward this payment."],
       ["reject", "This transaction is not a payment for this invoice."],
     ] as const) {
       const invoice = await issue();
       await inReview(invoice);
-      expect(await pageOf(invoice)).to.match(/Found\. .* decides whether it is for this payment\./);
+      expect(await pageOf(invoice)).to.match(/Found\. .* will decide whether it is for this payment\./);
       const payment = await onlyPaymentOf(invoice);
       await expectStatus(post(`/payments/${String(payment["id"])}/${decision}`), 200);
       expect(await pageOf(invoice))
@@ -232,7 +232,7 @@ eachStore("A submitted transaction", (store) => {
     }
   });
 
-  it("that the rules match is left to them", async () => {
+  it("that the usual rules match is left to them", async () => {
     const invoice = await issue();
     const hash = await pay(25_000_000n);
     await expectStatus(submit(invoice, `https://explorer.example/tx/0x${hash.toUpperCase()}`), 202);
@@ -242,7 +242,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await onlyPaymentOf(invoice)).to.include({ status: "confirming", source: "detected" });
   });
 
-  it("is looked for until it is on the chain", async () => {
+  it("is looked up until it is on the chain", async () => {
     const invoice = await issue();
     const hash = await pay(20_000_000n);
     await expectStatus(submit(invoice, hash), 202);
@@ -257,7 +257,7 @@ eachStore("A submitted transaction", (store) => {
     await comesTo(invoice, hash, "review");
   });
 
-  it("of another chain, by its explorer's link too, is never more than looked for", async () => {
+  it("of another chain, even as an explorer's link, is looked up without effect", async () => {
     const invoice = await issue();
     const elsewhere = unknownHash("c");
     for (const text of [`https://tronscan.org/#/transaction/${elsewhere}`, `0x${elsewhere}`]) {
@@ -286,7 +286,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await paymentsOf(invoice)).to.deep.equal([]);
   });
 
-  it("that no provider knows is given up after an hour, and looked for again when it is sent again", async () => {
+  it("that no provider knows is given up after an hour, and looked up again if submitted again", async () => {
     const invoice = await issue();
     const hash = await pay(24_000_000n);
     await expectStatus(submit(invoice, hash), 202);
@@ -327,7 +327,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await paymentsOf(earlier)).to.deep.equal([]);
   });
 
-  it("that pays another invoice, or is exactly another's amount, stays that one's", async () => {
+  it("that pays another invoice, or has exactly another's amount, stays with that one", async () => {
     const theirs = await issue("30.00");
     const invoice = await issue();
     const hash = await pay(30_000_000n);
@@ -345,7 +345,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await refusedFor(invoice, loose)).to.equal("taken");
   });
 
-  it("in a block that the watcher passed before anybody was paid there is entered by its rules", async () => {
+  it("in a block that the watcher had passed is recorded by the watcher's rules", async () => {
     address = "5e".repeat(20);
     const exact = await pay(25_000_000n);
     const odd = await pay(24_000_000n);
@@ -363,7 +363,7 @@ eachStore("A submitted transaction", (store) => {
     await invoiceIs(invoice, "paid");
   });
 
-  it("claimed for two invoices goes to the one that is accepted, and to no other", async () => {
+  it("claimed for two invoices goes only to the one that accepts it", async () => {
     const [one, two] = [await issue("40.00"), await issue("41.00")];
     const hash = await pay(39_000_000n);
     await mineAndRead();
@@ -384,7 +384,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await refusedFor(third, hash)).to.equal("taken");
   });
 
-  it("that was rejected counts nothing, and cannot be claimed again for that invoice", async () => {
+  it("that was rejected does not count, and cannot be submitted again for that invoice", async () => {
     const [invoice, another] = [await issue("50.00"), await issue("51.00")];
     const hash = await inReview(invoice, 49_000_000n);
     const payment = await onlyPaymentOf(invoice);
@@ -417,7 +417,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await invoiceIs(invoice, "paid")).to.include({ exception: "late" });
   });
 
-  it("that a reorganisation drops is no claim any more, and is again when it comes back", async () => {
+  it("that a reorganization drops is no longer claimed, and is again when it returns", async () => {
     const invoice = await issue("70.00");
     await inReview(invoice, 69_000_000n);
     const { id } = await onlyPaymentOf(invoice);
@@ -433,7 +433,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "open", exception: "none" });
   });
 
-  it("takes the place of the oldest that no provider knows where five are open", async () => {
+  it("replaces the oldest unknown one if five are open", async () => {
     const invoice = await issue("80.00");
     const hashes = ["1", "2", "3", "4", "5"].map(unknownHash);
     for (const hash of hashes) {
@@ -467,7 +467,7 @@ eachStore("A submitted transaction", (store) => {
     expect(page).to.contain("The network doesn&#39;t know this transaction yet");
   });
 
-  it("answers with the session and keeps the answer for its key, by checkout", async () => {
+  it("returns the session and stores the response for its key, per checkout", async () => {
     const [one, two] = [await issue("90.00"), await issue("91.00")];
     const key = { "Idempotency-Key": "once" };
     const first = await expectStatus(submit(one, unknownHash("a"), key), 202);
@@ -481,7 +481,7 @@ eachStore("A submitted transaction", (store) => {
     expect(elsewhere.body["id"]).to.equal(two.checkoutId);
   });
 
-  it("is refused with its pointer where it is no hash, and for a checkout that there is not", async () => {
+  it("is refused with its pointer if malformed, and for an unknown checkout", async () => {
     const invoice = await issue("95.00");
     for (const text of ["", "0x12", `${unknownHash("a")}0`, "g".repeat(64), "x".repeat(3_000)]) {
       const answer = await expectStatus(submit(invoice, text), 400);
@@ -491,7 +491,7 @@ eachStore("A submitted transaction", (store) => {
     expect((await submit(unknown, unknownHash("a"))).status).to.equal(404);
   });
 
-  it("is the merchant's alone to decide on", async () => {
+  it("can be decided only by the merchant", async () => {
     const invoice = await issue("97.00");
     await inReview(invoice, 96_000_000n);
     const { id } = await onlyPaymentOf(invoice);
@@ -508,7 +508,7 @@ eachStore("A submitted transaction", (store) => {
     expect(await onlyPaymentOf(invoice)).to.include({ status: "review" });
   });
 
-  it("is taken from the page's form", async () => {
+  it("can be submitted with the page's form", async () => {
     const invoice = await issue("99.00");
     const hash = await pay(98_000_000n);
     await mineAndRead();

@@ -17,7 +17,7 @@ import { placeOf, type FieldFault } from "../../api/problem.ts";
 
 const many = testsAll ? 250 : 50;
 
-eachStore("customers", (store) => {
+eachStore("the customers API", (store) => {
   let app: TestApp;
   let ada: Person;
   let bob: Person;
@@ -42,7 +42,7 @@ eachStore("customers", (store) => {
   const idsOf = (answer: Answer) => (answer.body["data"] as { id: string }[]).map(({ id }) => id);
   const fields = (answer: Answer) => (answer.body["errors"] as FieldFault[]).map(placeOf).sort();
 
-  it("makes one, gives it back, and tells of it once", async () => {
+  it("creates a customer, returns it, and emits one event", async () => {
     const made = await post({
       name: "  Grace Hopper ",
       email: "Grace@Example.com",
@@ -72,14 +72,14 @@ eachStore("customers", (store) => {
     ]);
   });
 
-  it("needs no more than a name", async () => {
+  it("requires only a name", async () => {
     const { body } = await expectStatus(post({ name: "Ada" }), 201);
     expect(body).to.include({ email: null, externalId: null });
     expect(body["metadata"]).to.deep.equal({});
     await expectStatus(post({ name: "Ada", email: null, externalId: null }), 201);
   });
 
-  it("names every field that is wrong", async () => {
+  it("names every wrong field", async () => {
     const answer = await post({
       name: " ",
       email: "nobody",
@@ -103,7 +103,7 @@ eachStore("customers", (store) => {
     expect((await post({ name: null })).status).to.equal(400);
   });
 
-  it("changes what is given, clears what is null, and leaves the rest", async () => {
+  it("changes given fields, clears null ones, and keeps the rest", async () => {
     const made = await expectStatus(
       post({ name: "Ada", email: "a@example.com", externalId: "c-2", metadata: { a: "1" } }),
       201,
@@ -143,7 +143,7 @@ eachStore("customers", (store) => {
     ]);
   });
 
-  it("changes only what was read, where If-Match says so", async () => {
+  it("changes only the version that was read, with If-Match", async () => {
     const { body } = await expectStatus(post({ name: "Ada" }), 201);
     const one = `${path}/${String(body["id"])}`;
     const tag = (await app.request("GET", one, { token: ada.token })).headers.get("ETag") ?? "";
@@ -157,7 +157,7 @@ eachStore("customers", (store) => {
     await expectStatus(read(current.headers.get("ETag") ?? ""), 304);
   });
 
-  it("has an externalId once in an organization, however it is taken", async () => {
+  it("keeps an externalId unique in an organization, however it is set", async () => {
     const first = await expectStatus(post({ name: "A", externalId: "same" }), 201);
     const second = await post({ name: "B", externalId: "same" });
     expect(second.status).to.equal(409);
@@ -176,7 +176,7 @@ eachStore("customers", (store) => {
     );
   });
 
-  it("gives an externalId to one of many that ask for it at once", async () => {
+  it("gives an externalId to one of many simultaneous requests", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) => post({ name: `N${String(n)}`, externalId: "raced" })),
     );
@@ -185,7 +185,7 @@ eachStore("customers", (store) => {
     expect(idsOf(await list("?externalId=raced"))).to.have.length(1);
   });
 
-  it("replays a create for its Idempotency-Key", async () => {
+  it("replays a creation for its Idempotency-Key", async () => {
     const send = () =>
       app.request("POST", path, {
         token: ada.token,
@@ -220,7 +220,7 @@ eachStore("customers", (store) => {
     expect((await list("?email=a&email=b")).status).to.equal(400);
   });
 
-  it(`walks ${String(many)} by 7 while more arrive, each once and none lost`, async function () {
+  it(`paginates ${String(many)} customers by 7 without loss or repetition while more are created`, async function () {
     this.timeout(120_000);
     const made = new Set<string>();
     for (let batch = 0; batch < many / 25; batch += 1) {
@@ -238,7 +238,7 @@ eachStore("customers", (store) => {
     expect(ids.filter((id) => made.has(id))).to.have.length(many);
   });
 
-  it("refuses another list's cursor, and one that was altered", async () => {
+  it("refuses another list's cursor, and an altered one", async () => {
     for (const name of ["A", "B", "C"])
       await expectStatus(post({ name, email: "a@b.example" }), 201);
     const cursor = (await list("?limit=1")).body["nextCursor"] as string;
@@ -254,7 +254,7 @@ eachStore("customers", (store) => {
     expect((await list("?limit=101")).status).to.equal(400);
   });
 
-  it("lets members and keys with write change, viewers and keys with read only look", async () => {
+  it("allows members and keys with write to change customers, viewers and keys with read to read them", async () => {
     const { body } = await expectStatus(post({ name: "Ada" }), 201);
     const one = `${path}/${String(body["id"])}`;
     const may = async (who: { token: string } | { key: string }) => [
@@ -276,7 +276,7 @@ eachStore("customers", (store) => {
     expect((await app.request("GET", path)).status).to.equal(401);
   });
 
-  it("answers another's customer as one that is not there", async () => {
+  it("answers 404 for another organization's customer", async () => {
     const { body } = await expectStatus(post({ name: "Ada" }), 201);
     const own = `/v1/organizations/${bob.organizationId}/customers`;
     const unknown = `cus_${"0".repeat(26)}`;

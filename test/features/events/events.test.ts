@@ -23,7 +23,7 @@ interface Page {
 }
 
 eachServed(
-  "the events",
+  "the events API",
   (served) => {
     let merchant: Merchant;
     let home: string;
@@ -71,7 +71,7 @@ eachServed(
     }
     const names = (page: Page) => page.data.map(({ data }) => data["name"]);
 
-    it("are the webhooks' bodies without the endpoint's number, oldest first", async () => {
+    it("lists the webhooks' bodies without the endpoint's sequence, oldest first", async () => {
       const start = await now();
       await customers(3);
       await passOn();
@@ -101,7 +101,7 @@ eachServed(
       expect((await read(`?after=${start}`, reading)).data).to.have.length(3);
     });
 
-    it("are read on from where the last page ended, with a 304 while nothing comes", async () => {
+    it("continues after the last page, with a 304 while there are no new events", async () => {
       const start = await now();
       await customers(5);
       await passOn();
@@ -132,7 +132,7 @@ eachServed(
       expect((await read(`?after=${after}`)).data).to.have.length(1);
     });
 
-    it("lose nothing and repeat nothing where what came earlier is committed later", async () => {
+    it("skips and repeats nothing if an earlier event is committed later", async () => {
       const start = await now();
       const { db, ids, clock } = served.app.app;
       // Two events whose ids are in the other order than they are passed on.
@@ -156,7 +156,7 @@ eachServed(
       expect(second.data.map(({ id }) => id)).to.deep.equal([older]);
     });
 
-    it("are narrowed by types, and what was looked through is not looked at again", async () => {
+    it("filters by type, and never scans the same events again", async () => {
       const start = await now();
       await customers(3);
       await expectStatus(
@@ -175,7 +175,7 @@ eachServed(
       expect(names(rest)).to.deep.equal(["Customer 3"]);
     });
 
-    it("of other organizations are not there, nor is their number to be read off a cursor", async () => {
+    it("hides other organizations' events, and their number in the cursor", async () => {
       const stranger = await approvedMerchant(served.app);
       const theirs = `/v1/organizations/${stranger.organizationId}/events`;
       await customers(2);
@@ -199,7 +199,7 @@ eachServed(
       expectProblem(await get("", stranger.key), 404, "not_found");
     });
 
-    it("are asked for with what is known, or not at all", async () => {
+    it("refuses unknown types, cursors and parameters", async () => {
       for (const [query, pointer] of [
         ["?types=invoice.payed", "?types"],
         ["?types=", "?types"],
@@ -216,7 +216,7 @@ eachServed(
       expect((await read(`?types=${eventTypes.join(",")}`)).hasMore).to.equal(false);
     });
 
-    it("have types that everybody with a credential may list", async () => {
+    it("lists the event types for every credential", async () => {
       const path = "/v1/webhook-event-types";
       const listed = await expectStatus(get("", merchant.key, path), 200);
       const types = listed.body["data"] as { type: string; description: string }[];

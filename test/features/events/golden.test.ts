@@ -31,7 +31,7 @@ const golden = (group: string) => JSON.parse(readFileSync(fileOf(group), "utf8")
 
 const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
-eachStore("the bodies of events", (store) => {
+eachStore("the golden event bodies", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
@@ -204,7 +204,7 @@ eachStore("the bodies of events", (store) => {
     counter.pay(String(invoice["walletAddress"]).slice(2).toLowerCase(), usdt(amount));
 
   for (const [group, types] of groups) {
-    it(`of ${group} are as they were`, async () => {
+    it(`of ${group} are unchanged`, async () => {
       const bodies = Object.fromEntries(
         Object.keys(types).map((type) => [type, normalize(sent.get(type as EventType) ?? null)]),
       );
@@ -225,7 +225,7 @@ eachStore("the bodies of events", (store) => {
   }
 });
 
-describe("the golden bodies of events", () => {
+describe("the records in golden event bodies", () => {
   const { components } = openApiDocument(allOperations, "1") as {
     components: { schemas: Schemas };
   };
@@ -234,7 +234,7 @@ describe("the golden bodies of events", () => {
   );
 
   for (const [group, types] of groups) {
-    it(`of ${group} hold the records that docs/events.md names`, () => {
+    it(`of ${group} are those that docs/events.md names`, () => {
       const bodies = golden(group);
       for (const type of Object.keys(types)) {
         const record = records.get(type) ?? "";
@@ -246,7 +246,7 @@ describe("the golden bodies of events", () => {
     });
   }
 
-  it("are missed where a field goes, comes or changes its type", () => {
+  it("are reported if a field is removed, added or changes its type", () => {
     const body = golden("customers")["customer.created"] ?? {};
     const data = body["data"] as Json;
     const { name: _name, ...less } = data;

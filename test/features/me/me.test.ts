@@ -21,13 +21,13 @@ interface Me {
 }
 
 eachServed(
-  "who a credential is",
+  "the credential's own description",
   (served) => {
     const me = async (credential: { token?: string; key?: string }): Promise<Me> =>
       (await expectStatus(served.app.request("GET", "/v1/me", credential), 200))
         .body as unknown as Me;
 
-    it("tells a user of their organizations, with the permissions of their role in each", async () => {
+    it("shows a user their organizations, with the permissions of their role in each", async () => {
       const { app } = served;
       const ada = await register(app);
       const bob = await register(app, "Bob");
@@ -57,7 +57,7 @@ eachServed(
       });
     });
 
-    it("tells an API key of its scopes and its one organization", async () => {
+    it("shows an API key its scopes and its organization", async () => {
       const { app } = served;
       const ada = await register(app);
       const told = await me({ key: await keyOf(app, ada, "write") });
@@ -73,7 +73,7 @@ eachServed(
       expect(text).not.to.match(/secret|till_test/);
     });
 
-    it("is told to a key that may do nothing else here, and to nobody without a credential", async () => {
+    it("is available to a key without permissions, and not without a credential", async () => {
       const { app } = served;
       const admin = await platformAdmin(app);
       const key = await me({ key: await keyOf(app, admin, "platform") });
@@ -86,7 +86,7 @@ eachServed(
       await expectStatus(app.request("GET", "/v1/me", { key: "till_test_nonsense" }), 401);
     });
 
-    it("follows a suspension, a removal and a revoked key at the next request", async () => {
+    it("reflects a suspension, a removal and a revoked key on the next request", async () => {
       const { app } = served;
       const ada = await register(app);
       const guest = await colleague(app, ada, "member");

@@ -19,7 +19,7 @@ import { expectProblem, placeOf } from "../../api/problem.ts";
 let invited = 0;
 const newAddress = () => `invited${String((invited += 1))}@example.com`;
 
-eachStore("invitations", (store) => {
+eachStore("an invitation", (store) => {
   let app: TestApp;
   let ada: Person;
   let path: string;
@@ -52,7 +52,7 @@ eachStore("invitations", (store) => {
   const refused = (answer: Answer) =>
     expect([answer.status, answer.body["code"]]).to.deep.equal([422, "invalid_invitation"]);
 
-  it("shows its token once, and keeps only the hash", async () => {
+  it("shows its token once, and stores only the hash", async () => {
     const email = newAddress();
     const made = await expectStatus(invite(email.toUpperCase(), "admin"), 201);
     const token = made.body["token"] as string;
@@ -99,7 +99,7 @@ eachStore("invitations", (store) => {
     ]);
   });
 
-  it("ignores an organization name that is sent with an invitation token", async () => {
+  it("makes registration ignore an organization name", async () => {
     const email = newAddress();
     const session = await app.request("POST", "/v1/auth/register", {
       body: {
@@ -114,7 +114,7 @@ eachStore("invitations", (store) => {
     ]);
   });
 
-  it("is what a registration without an organization name needs", async () => {
+  it("is required to register without an organization name", async () => {
     const email = newAddress();
     const answer = await app.request("POST", "/v1/auth/register", {
       body: { email, password, name: "" },
@@ -128,7 +128,7 @@ eachStore("invitations", (store) => {
     });
   });
 
-  it("joins a user who is logged in, once", async () => {
+  it("adds a logged-in user, once", async () => {
     const bob = await register(app, "Bob");
     const token = await tokenFor(bob.email, "admin");
     const joined = await expectStatus(accept(bob, token), 200);
@@ -142,7 +142,7 @@ eachStore("invitations", (store) => {
     expect([again.status, again.body["code"]]).to.deep.equal([409, "already_member"]);
   });
 
-  it("is good for the address that it was made for and no other", async () => {
+  it("is valid only for its e-mail address", async () => {
     const [bob, eve] = [await register(app, "Bob"), await register(app, "Eve")];
     const token = await tokenFor(bob.email);
     refused(await accept(eve, token));
@@ -158,7 +158,7 @@ eachStore("invitations", (store) => {
     await expectStatus(accept(bob, token), 200);
   });
 
-  it("is used by one of many who try at once", async () => {
+  it("is accepted by one of many simultaneous attempts", async () => {
     const bob = await register(app, "Bob");
     const token = await tokenFor(bob.email);
     const answers = await Promise.all(Array.from({ length: 8 }, () => accept(bob, token)));
@@ -170,7 +170,7 @@ eachStore("invitations", (store) => {
     expect(joined.filter(({ status }) => status === 201)).to.have.length(1);
   });
 
-  it("is accepted or replaced, never both, where both happen at once", async function () {
+  it("is accepted or replaced, never both, if both happen at once", async function () {
     this.timeout(120_000);
     for (let round = 0; round < 8; round += 1) {
       const bob = await register(app, "Bob");
@@ -191,7 +191,7 @@ eachStore("invitations", (store) => {
     }
   });
 
-  it("is over after 7 days, when it was taken back, and when another was made", async () => {
+  it("is invalid after 7 days, a revocation, or a newer invitation", async () => {
     const [bob, own] = [await register(app, "Bob"), app.clock];
     const first = await tokenFor(bob.email);
     const second = await expectStatus(invite(bob.email, "viewer"), 201);
@@ -210,7 +210,7 @@ eachStore("invitations", (store) => {
     refused(await accept({ token: later }, third));
   });
 
-  it("cannot be taken back once it was accepted", async () => {
+  it("cannot be revoked once accepted", async () => {
     const bob = await register(app, "Bob");
     const made = await expectStatus(invite(bob.email, "viewer"), 201);
     await expectStatus(accept(bob, made.body["token"] as string), 200);
@@ -220,7 +220,7 @@ eachStore("invitations", (store) => {
     expect([answer.status, answer.body["code"]]).to.deep.equal([409, "invitation_accepted"]);
   });
 
-  it("offers no more than its maker may give", async () => {
+  it("offers at most the role that its creator may grant", async () => {
     const offers = async (who: Who) => {
       const statuses = [];
       for (const role of roles) statuses.push((await invite(newAddress(), role, who)).status);
@@ -241,7 +241,7 @@ eachStore("invitations", (store) => {
     expect(await offers(await register(app, "Eve"))).to.deep.equal([404, 404, 404, 404]);
   });
 
-  it("lets an admin take back what an admin may offer, and no stranger anything", async () => {
+  it("can be revoked by an admin who may offer its role, and by no stranger", async () => {
     const admin = await colleague(app, ada, "admin");
     const eve = await register(app, "Eve");
     const revoke = async (role: Role, who: Who, where = path) => {
@@ -256,7 +256,7 @@ eachStore("invitations", (store) => {
     expect(await revoke("viewer", eve, elsewhere)).to.equal(404);
   });
 
-  it("ends with what its maker may, so that nobody comes back by it", async () => {
+  it("loses its validity with its creator's role, so that no removed member returns by it", async () => {
     const owner = await colleague(app, ada, "owner");
     const accomplice = await register(app, "Mal");
     const token = await tokenFor(accomplice.email, "owner", owner);
@@ -275,7 +275,7 @@ eachStore("invitations", (store) => {
     refused(await accept(accomplice, token));
   });
 
-  it("refuses what is no token before it asks the store", async () => {
+  it("with a malformed token is refused without a query", async () => {
     const bob = await register(app, "Bob");
     const token = await tokenFor(bob.email);
     const other = await tokenFor(newAddress());
@@ -286,7 +286,7 @@ eachStore("invitations", (store) => {
     await expectStatus(accept(bob, ""), 400);
   });
 
-  it("keeps the answer with the token for its Idempotency-Key, sealed", async () => {
+  it("keeps the response with the token encrypted for its Idempotency-Key", async () => {
     const send = () =>
       app.request("POST", path, {
         token: ada.token,
@@ -299,7 +299,7 @@ eachStore("invitations", (store) => {
     expect(kept).not.to.include(first.body["token"]);
   });
 
-  it("lets nobody into a suspended organization", async () => {
+  it("admits no one to a suspended organization", async () => {
     const bob = await register(app, "Bob");
     const email = newAddress();
     const [one, two] = [await tokenFor(bob.email), await tokenFor(email)];
@@ -315,7 +315,7 @@ eachStore("invitations", (store) => {
 
 eachStore("registration by invitation", (store) => {
   for (const mode of ["invite", "closed"] as const) {
-    it(`${mode === "invite" ? "works" : "is refused"} where registration is ${mode}`, async function () {
+    it(`${mode === "invite" ? "works" : "is refused"} if registration is ${mode}`, async function () {
       this.timeout(120_000);
       const place = await store.place("migrated");
       const open = await startApp({ place, background: false });

@@ -19,7 +19,7 @@ interface Member {
   readonly role: Role;
 }
 
-eachStore("members", (store) => {
+eachStore("the members API", (store) => {
   let app: TestApp;
   let ada: Person;
   let path: string;
@@ -47,7 +47,7 @@ eachStore("members", (store) => {
   const remove = (who: Who, id: string): Promise<Answer> =>
     app.request("POST", `${path}/${id}/remove`, credential(who));
 
-  it("lists who belongs to it, newest first, to every member and to keys", async () => {
+  it("lists members, newest first, for every member and key", async () => {
     const viewer = await colleague(app, ada, "viewer");
     const listed = await expectStatus(app.request("GET", path, { token: viewer.token }), 200);
     const data = listed.body["data"] as Record<string, unknown>[];
@@ -68,7 +68,7 @@ eachStore("members", (store) => {
     await expectStatus(app.request("GET", path), 401);
   });
 
-  it("walks many by few while more join, each once and none lost", async function () {
+  it("paginates without loss or repetition while members join", async function () {
     this.timeout(120_000);
     const joined: string[] = [];
     for (let count = 0; count < 9; count += 1) {
@@ -98,7 +98,7 @@ eachStore("members", (store) => {
     return results;
   }
 
-  it("lets owners handle everybody", async function () {
+  it("lets owners manage everyone", async function () {
     this.timeout(120_000);
     const owner = await colleague(app, ada, "owner");
     for (const target of roles) {
@@ -112,7 +112,7 @@ eachStore("members", (store) => {
   });
 
   for (const kind of ["an admin", "a key with write"] as const) {
-    it(`lets ${kind} handle only who is below an admin`, async function () {
+    it(`lets ${kind} manage only roles below admin`, async function () {
       this.timeout(120_000);
       const who =
         kind === "an admin"
@@ -130,7 +130,7 @@ eachStore("members", (store) => {
     });
   }
 
-  it("lets nobody below an admin, and no key that reads, change anything", async () => {
+  it("lets no one below an admin, and no read key, change anything", async () => {
     const target = await memberOf(await colleague(app, ada, "viewer"));
     const others: Who[] = [
       await colleague(app, ada, "viewer"),
@@ -153,7 +153,7 @@ eachStore("members", (store) => {
     await expectStatus(app.request("POST", `${own}/remove`, { token: stranger.token }), 404);
   });
 
-  it("never takes the last owner, not even from themselves", async () => {
+  it("never removes the last owner, even at their own request", async () => {
     const own = await memberOf(ada);
     await colleague(app, ada, "admin");
     for (const answer of [await setRole(ada, own.id, "admin"), await remove(ada, own.id)]) {
@@ -168,7 +168,7 @@ eachStore("members", (store) => {
     await expectStatus(remove(second, String(last?.["id"])), 409);
   });
 
-  it("keeps one owner where two demote or remove each other at once", async function () {
+  it("keeps one owner if two demote or remove each other at once", async function () {
     this.timeout(120_000);
     for (let round = 0; round < 6; round += 1) {
       const bea = await colleague(app, ada, "owner");
@@ -190,7 +190,7 @@ eachStore("members", (store) => {
     }
   });
 
-  it("shuts a removed member out on the next request, and lets the keys that they made live", async () => {
+  it("excludes a removed member on the next request, and keeps the keys that they created", async () => {
     const admin = await colleague(app, ada, "admin");
     const key = await keyOf(app, admin, "read", "write");
     const home = `/v1/organizations/${ada.organizationId}`;
@@ -201,7 +201,7 @@ eachStore("members", (store) => {
     await expectStatus(remove(ada, `mem_${"0".repeat(26)}`), 404);
   });
 
-  it("holds a new role on the next request", async () => {
+  it("applies a new role on the next request", async () => {
     const viewer = await colleague(app, ada, "viewer");
     const home = `/v1/organizations/${ada.organizationId}`;
     const write = () =>
@@ -220,7 +220,7 @@ eachStore("members", (store) => {
     await expectStatus(write(), 403);
   });
 
-  it("refuses roles that there are not, and lets an admin leave", async () => {
+  it("refuses unknown roles, and lets an admin leave", async () => {
     const admin = await colleague(app, ada, "admin");
     const { id } = await memberOf(admin);
     for (const role of ["boss", "", null, 1]) await expectStatus(setRole(ada, id, role), 400);
@@ -228,7 +228,7 @@ eachStore("members", (store) => {
     await expectStatus(app.request("GET", path, { token: admin.token }), 404);
   });
 
-  it("writes down who did what to whom", async () => {
+  it("records who did what to whom", async () => {
     const viewer = await colleague(app, ada, "viewer");
     const { id } = await memberOf(viewer);
     await setRole(ada, id, "member");

@@ -11,7 +11,7 @@ const secret = "https://rpc.example.com/a-secret-path";
 eachServed(
   "the networks",
   (served) => {
-    it("that are enabled are listed with what invoices need to name, and no provider", async () => {
+    it("that are enabled are listed with what invoices need, without providers", async () => {
       const { app } = served;
       const { key, token } = await approvedMerchant(app);
       const answer = await expectStatus(app.request("GET", "/v1/networks", { key }), 200);
@@ -35,7 +35,7 @@ eachServed(
       await expectStatus(app.request("GET", "/v1/networks"), 401);
     });
 
-    it("offer no token that the watcher has switched off", async () => {
+    it("offer no token that the watcher has disabled", async () => {
       const { app } = served;
       const { key } = await approvedMerchant(app);
       const tokens = async () => {

@@ -46,7 +46,7 @@ eachServed("the audit entries of a request", (served) => {
     return entries.map(({ action }) => action);
   }
 
-  it("name the new user, who registers", async () => {
+  it("name the new user who registers", async () => {
     const body = { email: "audited@example.com", password, name: "A", organizationName: "B" };
     const answer = await served.app.request("POST", "/v1/auth/register", { body });
     const { id } = answer.body["user"] as { id: string };
@@ -65,7 +65,7 @@ eachServed("the audit entries of a request", (served) => {
     expect(entries[0]?.organizationId).to.equal(null);
   });
 
-  it("name the user of a session that opens, goes on and ends", async () => {
+  it("name the user of a session that is opened, refreshed and ended", async () => {
     const { app } = served;
     const send = (name: string, body: object) => app.request("POST", `/v1/auth/${name}`, { body });
     const login = await send("login", { email: person.email, password });
@@ -79,7 +79,7 @@ eachServed("the audit entries of a request", (served) => {
     expect(await actionsOf(ended, 204, person.userId)).to.deep.equal(["session.revoked"]);
   });
 
-  it("say what an organization was and is, by whom", async () => {
+  it("record an organization's values before and after, and the actor", async () => {
     const { app } = served;
     const { token } = person;
     const changed = await app.request("PATCH", path, {
@@ -108,7 +108,7 @@ eachServed("the audit entries of a request", (served) => {
     expect((await entriesOf(decided))[0]?.organizationId).to.equal(person.organizationId);
   });
 
-  it("name the key that made a key, and never its secret", async () => {
+  it("name the key that created a key, and never its secret", async () => {
     const { app } = served;
     const create = (credential: object) =>
       app.request("POST", `${path}/api-keys`, {
@@ -135,7 +135,7 @@ eachServed("the audit entries of a request", (served) => {
     ]);
   });
 
-  it("are not written for what is refused, or asked again", async () => {
+  it("are not written for refused or repeated requests", async () => {
     const { app } = served;
     const headers = { "Idempotency-Key": "audit-once" };
     const found = () =>

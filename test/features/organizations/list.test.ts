@@ -25,7 +25,7 @@ eachStore("the list of organizations", (store) => {
         .body["id"],
     );
 
-  it("shows a user the organizations that they belong to, in whatever role", async () => {
+  it("shows a user their organizations, in any role", async () => {
     const bob = await register(app, "Bob");
     const second = await found("Second");
     await app.app.db.write(testContext, (tx) =>
@@ -48,7 +48,7 @@ eachStore("the list of organizations", (store) => {
     ]);
   });
 
-  it("shows a key its one organization", async () => {
+  it("shows a key its own organization", async () => {
     await found("Second");
     for (const scope of ["read", "write"]) {
       const key = await keyOf(app, ada, scope);
@@ -61,7 +61,7 @@ eachStore("the list of organizations", (store) => {
     await expectStatus(app.request("GET", path), 401);
   });
 
-  it("no longer shows what a user was removed from", async () => {
+  it("omits an organization from which the user was removed", async () => {
     const guest = await colleague(app, ada, "member");
     const members = `${path}/${ada.organizationId}/members`;
     const listed = (await app.request("GET", members, { token: ada.token })).body["data"];
@@ -77,7 +77,7 @@ eachStore("the list of organizations", (store) => {
     expect(rest).to.have.length(1);
   });
 
-  it("walks many by few while more are founded, and keeps its cursor to one user", async function () {
+  it("is paginated while organizations are created, and a cursor is tied to its user", async function () {
     this.timeout(120_000);
     for (let count = 0; count < 15; count += 1) await found(`Shop ${String(count)}`);
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);

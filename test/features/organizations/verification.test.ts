@@ -54,7 +54,7 @@ eachServed("verification", (served) => {
     admin = await platformAdmin(served.app);
   });
 
-  it("asks for every field that is missing, all at once", async () => {
+  it("names all missing fields at once", async () => {
     const { app } = served;
     const person = await register(app);
     const needed = [
@@ -82,7 +82,7 @@ eachServed("verification", (served) => {
     expect(answer.body["kybSubmittedAt"]).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it("allows what its states allow, and nothing else", async () => {
+  it("allows only its defined transitions", async () => {
     const { app } = served;
     const steps = {
       submit: (person: Person) => submit(app, person),
@@ -127,7 +127,7 @@ eachServed("verification", (served) => {
     }
   });
 
-  it("keeps note, time and history of every decision", async () => {
+  it("stores note, time and history of every decision", async () => {
     const { app } = served;
     const person = await submitted(app);
     await decide(app, admin, person, "request_changes", "  a better address, please ");
@@ -153,7 +153,7 @@ eachServed("verification", (served) => {
     });
   });
 
-  it("needs a reason to refuse", async () => {
+  it("requires a reason for a refusal", async () => {
     const { app } = served;
     const person = await submitted(app);
     for (const decision of ["reject", "request_changes"] as const) {
@@ -167,7 +167,7 @@ eachServed("verification", (served) => {
     expect(await statusOf(app, person)).to.equal("pending_review");
   });
 
-  it("holds the legal fields still while they are being reviewed", async () => {
+  it("blocks changes to legal fields during the review", async () => {
     const { app } = served;
     const person = await submitted(app);
     for (const body of [
@@ -186,7 +186,7 @@ eachServed("verification", (served) => {
     expect((await change(app, person, body)).body["verificationStatus"]).to.equal("pending_review");
   });
 
-  it("is lost with a change of what was reviewed, and with nothing else", async () => {
+  it("is revoked by a change of a reviewed field, and by nothing else", async () => {
     const { app } = served;
     const person = await submitted(app);
     await decide(app, admin, person, "approve");
@@ -212,7 +212,7 @@ eachServed("verification", (served) => {
     expect((await submit(app, person)).status).to.equal(200);
   });
 
-  it("is of a name that payers trust: the platform hears of another one", async () => {
+  it("covers the name that payers see: the platform is notified of a new one", async () => {
     const { app } = served;
     const person = await submitted(app);
     const heard = () =>
@@ -228,7 +228,7 @@ eachServed("verification", (served) => {
     expect(await heard()).to.equal(1);
   });
 
-  it("cannot be given to oneself", async () => {
+  it("cannot be granted by the organization itself", async () => {
     const { app } = served;
     const person = await submitted(app);
     for (const body of [
@@ -244,8 +244,8 @@ eachServed("verification", (served) => {
   });
 });
 
-eachStore("decisions at once", (store) => {
-  it("have one winner, whichever process they reach", async function () {
+eachStore("simultaneous decisions", (store) => {
+  it("have one winner, in whichever process", async function () {
     this.timeout(120_000);
     const place = await store.place("migrated");
     const clock = movingClock();
@@ -278,7 +278,7 @@ eachStore("decisions at once", (store) => {
     }
   });
 
-  it("and a change of what is reviewed leave no approval of what nobody read", async function () {
+  it("and a change of a reviewed field never approve what no one has read", async function () {
     this.timeout(120_000);
     const app = await startApp({ place: await store.place("migrated") });
     try {

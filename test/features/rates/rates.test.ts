@@ -142,7 +142,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(Number(answer.headers.get("Retry-After"))).to.be.within(1, 3_610);
   }
 
-  it("is refused while nobody gave the rate, and quoted when a draft of then is issued", async () => {
+  it("is refused without a rate, and quoted when a draft is issued later", async () => {
     await isRefused(create({}));
     const draft = await expectStatus(create({ draft: true }), 201);
     expect(draft.body["exchangeRate"]).to.equal(null);
@@ -154,7 +154,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(issued.body).to.include({ exchangeRate: "1.0834", payableAmount: "27.085" });
   });
 
-  it("asks for its worth in tokens, and gives exactly its amount when that is paid", async () => {
+  it("asks for the equivalent in tokens, and settles its exact amount when that is paid", async () => {
     await quoted(price("1.0834"));
     const invoice = await expectStatus(create({ amount: "19.99" }), 201);
     // 19.99 × 1.0834 = 21.657166
@@ -166,7 +166,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(paid.body).to.include({ paidTokenAmount: "21.657166", exchangeRate: "1.0834" });
   });
 
-  it("is the median of its sources, and rounds so that the merchant never gets less", async () => {
+  it("uses the median of its sources, and rounds in the merchant's favor", async () => {
     await quoted(price("1.0833333333333333"), price('"1.0833333333333334"'));
     const invoice = await expectStatus(create({ amount: "0.10" }), 201);
     // 0.10 × 1.08333333333333335 = 0.108333333333333335
@@ -174,7 +174,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect((await pay(invoice, 108_334n)).body["paidAmount"]).to.equal("0.10");
   });
 
-  it("counts yen without decimals in coins with eight", async () => {
+  it("converts yen without decimals to coins with eight", async () => {
     const invoice = await expectStatus(
       create({ amount: "1000", settlementCurrency: "JPY", tokenSymbol: "WBTC" }),
       201,
@@ -186,7 +186,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(paid.body).to.include({ paidAmount: "1000", exception: "none" });
   });
 
-  it("settles in a coin with eight decimals, and by a pair of the other direction", async () => {
+  it("settles in a coin with eight decimals, and by a pair in the other direction", async () => {
     const coin = { amount: "0.00010001", settlementCurrency: "WBTC" };
     // 0.00010001 × 100000.01 = 10.0010010001 → up
     const invoice = await expectStatus(create(coin), 201);
@@ -196,7 +196,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(francs.body).to.include({ payableAmount: "12.50", exchangeRate: "1.25" });
   });
 
-  it("stands on one of two sources, and is refused when the quote is stale", async () => {
+  it("is issued with one of two sources, and refused when the quote is stale", async () => {
     await quoted(price("1.0834"), "<!doctype html>");
     const [known] = (await app.app.rates.health()).problems;
     expect(known).to.equal("EUR/USD: two: its answer is HTML");
@@ -211,7 +211,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect((await app.app.rates.list())[0]?.status).to.equal("stale");
   });
 
-  it("does not follow a jump before it is confirmed, by the next look or the operator", async () => {
+  it("ignores a jump until the next check or the operator confirms it", async () => {
     await quoted(price("1.0834"));
     const jumped = await quoted(price("10.834"));
     expect(jumped?.problem).to.include("a jump from 1.0834 to 10.834 waits");

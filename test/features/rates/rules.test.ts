@@ -26,7 +26,7 @@ function check(before: PairState, text: string, now: number): PairState {
 }
 
 describe("rates from several sources", () => {
-  it("are their median, exactly", () => {
+  it("are combined to their exact median", () => {
     expect(median([readRatio("1.09")])).to.deep.equal(readRatio("1.09"));
     expect(median(["1.10", "1.08", "1.081"].map(readRatio))).to.deep.equal(readRatio("1.081"));
     expect(median(["1.0801", "1.0802"].map(readRatio))).to.deep.equal(readRatio("1.08015"));
@@ -34,7 +34,7 @@ describe("rates from several sources", () => {
     expect(median(thirds)).to.deep.equal(ratio(1n, 2n));
   });
 
-  it("need half of the sources, and most of those near one another", () => {
+  it("require half of the sources, most of them close together", () => {
     const one = combine([...given("1.08"), failing("dead")], pair, at);
     expect(one.reading?.sources).to.deep.equal(["s0"]);
     expect(one.problem).to.equal("dead: its answer is HTML");
@@ -51,8 +51,8 @@ describe("rates from several sources", () => {
   });
 });
 
-describe("a rate that jumps", () => {
-  it("is more than the limit away, either way, to the last digit", () => {
+describe("a rate jump", () => {
+  it("is a change beyond the limit in either direction, to the last digit", () => {
     const tenth = ratio(1n, 10n);
     expect(differs(readRatio("1.1"), readRatio("1"), tenth)).to.equal(false);
     expect(differs(readRatio("1.100000000000000001"), readRatio("1"), tenth)).to.equal(true);
@@ -60,7 +60,7 @@ describe("a rate that jumps", () => {
     expect(differs(readRatio("0.899999999999999999"), readRatio("1"), tenth)).to.equal(true);
   });
 
-  it("waits for a second reading, while the old one stays in force", () => {
+  it("awaits a second reading, while the old rate stays in force", () => {
     const first = check(unknownPair, "1.08", at);
     const jumped = check(first, "1.30", at + 60_000);
     expect(rateOf(jumped)).to.equal("1.08");
@@ -73,7 +73,7 @@ describe("a rate that jumps", () => {
     expect(confirmed).to.include({ pending: null, problem: null });
   });
 
-  it("is forgotten where it was a glitch, and is not confirmed by another one", () => {
+  it("is forgotten if it was a glitch, and another glitch does not confirm it", () => {
     const jumped = check(check(unknownPair, "1.08", at), "108", at + 60_000);
     const back = check(jumped, "1.09", at + 120_000);
     expect(rateOf(back)).to.equal("1.09");
@@ -83,13 +83,13 @@ describe("a rate that jumps", () => {
     expect(other.pending).to.deep.include({ rate: readRatio("0.0108"), at: at + 120_000 });
   });
 
-  it("is none against a quote from long ago", () => {
+  it("is not detected against a very old quote", () => {
     const first = check(unknownPair, "1.08", at);
     const later = check(first, "1.30", at + noRates.jumpWindowMs + 1);
     expect(rateOf(later)).to.equal("1.3");
   });
 
-  it("keeps what was accepted where nothing came, until that is stale", () => {
+  it("keeps the accepted rate without new readings, until it is stale", () => {
     const first = check(unknownPair, "1.08", at);
     const failed = afterCheck(
       first,

@@ -77,7 +77,7 @@ describe("the shipped exchange rates", () => {
     app.clock.advance(second);
   }
 
-  it("quote all ten currencies, and lock the rate in the invoice", async () => {
+  it("quote all ten currencies, and fix the rate in the invoice", async () => {
     const invoice = await expectStatus(create("EUR"), 201);
     // 100 × (1 ÷ 0.867528), rounded up
     expect(invoice.body).to.include({
@@ -102,7 +102,7 @@ describe("the shipped exchange rates", () => {
     expect(await app.app.rates.health()).to.deep.include({ status: "ok", problems: [] });
   });
 
-  it("refuse a currency without a pair, issued or drafted, and name those that have one", async () => {
+  it("refuse a currency without a pair, issued or drafted, and list those that have one", async () => {
     for (const answer of [await create("ZAR"), await create("ZAR", { draft: true })]) {
       expect(answer.status).to.equal(422);
       expect(answer.body["code"]).to.equal("unsupported_currency");
@@ -113,7 +113,7 @@ describe("the shipped exchange rates", () => {
     }
   });
 
-  it("stand with one source down, and tell it once for all pairs", async () => {
+  it("work with one source down, and log it once for all pairs", async () => {
     sources.set("coinbase", { status: 500 });
     await refresh();
     expect((await euro())?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
@@ -124,7 +124,7 @@ describe("the shipped exchange rates", () => {
     expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
   });
 
-  it("stay as they were with two sources down, until they are stale; 503 says when they are asked again", async () => {
+  it("stay in force with two sources down until they are stale; then 503 says when to retry", async () => {
     sources.set("coinbase", { status: 500 });
     sources.set("ecb", { status: 429, headers: { "retry-after": "600" } });
     await refresh();
@@ -149,7 +149,7 @@ describe("the shipped exchange rates", () => {
     );
   });
 
-  it("leave out one source that lies, and refuse where no two agree", async () => {
+  it("omit one source that deviates, and fail if no two agree", async () => {
     sources.set("er-api", { body: sample("er-api", today(), 1.7) });
     await refresh();
     const state = await euro();
@@ -166,14 +166,14 @@ describe("the shipped exchange rates", () => {
     expect(pound?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
   });
 
-  it("do not follow all sources at once into a jump before a second reading", async () => {
+  it("follow a jump of all sources only after a second reading", async () => {
     for (const kind of kinds) sources.set(kind, { body: sample(kind, today(), 1.4) });
     await refresh();
     expect(await rateOf("EUR")).to.be.closeTo(1.1527, 0.0001);
     expect((await euro())?.problem).to.include("is pending confirmation");
   });
 
-  it("use Friday's fixing all weekend, and never one that is older than a week", async () => {
+  it("use Friday's rates all weekend, and never ones older than a week", async () => {
     const of = (days: number) =>
       new Date(app.clock.now() - days * 24 * 60 * minute).toISOString().slice(0, 10);
     sources.set("ecb", { body: sample("ecb", of(3)) });
@@ -185,7 +185,7 @@ describe("the shipped exchange rates", () => {
     expect((await euro())?.problem).to.include("too far from today");
   });
 
-  it("are asked by the background alone, however many invoices are created at once", async () => {
+  it("are queried only in the background, however many invoices are created at once", async () => {
     const asked = () => kinds.reduce((sum, kind) => sum + sources.asked(kind), 0);
     const before = asked();
     const answers = await Promise.all(Array.from({ length: 64 }, () => create("EUR")));
@@ -193,7 +193,7 @@ describe("the shipped exchange rates", () => {
     expect(asked()).to.equal(before);
   });
 
-  it("are not asked again at once by a program that is started again", async () => {
+  it("are not queried again at once after a restart", async () => {
     const asked = () => kinds.map((kind) => sources.asked(kind));
     const before = asked();
     const { config, db, clock } = app.app;

@@ -32,7 +32,7 @@ eachStore("usage", (store) => {
   const issue = (given: Partial<Parameters<Books["issue"]>[0]> = {}) =>
     books.issue({ organizationId: ada.organizationId, at: on(10), amount: 2_500n, ...given });
 
-  it("is nothing at first, of the calendar month in UTC, without a plan", async () => {
+  it("is empty at first, for the calendar month in UTC, without a plan", async () => {
     expect(await usage()).to.deep.equal({
       organizationId: ada.organizationId,
       plan: null,
@@ -47,7 +47,7 @@ eachStore("usage", (store) => {
     });
   });
 
-  it("counts what was issued in the month, in every currency, and no draft", async () => {
+  it("counts invoices issued in the month, in every currency, and no drafts", async () => {
     await issue({ at: on(1) });
     await issue({ at: on(31, 24) - 1 });
     await issue({ currency: "USDT", decimals: 6 });
@@ -57,7 +57,7 @@ eachStore("usage", (store) => {
     expect(await usage()).to.include({ invoicesCreated: 3, paymentsConfirmed: 0 });
   });
 
-  it("never counts less because an invoice is canceled, expires or is paid", async () => {
+  it("never decreases when an invoice is canceled, expires or is paid", async () => {
     for (const status of ["canceled", "expired", "paid"] as const) {
       await books.setStatus(await issue(), status);
     }
@@ -66,7 +66,7 @@ eachStore("usage", (store) => {
     expect(await usage()).to.include({ invoicesCreated: 3 });
   });
 
-  it("counts confirmed payments by the time of their block, and takes back what is reverted", async () => {
+  it("counts confirmed payments by block time, and removes reverted ones", async () => {
     const invoice = await issue({ at: on(1) - 1 });
     await books.pay(invoice, { at: on(1), worth: 1_000n });
     await books.pay(invoice, { at: on(1) - 1, worth: 1_000n });
@@ -81,7 +81,7 @@ eachStore("usage", (store) => {
     expect(await usage()).to.include({ paymentsConfirmed: 2, processedVolume: "10.00" });
   });
 
-  it("is read by every role and key of the organization, and by nobody else", async () => {
+  it("can be read by every role and key of the organization, and by no one else", async () => {
     await issue();
     for (const role of ["viewer", "member", "admin", "owner"] as const) {
       expect(await usage(await colleague(app, ada, role))).to.include({ invoicesCreated: 1 });

@@ -24,7 +24,7 @@ eachServed("one wallet", (served) => {
   const get = (path: string, key = merchant.key, headers: Record<string, string> = {}) =>
     served.app.request("GET", path, { key, headers });
 
-  it("is read as it was made, archived too, with a tag that tells of changes", async () => {
+  it("is read as it was created, even archived, with a tag that changes with it", async () => {
     const path = `${home}/${String(wallet["id"])}`;
     const read = await expectStatus(get(path), 200);
     expect(read.body).to.deep.equal(wallet);
@@ -38,7 +38,7 @@ eachServed("one wallet", (served) => {
     expect(archived.body["status"]).to.equal("archived");
   });
 
-  it("of another organization is not there, nor is what is no wallet", async () => {
+  it("of another organization gets 404, as does a malformed id", async () => {
     const stranger = await approvedMerchant(served.app);
     const theirs = `/v1/organizations/${stranger.organizationId}/wallets`;
     const foreign = await get(`${theirs}/${String(wallet["id"])}`, stranger.key);

@@ -9,8 +9,8 @@ import { eachStore } from "../../support/stores.ts";
 const privateKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
 const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
 
-eachStore("A secret that is registered as a wallet", (store) => {
-  it("is refused, and neither answered, logged nor kept", async () => {
+eachStore("A secret submitted as a wallet", (store) => {
+  it("is refused, and never returned, logged or stored", async () => {
     const lines: string[] = [];
     const logger = createLogger({
       level: "debug",

@@ -37,7 +37,7 @@ async function refusal(work: Promise<unknown>): Promise<Problem> {
   throw new Error("nothing was refused");
 }
 
-eachStore("wallets", (store) => {
+eachStore("the wallets API", (store) => {
   let db: Database;
   let service: WalletService;
   let shop: Id<"organization">;
@@ -67,7 +67,7 @@ eachStore("wallets", (store) => {
     input: Partial<WalletInput> & { network: string },
   ) => service.create(testContext, organizationId, { label: "Till", ...input });
 
-  it("keeps an address canonical and shows it as its network writes it", async () => {
+  it("stores an address in canonical form and shows it in its network's notation", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress.toLowerCase() });
     expect(wallet.address).to.equal(evmAddress.slice(2).toLowerCase());
     expect(presentWallet(wallet)).to.include({
@@ -80,7 +80,7 @@ eachStore("wallets", (store) => {
     });
   });
 
-  it("writes down who registered what, and tells of it", async () => {
+  it("audits who registered what, and emits an event", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress });
     const [entry] = await db.find(auditLogs, "WHERE target_id = $1", [wallet.id]);
     expect(entry?.action).to.equal("wallet.created");
@@ -110,7 +110,7 @@ eachStore("wallets", (store) => {
     }
   });
 
-  it("refuses a secret plainly and neither repeats nor keeps it", async () => {
+  it("refuses a secret clearly and neither repeats nor stores it", async () => {
     const secrets = [
       { address: "0x" + "4c".repeat(32) },
       { address: seed },
@@ -128,7 +128,7 @@ eachStore("wallets", (store) => {
     expect(await db.find(walletClaims, "")).to.deep.equal([]);
   });
 
-  it("refuses addresses at which money would be lost", async () => {
+  it("refuses addresses at which funds would be lost", async () => {
     const lost = [
       { network: "ethereum", address: "0x" + "0".repeat(40) },
       { network: "ethereum", address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" },
@@ -142,7 +142,7 @@ eachStore("wallets", (store) => {
     }
   });
 
-  it("lets an address be active once on a network, in the same words for own and foreign", async () => {
+  it("allows an address to be active once per network, with the same message for own and other organizations", async () => {
     await create(shop, { network: "ethereum", address: evmAddress });
     const own = await refusal(create(shop, { network: "ethereum", address: evmAddress }));
     const foreign = await refusal(create(other, { network: "ethereum", address: evmAddress }));
@@ -156,7 +156,7 @@ eachStore("wallets", (store) => {
     await create(other, { network: "tron", address: onTron });
   });
 
-  it("gives one of many that register an address at once", async () => {
+  it("gives an address to one of many simultaneous registrations", async () => {
     const tries = Array.from({ length: 12 }, (_, place) =>
       create(place % 2 === 0 ? shop : other, {
         network: place % 3 === 0 ? "polygon" : "ethereum",
@@ -172,7 +172,7 @@ eachStore("wallets", (store) => {
     }
   });
 
-  it("frees an address with its last active wallet, and only then", async () => {
+  it("releases an address with its last active wallet, and not before", async () => {
     const first = await create(shop, { network: "ethereum", address: evmAddress });
     const second = await create(shop, { network: "polygon", address: evmAddress });
     await service.archive(testContext, shop, first.id);
@@ -184,7 +184,7 @@ eachStore("wallets", (store) => {
     await create(other, { network: "ethereum", address: evmAddress });
   });
 
-  it("archives once and changes nothing the second time; another's wallet is not there", async () => {
+  it("archives once, without effect the second time; another's wallet gets 404", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress });
     expect(await refusal(service.archive(testContext, other, wallet.id))).to.have.property(
       "status",
@@ -237,7 +237,7 @@ eachStore("wallets", (store) => {
       expect(JSON.stringify(shown)).not.to.include(xpubs.first);
     });
 
-    it("gives no index twice, however many take one at once", async () => {
+    it("assigns no index twice, however many are requested at once", async () => {
       const wallet = await create(shop, { network: "ethereum", xpub: xpubs.first });
       const taken = await Promise.all(Array.from({ length: 30 }, () => take(wallet.id)));
       const indexes = taken.map((one) => one?.index).sort((a, b) => (a ?? 0) - (b ?? 0));
@@ -246,7 +246,7 @@ eachStore("wallets", (store) => {
         expect(one?.address).to.equal(deriveAddress(xpubs.first, one?.index ?? 0));
     });
 
-    it("counts on where the key stood, on another network and after archiving", async () => {
+    it("continues at the key's index, on another network and after archiving", async () => {
       const first = await create(shop, { network: "ethereum", xpub: xpubs.first });
       expect(await take(first.id)).to.include({ index: 0 });
       const second = await create(shop, { network: "polygon", xpub: xpubs.first });
@@ -259,7 +259,7 @@ eachStore("wallets", (store) => {
       expect(await take(again.id)).to.include({ index: 2 });
     });
 
-    it("passes over an address that is or was a wallet of its own", async () => {
+    it("skips an address that is or was a wallet itself", async () => {
       const own = formatAddress("evm", deriveAddress(xpubs.first, 1));
       const wallet = await create(shop, { network: "polygon", address: own });
       await service.archive(testContext, shop, wallet.id);
@@ -268,7 +268,7 @@ eachStore("wallets", (store) => {
       expect(await take(key.id)).to.include({ index: 2 });
     });
 
-    it("keeps a derived address from being registered by anybody", async () => {
+    it("prevents a derived address from being registered", async () => {
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
       const taken = await take(key.id);
       const address = formatAddress("evm", taken?.address ?? "");
@@ -278,7 +278,7 @@ eachStore("wallets", (store) => {
       }
     });
 
-    it("is one key for its family, whoever spells it", async () => {
+    it("recognizes the same key within its family, however it is encoded", async () => {
       await create(shop, { network: "ethereum", xpub: xpubs.first });
       const problem = await refusal(
         create(other, { network: "polygon", xpub: ` ${xpubs.first} ` }),
@@ -287,7 +287,7 @@ eachStore("wallets", (store) => {
       await create(other, { network: "polygon", xpub: xpubs.second });
     });
 
-    it("warns when more addresses in a row are unpaid than ordinary wallets look through", async () => {
+    it("warns if more consecutive addresses are unpaid than most wallets scan", async () => {
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
       const shown = async () => {
         const found = await findWallet(db, shop, key.id);
@@ -303,7 +303,7 @@ eachStore("wallets", (store) => {
     });
   });
 
-  it("is held to its rules by the store itself", async () => {
+  it("is enforced by database constraints", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress });
     const [row] = await db.find(wallets, "WHERE id = $1", [wallet.id]);
     if (row === undefined) throw new Error("the wallet is not stored");

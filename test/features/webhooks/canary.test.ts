@@ -10,7 +10,7 @@ import { install } from "./sending.ts";
 const patienceMs = 120_000;
 const publicAddress = "93.184.216.34";
 
-eachStore("a canary inside the server's network", (store) => {
+eachStore("a canary in the server's network", (store) => {
   // What it is about lies before the store.
   if (store.dialect === "postgres") return;
 
@@ -30,7 +30,7 @@ eachStore("a canary inside the server's network", (store) => {
     await app.stop();
   });
 
-  it("is reached by no address of an endpoint that is made or changed", async function () {
+  it("is not reachable through an endpoint's address, created or changed", async function () {
     this.timeout(patienceMs);
     const { key } = merchant;
     const path = `/v1/organizations/${merchant.organizationId}/webhook-endpoints`;
@@ -57,7 +57,7 @@ eachStore("a canary inside the server's network", (store) => {
     expect(canary.connections()).to.equal(0);
   });
 
-  it("is not reached by a name whose answer changes between the check and the connection", async () => {
+  it("is not reachable through a name whose address changes between check and connection", async () => {
     const answers = [[publicAddress], ["127.0.0.1"]];
     const db = await store.open();
     const here = await install(db, {
@@ -79,7 +79,7 @@ eachStore("a canary inside the server's network", (store) => {
     expect(canary.connections()).to.equal(0);
   });
 
-  it("is not reached by a redirect of a receiver that is allowed", async () => {
+  it("is not reachable through a redirect of an allowed receiver", async () => {
     const door = await startReceiver((_request, response) => {
       const location = `http://127.0.0.1:${String(canary.port)}/`;
       response.writeHead(307, { location }).end();

@@ -42,7 +42,7 @@ eachStore("webhook deliveries", (store) => {
     opened = [];
   });
 
-  it("reach their receiver signed, in order, with numbers that leave nothing out", async () => {
+  it("arrive signed, in order, with gapless sequence numbers", async () => {
     await begin();
     const target = await receiver();
     const { id, secret } = await here.endpoint(target.port);
@@ -91,7 +91,7 @@ eachStore("webhook deliveries", (store) => {
     }
   });
 
-  it("are made for the types that an endpoint asks for, and from when it was there", async () => {
+  it("are created for an endpoint's event types, from its creation on", async () => {
     await begin();
     const target = await receiver();
     await here.emit("invoice.paid");
@@ -116,7 +116,7 @@ eachStore("webhook deliveries", (store) => {
     expect(numbers.map((each) => each.sequence)).to.deep.equal([1, 2, 3]);
   });
 
-  it("are made with the same few statements for one event and for many", async () => {
+  it("are created with a constant number of statements", async () => {
     await begin();
     const target = await receiver();
     for (let count = 0; count < 3; count += 1) await here.endpoint(target.port);
@@ -133,7 +133,7 @@ eachStore("webhook deliveries", (store) => {
     }
   });
 
-  it("are tried again until the receiver has recovered, with the same id and the same bytes", async () => {
+  it("are retried until the receiver has recovered, with the same id and bytes", async () => {
     await begin();
     let isBroken = true;
     const target = await receiver((request, response) => {
@@ -176,7 +176,7 @@ eachStore("webhook deliveries", (store) => {
     ]);
   });
 
-  it("end in the dead letters after twelve attempts in 76 hours", async () => {
+  it("become dead letters after twelve attempts in 76 hours", async () => {
     await begin({ chance: 0 });
     const target = await receiver(answering(503));
     await here.endpoint(target.port);
@@ -197,7 +197,7 @@ eachStore("webhook deliveries", (store) => {
     expect(target.requests).to.have.length(12);
   });
 
-  it("wait as long as the receiver asks, within bounds", async () => {
+  it("wait as long as the receiver requests, within bounds", async () => {
     await begin({ chance: 0 });
     const asked = await receiver(answering(429, { "retry-after": "600" }));
     const greedy = await receiver(answering(503, { "retry-after": "999999" }));
@@ -211,7 +211,7 @@ eachStore("webhook deliveries", (store) => {
     expect(redirected?.lastError).to.contain("Redirects are not followed");
   });
 
-  it("disable an endpoint that answers 410, once, and tell the others", async () => {
+  it("disable an endpoint that responds with 410, once, and notify the others", async () => {
     await begin();
     const gone = await receiver(answering(410));
     const other = await receiver();
@@ -243,7 +243,7 @@ eachStore("webhook deliveries", (store) => {
     expect(gone.requests).to.have.length(before);
   });
 
-  it("tell the other endpoints of one where all fails for a day and three, and disable it after five", async () => {
+  it("notify the other endpoints after one and three days of failures, and disable the endpoint after five", async () => {
     await begin({ chance: 0 });
     const broken = await receiver(answering(500));
     const other = await receiver();
@@ -292,7 +292,7 @@ eachStore("webhook deliveries", (store) => {
     expect(await state()).to.include({ status: "enabled", ...notFailing });
   });
 
-  it("forget what failed with the first success", async () => {
+  it("clear the failure state with the first success", async () => {
     await begin({ chance: 0 });
     let isBroken = true;
     const target = await receiver((request, response) => {
@@ -310,7 +310,7 @@ eachStore("webhook deliveries", (store) => {
     expect(await since()).to.equal(null);
   });
 
-  it("keep to the pace of each endpoint", async () => {
+  it("keep to each endpoint's rate limit", async () => {
     await begin({ perSecond: 20 });
     const target = await receiver();
     await here.endpoint(target.port);
@@ -324,7 +324,7 @@ eachStore("webhook deliveries", (store) => {
     expect(sent).to.deep.equal([20, 30, 40, 50]);
   });
 
-  it("that wait for an endpoint that was disabled become dead letters", async () => {
+  it("become dead letters if their endpoint is disabled", async () => {
     await begin();
     const target = await receiver(answering(500));
     const { id } = await here.endpoint(target.port);
@@ -341,7 +341,7 @@ eachStore("webhook deliveries", (store) => {
     }
   });
 
-  it("are given up at once where the address is no longer allowed", async () => {
+  it("are given up at once if the address is no longer allowed", async () => {
     await begin();
     const target = await receiver();
     const { id } = await here.endpoint(target.port);
@@ -356,7 +356,7 @@ eachStore("webhook deliveries", (store) => {
     expect(attempt).to.include({ errorKind: "blocked", bodyExcerpt: null });
   });
 
-  it("reach others while a silent receiver holds the few requests that it is given at once", async () => {
+  it("reach others while a silent receiver holds its few requests", async () => {
     // However slow this machine is, none of its requests ends before the others' are through.
     await begin({ limits: { totalMs: hour } });
     const silent = await receiver(() => undefined);
@@ -383,7 +383,7 @@ eachStore("webhook deliveries", (store) => {
     await deliverer.close(0);
   });
 
-  it("go on to other endpoints while outcomes wait to be recorded", async () => {
+  it("continue to other endpoints while results wait to be recorded", async () => {
     db = await store.open();
     let isClaiming = true;
     let isRecording = false;
@@ -460,7 +460,7 @@ eachStore("webhook deliveries", (store) => {
     expect(done).to.have.length(answers.length);
   });
 
-  it("wait at least a minute for a receiver that is silent, which is sent one at a time from then on", async () => {
+  it("wait at least a minute for a silent receiver, which then gets one request at a time", async () => {
     await begin({ limits: { totalMs: 400 } });
     const silent = await receiver(() => undefined);
     await here.endpoint(silent.port);
@@ -485,7 +485,7 @@ eachStore("webhook deliveries", (store) => {
     expect(silent.requests.length).to.be.within(1, 6);
   });
 
-  it("use no attempts up while their endpoint is postponed, and are given up with age", async () => {
+  it("use no attempts while their endpoint is postponed, and are given up by age", async () => {
     await begin();
     const target = await receiver(answering(500));
     await here.endpoint(target.port);
@@ -525,7 +525,7 @@ eachStore("webhook deliveries", (store) => {
     expect(new Set(sent).size).to.equal(400);
   });
 
-  it("of a process that died are sent again when its lease ends", async () => {
+  it("of a dead process are sent again when its lease ends", async () => {
     await begin();
     let isHanging = true;
     const target = await receiver((request, response) => {
@@ -561,7 +561,7 @@ eachStore("webhook deliveries", (store) => {
     expect((await db.find(webhookEndpoints, ""))[0]).to.include(notFailing);
   });
 
-  it("that a stop cuts off are given back without an attempt", async () => {
+  it("cut off by a stop are returned without an attempt", async () => {
     await begin();
     const target = await receiver(() => undefined);
     await here.endpoint(target.port);
@@ -579,7 +579,7 @@ eachStore("webhook deliveries", (store) => {
     expect(await stopped.run(new AbortController().signal)).to.equal(false);
   });
 
-  it("are replayed as new ones of the same event", async () => {
+  it("are replayed as new deliveries of the same event", async () => {
     await begin();
     let status = 410;
     const target = await receiver((request, response) => {

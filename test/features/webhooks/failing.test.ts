@@ -18,8 +18,8 @@ function story(...times: readonly string[]): FailingVerdict[] {
   });
 }
 
-describe("an endpoint where everything fails", () => {
-  it("is told of after a day and after three, once each", () => {
+describe("an endpoint whose attempts all fail", () => {
+  it("causes a notice after one day and after three, once each", () => {
     const told = story("0", "23.9", "24", "30", "71", "72", "100", "400").map(
       ({ isNotice }) => isNotice,
     );
@@ -32,7 +32,7 @@ describe("an endpoint where everything fails", () => {
     ]);
   });
 
-  it("is disabled after five days, when two deliveries half a day apart were given up", () => {
+  it("is disabled after five days, if two deliveries at least half a day apart were given up", () => {
     const disables = (...times: readonly string[]) => story(...times).at(-1)?.disables;
     expect(disables("0", "76!", "120!")).to.equal(true);
     expect(disables("0", "76!", "119.9!")).to.equal(false);
@@ -42,7 +42,7 @@ describe("an endpoint where everything fails", () => {
     expect(disables("0", "120!", "132!")).to.equal(true);
   });
 
-  it("counts from its first failure", () => {
+  it("is measured from its first failure", () => {
     const [first, second] = story("5", "6");
     expect(first?.state).to.deep.equal({ ...notFailing, failingSince: 5 * hour });
     expect(second?.state.failingSince).to.equal(5 * hour);

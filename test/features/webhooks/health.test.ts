@@ -22,7 +22,7 @@ function after(health: Health, at: number, count: number, attempt = bad): Health
 }
 
 describe("an endpoint's health", () => {
-  it("is postponed for 30 s after ten attempts of which seven in ten failed", () => {
+  it("is postponed for 30 s if at least 70 % of ten attempts failed", () => {
     expect(allowance(after(goodHealth, 0, 9), 0)).to.equal(4);
     const open = after(goodHealth, 0, 10);
     expect(open.openUntil).to.equal(30 * second);
@@ -33,7 +33,7 @@ describe("an endpoint's health", () => {
     expect(after(after(goodHealth, 0, 9), 5 * minute, 9).openUntil).to.equal(null);
   });
 
-  it("is postponed twice as long by each probe that fails, up to half an hour", () => {
+  it("is postponed twice as long by each failed probe, up to half an hour", () => {
     let health = after(goodHealth, 0, 10);
     const waits: number[] = [];
     for (let probe = 0; probe < 8; probe += 1) {
@@ -45,7 +45,7 @@ describe("an endpoint's health", () => {
     expect(waits.map((wait) => wait / minute)).to.deep.equal([1, 2, 4, 8, 16, 30, 30, 30]);
   });
 
-  it("is good again after one success, slowly", () => {
+  it("recovers after one success, gradually", () => {
     let health = observe(after(goodHealth, 0, 10), { at: 40 * second, ...good });
     expect(allowance(health, 40 * second)).to.equal(1);
     health = observe(health, { at: 41 * second, ...bad });
@@ -58,14 +58,14 @@ describe("an endpoint's health", () => {
     expect(isForgettable(open, 7 * minute)).to.equal(false);
   });
 
-  it("sends more at once to one that answers, eight at most", () => {
+  it("allows more concurrent requests to a responsive endpoint, at most eight", () => {
     const allowed = [0, 1, 3, 4, 20].map((count) =>
       allowance(after(goodHealth, 0, count, good), 0),
     );
     expect(allowed).to.deep.equal([4, 5, 7, 8, 8]);
   });
 
-  it("halves what is sent at once to a receiver that is out of breath", () => {
+  it("halves the concurrency of an overloaded receiver", () => {
     let health = goodHealth;
     const allowed = [1, 2, 3].map(() => {
       health = observe(health, { at: 0, ...silent });
@@ -91,7 +91,7 @@ describe("the allotment of requests", () => {
     underWay: () => 0,
   };
 
-  it("gives each endpoint one before any gets its second, and four at most", () => {
+  it("gives every endpoint one before any gets its second, and at most four", () => {
     const demands = [demand("a", 3), demand("b", 1), demand("c", 2)];
     expect(allot(demands, { ...roomy, free: 4 })).to.deep.equal(
       new Map([
@@ -105,7 +105,7 @@ describe("the allotment of requests", () => {
     expect(allot(demands, { ...roomy, underWay: () => 4 }).size).to.equal(0);
   });
 
-  it("serves endpoints in good health first and keeps places for them", () => {
+  it("serves healthy endpoints first and reserves slots for them", () => {
     const troubled = observe(goodHealth, { at: 0, ...bad });
     const health = (id: string) => (id.startsWith("bad") ? troubled : goodHealth);
     const demands = [demand("bad 1", 1), demand("bad 2", 2), demand("fine", 90)];
@@ -117,7 +117,7 @@ describe("the allotment of requests", () => {
     ]);
   });
 
-  it("keeps places for first attempts when others are tried again", () => {
+  it("reserves slots for first attempts while others are retried", () => {
     const again = Array.from({ length: 20 }, (_, n) => ({
       ...demand(`again ${String(n)}`, 1),
       isRetry: true,
@@ -128,7 +128,7 @@ describe("the allotment of requests", () => {
     expect([...allotted.values()].reduce((sum, count) => sum + count, 0)).to.equal(48);
   });
 
-  it("heeds the pace of each endpoint", () => {
+  it("respects each endpoint's rate limit", () => {
     const pace = (id: string) => (id === "a" ? 2 : 0);
     const allotted = allot([demand("a", 1), demand("b", 2)], { ...roomy, pace });
     expect([...allotted]).to.deep.equal([["a", 2]]);
@@ -140,8 +140,8 @@ describe("the allotment of requests", () => {
   });
 });
 
-describe("the pace of an endpoint", () => {
-  it("has a second's requests at once, then evenly as many, for each endpoint by itself", () => {
+describe("the rate limit of an endpoint", () => {
+  it("allows a burst of one second's requests, then an even rate, per endpoint", () => {
     const pace = createPace(20);
     expect(pace.available("a", 0)).to.equal(20);
     pace.spend("a", 20, 0);
@@ -152,7 +152,7 @@ describe("the pace of an endpoint", () => {
     expect(pace.intervalMs).to.equal(50);
   });
 
-  it("may be without a limit, and remembers no endpoint for ever", () => {
+  it("may be unlimited, and keeps no endpoint forever", () => {
     expect(createPace(0).available("a", 0)).to.equal(Infinity);
     const pace = createPace(1);
     for (let n = 0; n < 5_000; n += 1) pace.spend(String(n), 1, n);

@@ -25,7 +25,7 @@ const megabyte = 1_024 ** 2;
 const onTheWayMax = 64 * megabyte;
 const growthMax = 60 * megabyte;
 
-eachStore("a server among hostile receivers", (store) => {
+eachStore("a server with hostile receivers", (store) => {
   // What it is about lies before the store.
   if (store.dialect === "postgres") return;
 
@@ -73,7 +73,7 @@ eachStore("a server among hostile receivers", (store) => {
     more();
   }
 
-  it("ends each attempt in time, reads little of each answer, and stays as small as it was", async function () {
+  it("ends each attempt in time, reads little of each response, and does not grow", async function () {
     this.timeout(patienceMs);
     const poured = new Map<string, number>();
     const counting = (name: string) => (bytes: number) =>

@@ -9,7 +9,7 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
-eachStore("webhook operations", (store) => {
+eachStore("the webhooks API", (store) => {
   let app: TestApp;
   let receiver: Receiver;
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
@@ -35,7 +35,7 @@ eachStore("webhook operations", (store) => {
   const create = (body: object, headers: Record<string, string> = {}) =>
     app.request("POST", `${path}/webhook-endpoints`, { key: merchant.key, body, headers });
 
-  it("are the admins' to change and everybody's to read", async () => {
+  it("lets admins change and everyone read endpoints", async () => {
     for (const role of roles) {
       const { token } = await colleague(app, merchant, role);
       const made = await app.request("POST", `${path}/webhook-endpoints`, {
@@ -54,7 +54,7 @@ eachStore("webhook operations", (store) => {
     expect(refused.status).to.equal(403);
   });
 
-  it("are closed to strangers and to others", async () => {
+  it("is closed to strangers and other organizations", async () => {
     const body = { url: receiver.url };
     const anonymous = await app.request("POST", `${path}/webhook-endpoints`, { body });
     expect(anonymous.status).to.equal(401);
@@ -78,7 +78,7 @@ eachStore("webhook operations", (store) => {
     expect(ended.status).to.equal(404);
   });
 
-  it("make an endpoint, whose secret is shown once and sealed where it lies", async () => {
+  it("creates an endpoint whose secret is shown once and stored encrypted", async () => {
     const made = await create(
       { url: receiver.url, description: "Books", eventTypes: ["invoice.paid"] },
       { "Idempotency-Key": "one" },
@@ -107,7 +107,7 @@ eachStore("webhook operations", (store) => {
     expect(JSON.stringify(audited)).to.not.contain("whsec_");
   });
 
-  it("refuse addresses that this server does not send to, and say what to change", async () => {
+  it("refuses forbidden addresses, and says what to change", async () => {
     for (const url of ["not a url", "ftp://example.com/", "https://user:pw@example.com/", ""]) {
       const refused = await create({ url });
       expect(refused.status, url).to.equal(400);
@@ -128,7 +128,7 @@ eachStore("webhook operations", (store) => {
     }
   });
 
-  it("refuse types of events that there are not, and more than ten endpoints", async () => {
+  it("refuses unknown event types, and more than ten endpoints", async () => {
     for (const eventTypes of [
       ["invoice.payed"],
       ["invoice.paid", "invoice.paid"],
@@ -153,7 +153,7 @@ eachStore("webhook operations", (store) => {
     expect(enabling.status).to.equal(409);
   });
 
-  it("change an endpoint, unless somebody else did meanwhile", async () => {
+  it("changes an endpoint unless it was changed in the meantime", async () => {
     const made = await create({ url: receiver.url, description: "Books" });
     const endpoint = `${path}/webhook-endpoints/${String(made.body["id"])}`;
     const change = (body: object, headers = {}) =>
@@ -174,7 +174,7 @@ eachStore("webhook operations", (store) => {
     expect(on.body).to.include({ status: "enabled", disabledReason: null });
   });
 
-  it("list what was delivered, by endpoint, status and type", async () => {
+  it("lists deliveries by endpoint, status and type", async () => {
     const made = await create({ url: receiver.url, eventTypes: ["customer.created"] });
     const { id, secret } = made.body as { id: string; secret: string };
     // What other tests' endpoints are sent may still come to the same receiver.

@@ -8,7 +8,7 @@ import { until } from "../../support/until.ts";
 const patienceMs = 60_000;
 const endpointsMax = 10;
 
-anyStore("webhook requests that are refused", (store) => {
+anyStore("the webhooks API refuses", (store) => {
   let app: TestApp;
   let receiver: Receiver;
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
@@ -60,7 +60,7 @@ anyStore("webhook requests that are refused", (store) => {
     });
   }
 
-  it("a type of event that there is not, by its place in the list", async () => {
+  it("an unknown event type, by its place in the list", async () => {
     const refused = await post("webhook-endpoints", {
       url: receiver.url,
       eventTypes: ["invoice.paid", "invoice.payed"],
@@ -95,7 +95,7 @@ anyStore("webhook requests that are refused", (store) => {
 
   const isOver = ({ status }: Record<string, unknown>) => status === "succeeded";
 
-  it("the replay of a delivery whose next attempt is to come", async () => {
+  it("the replay of a delivery that will be retried", async () => {
     receiver.answer(500);
     const { id } = await delivery(({ status }) => status === "failed");
     const refused = await post(`webhook-deliveries/${id}/replay`);
@@ -103,7 +103,7 @@ anyStore("webhook requests that are refused", (store) => {
     expect(refused.body["code"]).to.equal("delivery_in_flight");
   });
 
-  it("the replay of another organization's delivery, as of one that is not there", async () => {
+  it("the replay of another organization's delivery, like a missing one", async () => {
     const { id } = await delivery(isOver);
     const other = await approvedMerchant(app);
     const replay = (deliveryId: string) =>
@@ -118,7 +118,7 @@ anyStore("webhook requests that are refused", (store) => {
     expect(stolen.body["code"]).to.equal(absent.body["code"]);
   });
 
-  it("the replay at an endpoint that is disabled", async () => {
+  it("the replay at a disabled endpoint", async () => {
     const { endpointId, id } = await delivery(isOver);
     expect((await post(`webhook-endpoints/${endpointId}/disable`)).status).to.equal(200);
     const refused = await post(`webhook-deliveries/${id}/replay`);

@@ -16,7 +16,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 const now = Date.UTC(2031, 0, 31);
 const running = new AbortController().signal;
 
-eachStore("what is kept of webhooks", (store) => {
+eachStore("the retention of webhook data", (store) => {
   const ids = createIds(systemRandom);
   let db: Database;
 
@@ -60,7 +60,7 @@ eachStore("what is kept of webhooks", (store) => {
     return made.map(({ id }) => id);
   }
 
-  it("are deliveries and attempts for 90 days, dead letters for 180, whatever is to come for ever", async () => {
+  it("keeps deliveries and attempts for 90 days, dead letters for 180, and pending ones forever", async () => {
     expect([deliveryKeptFor, deadLetterKeptFor]).to.deep.equal([90 * day, 180 * day]);
     const old = await add("succeeded", 94 * day, 2_300);
     const oldDead = await add("dead_letter", 184 * day);
@@ -75,7 +75,7 @@ eachStore("what is kept of webhooks", (store) => {
     expect(attempts.map(({ deliveryId }) => deliveryId)).to.deep.equal(fresh);
   });
 
-  it("are events for 90 days, and the newest for ever, so that positions go on", async () => {
+  it("keeps events for 90 days, and the newest forever, so that positions continue", async () => {
     const event = (position: number | null, age: number) => ({
       ...{ id: ids.next("event", now), organizationId: "org_1", type: "invoice.paid" },
       ...{ apiVersion: "v1", objectType: "invoice", objectId: "inv_1", objectVersion: 1 },

@@ -55,7 +55,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
       });
   }
 
-  it("signs for a day beside the new one, which comes first, and then no more", async () => {
+  it("signs for one day after the new one's signature, and then no more", async () => {
     const { secret, previousSecretExpiresAt } = await rotate();
     expect(secret)
       .to.match(/^whsec_/)
@@ -91,7 +91,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
     expect(() => new Webhook(endpoint.secret).verify(later.body.toString(), now)).to.throw();
   });
 
-  it("ends at once without an overlap, and the older one where two rotations meet", async () => {
+  it("ends at once without an overlap, and the older one does with a second rotation", async () => {
     const second = await rotate();
     const third = await rotate();
     const all = [endpoint.secret, second.secret, third.secret];
@@ -103,7 +103,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
     expect(row).to.include({ previousSecret: null, previousSecretUntil: null });
   });
 
-  it("is wiped once it signs no more, and nothing else of the endpoint changes", async () => {
+  it("is wiped once it has expired, and nothing else of the endpoint changes", async () => {
     const find = () => db.findOne(webhookEndpoints, "WHERE id = $1", [endpoint.id]);
     const wipe = () => wipeOldSecrets(db, here.clock.now(), testContext);
     const { secret } = await rotate();
@@ -118,7 +118,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
     expect(await signers(endpoint.secret, secret)).to.deep.equal([secret]);
   });
 
-  it("is sealed where it lies, and in no audit entry", async () => {
+  it("is stored encrypted, and in no audit entry", async () => {
     const { secret } = await rotate();
     const dump = await dumpStore(db);
     for (const each of [secret, endpoint.secret]) expect(dump).not.to.include(each.slice(6));
@@ -161,7 +161,7 @@ eachServed(
         headers: idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey },
       });
 
-    it("is read without its secret, and its tag is good for changing it", async () => {
+    it("is read without its secret, and its tag allows a change", async () => {
       const { id, secret } = await create();
       const read = await served.app.request("GET", `${home}/${id}`, { key: merchant.key });
       expect(read.status).to.equal(200);
@@ -181,7 +181,7 @@ eachServed(
       expect(again.text).not.to.include(secret);
     });
 
-    it("is another organization's to see, rotate and test as little as one that is not there", async () => {
+    it("of another organization cannot be seen, rotated or tested", async () => {
       const { id } = await create();
       const theirs = `/v1/organizations/${stranger.organizationId}/webhook-endpoints`;
       const ask = (what: string, of: string) =>
@@ -196,7 +196,7 @@ eachServed(
       }
     });
 
-    it("gets a new secret, shown once, again for the same Idempotency-Key and kept sealed for it", async () => {
+    it("gets a new secret, shown once, and again for the same Idempotency-Key, stored encrypted", async () => {
       const { id, secret } = await create();
       const path = `${home}/${id}/rotate-secret`;
       const rotated = await post(path, merchant.key, { overlapSeconds: 3_600 }, "rotate");
@@ -216,7 +216,7 @@ eachServed(
       expect(ended.body["previousSecretExpiresAt"]).to.equal(null);
     });
 
-    it("takes no overlap that is not whole seconds of a week, and no order of who may not give one", async () => {
+    it("accepts an overlap only in whole seconds up to a week, and only from callers with the permission", async () => {
       const { id } = await create();
       const path = `${home}/${id}/rotate-secret`;
       for (const overlapSeconds of [-1, 1.5, 604_801, "60", null, 1e300, [60], true]) {
@@ -238,7 +238,7 @@ eachServed(
       }
     });
 
-    it("is sent a test of its own, signed and numbered, whichever types it asks for", async () => {
+    it("is sent its own test event, signed and numbered, whatever its event types", async () => {
       const one = await create({ eventTypes: ["invoice.paid"] });
       await create();
       const before = receiver.received.length;
@@ -290,7 +290,7 @@ eachServed(
       ).to.deep.equal(pings);
     });
 
-    it("is sent no test while it is disabled", async () => {
+    it("is sent no test event while disabled", async () => {
       const { id } = await create();
       await expectStatus(post(`${home}/${id}/disable`, merchant.key), 200);
       expectProblem(await post(`${home}/${id}/test`, merchant.key), 409, "endpoint_disabled");

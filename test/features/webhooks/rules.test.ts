@@ -24,8 +24,8 @@ const delayOf = (result: OutboundResult, attempts: number, chance = 0): number =
   return verdict.delayMs;
 };
 
-describe("the schedule of attempts", () => {
-  it("has twelve, the last 75:42:35 after the first", () => {
+describe("the retry schedule", () => {
+  it("has twelve attempts, the last 75:42:35 after the first", () => {
     let sum = 0;
     const cumulative = attemptDelays.map((delay) => (sum += delay));
     const clock = (hours: number, minutes: number, seconds: number) =>
@@ -46,7 +46,7 @@ describe("the schedule of attempts", () => {
     ]);
   });
 
-  it("is never early, and late by a fifth, a second or a quarter of an hour at most", () => {
+  it("is never early, and late by at most a fifth, within one second to a quarter of an hour", () => {
     const attempts = fc.integer({ min: 1, max: 11 });
     const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
@@ -68,7 +68,7 @@ describe("the schedule of attempts", () => {
 });
 
 describe("an attempt's result", () => {
-  it("is success for 2xx alone", () => {
+  it("is a success only for 2xx", () => {
     for (const status of [200, 201, 202, 204, 299]) {
       expect(judge(answer(status), 1, 0).kind).to.equal("succeeded");
     }
@@ -77,7 +77,7 @@ describe("an attempt's result", () => {
     }
   });
 
-  it("gives a receiver that is out of breath a minute", () => {
+  it("gives an overloaded receiver at least a minute", () => {
     for (const result of [answer(429), answer(502), answer(504), failure("timeout")]) {
       expect(delayOf(result, 1)).to.equal(minute);
       expect(delayOf(result, 4)).to.equal(10 * minute);
@@ -87,7 +87,7 @@ describe("an attempt's result", () => {
     }
   });
 
-  it("heeds Retry-After between the schedule and the larger of its double and an hour", () => {
+  it("respects Retry-After between the scheduled delay and the larger of its double and an hour", () => {
     expect(delayOf(answer(503, 20 * minute), 1)).to.equal(20 * minute);
     expect(delayOf(answer(503, 1), 1)).to.equal(5 * second);
     expect(delayOf(answer(503, 9_000 * hour), 1)).to.equal(hour);
@@ -96,14 +96,14 @@ describe("an attempt's result", () => {
     expect(delayOf(answer(500, 20 * minute), 1)).to.equal(5 * second);
   });
 
-  it("is the end for 410, which disables, and for addresses that are not allowed", () => {
+  it("ends the delivery for 410, which disables the endpoint, and for forbidden addresses", () => {
     expect(judge(answer(410), 1, 0)).to.deep.include({ kind: "dead", disables: true });
     for (const kind of ["blocked", "invalid_url"] as const) {
       expect(judge(failure(kind), 1, 0)).to.deep.include({ kind: "dead", disables: false });
     }
   });
 
-  it("tells the merchant the status and nothing of the body", () => {
+  it("shows the merchant the status but not the body", () => {
     expect(judge(answer(500), 1, 0)).to.have.property("reason", "The receiver responded with 500.");
   });
 });

@@ -20,7 +20,7 @@ interface Delivery {
   readonly attempts: number;
 }
 
-anyStore("a server that is stopped while it delivers webhooks", (store) => {
+anyStore("a server stopped while it delivers webhooks", (store) => {
   const receivers: Receiver[] = [];
   let installation: Installation;
 
@@ -41,7 +41,7 @@ anyStore("a server that is stopped while it delivers webhooks", (store) => {
     return made;
   }
 
-  it("ends with 0 in time, keeps what was answered, and begins anew what it cut off", async function () {
+  it("exits with 0 in time, keeps recorded results, and sends again what it cut off", async function () {
     this.timeout(patienceMs);
     const silent = await receiver(() => undefined);
     const dripping = await receiver((_request, response) => {
