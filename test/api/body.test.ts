@@ -232,7 +232,7 @@ anyServed("the body of a request", (served) => {
     });
 
     it("is refused without waiting for the rest of an oversized body", async () => {
-      // Who waited would do so for half a minute, the time that a request may take.
+      // Waiting for the rest would take half a minute, the request timeout.
       const started = performance.now();
       const answer = await rawExchange(served.app.url, {
         method: "PATCH",

@@ -1,4 +1,4 @@
-// A valid call of every operation. What has no setup of its own reads one of the estate's things.
+// A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
 import type { Operation } from "../../src/api/operation.ts";
 import {
   expectStatus,
@@ -174,10 +174,10 @@ const operator = {
   ip: null,
 } as const;
 
-/** The names in the table, to find those that are no operation any more. */
+/** The names in the table, to find removed operations. */
 export const exampleNames: readonly string[] = Object.keys(examples);
 
-/** Makes what a valid call of the operation needs. An operation that has no example is an error that says where to add it. */
+/** Creates the data for a valid call of the operation. Throws for an operation without an example, and says where to add it. */
 export async function exampleOf(operation: Operation, estate: Estate): Promise<Example> {
   const making = examples[operation.id];
   if (making === undefined && operation.method !== "GET") {

@@ -50,7 +50,7 @@ const hostileTexts = [
   "\r\nX-Injected: 1",
 ];
 
-/** What fits nothing, or almost. */
+/** Values that match almost no schema. */
 const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...hostileTexts),
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER, [], {}, [[]]),

@@ -80,7 +80,7 @@ eachServed("a repeated request", (served) => {
     expect(await organizationsNamed(app, "Second")).to.equal(0);
     const again = await found(app, merchant, key, "First");
     expect(again.text).to.equal(first.text);
-    // The order of fields and the white space between them are no difference.
+    // The order of fields and white space do not matter.
     const raw = await app.request("POST", "/v1/organizations", {
       key: merchant.key,
       raw: ' { "name" : "First" } ',

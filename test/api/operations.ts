@@ -4,10 +4,10 @@ import { systemRandom } from "../../src/platform/secrets/random.ts";
 
 const ids = createIds(systemRandom);
 
-/** Values of path parameters that are no ids. */
+/** Values of path parameters other than ids. */
 const words: Record<string, string> = { checkoutId: ids.unguessable("chk"), queue: "webhooks" };
 
-/** The path of an operation with ids of the right form: the given ones, and for the rest ids of nothing. */
+/** The path of an operation with well-formed ids: the given ones, and unknown ones for the rest. */
 export function pathOf(operation: Operation, given: Readonly<Record<string, string>> = {}): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
     const kind = pathParameters[name as keyof typeof pathParameters];

@@ -45,7 +45,7 @@ export function pointersOf(answer: Answer): readonly string[] {
   return expectProblem(answer, 400, "invalid_request").map(placeOf).sort();
 }
 
-/** What two answers must share so that neither tells more than the other: all but what names the request. */
+/** The parts of a response that must be equal so that neither response reveals more: all but the request's own data. */
 export function withoutRequest(answer: Answer): unknown {
   const { requestId: _requestId, ...body } = answer.body;
   const varying = new Set(["date", "x-request-id", "content-length", "ratelimit"]);

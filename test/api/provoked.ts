@@ -9,7 +9,7 @@ import { allOperations } from "../../src/features/index.ts";
 /** Why a problem of an operation is not provoked over HTTP, by `operation code`. */
 const excused: Readonly<Record<string, string>> = {
   "acceptPayment transfer_allocated":
-    "what takes a transfer's money rejects the payments that wait for it: this stands behind that",
+    "allocating a transfer rejects its pending payments first, so this refusal is only a safeguard",
 };
 
 const [file] = process.argv.slice(2);

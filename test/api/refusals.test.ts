@@ -59,7 +59,7 @@ eachStore("a refusal", (store) => {
     body: Body,
     status: number,
     code: string,
-    /** What a draft may not say either is put into one that was as it should be. */
+    /** Values that a draft must not have either are put into a valid draft. */
     when: "drafted" | "issued",
   ): Promise<void> {
     await refused(ask(counter, of, "POST", "/invoices", { ...invoice, ...body }), status, code);
@@ -178,7 +178,7 @@ eachStore("a refusal", (store) => {
       (name) => post("login", { email: email(name), password }),
       (name) =>
         post("register", { email: email(name), password, name: "Late", organizationName: "Late" }),
-      // What is not busy finds that this is not the password.
+      // Without the load, the password is found to be wrong.
       () =>
         app.request("POST", "/v1/auth/password", {
           ...{ token: person.token, body: { currentPassword: newPassword, newPassword } },
@@ -195,7 +195,7 @@ eachStore("a refusal", (store) => {
     });
     try {
       for (const [place, ask] of asked.entries()) {
-        // Where somebody has just got through, one of those who ask may be next in the line.
+        // If a request has just completed, one of these may be the next to be processed.
         const answer = await until(
           "a refusal because too many are asked for",
           () => ask(`${String(place)}-${String((tries += 1))}`),

@@ -29,7 +29,7 @@ const writers: Readonly<Record<string, Role>> = {
   "webhook-endpoints": "admin",
 };
 
-/** Who may call an operation, by the table above and the rule of scopes; said apart from how the program says it. */
+/** The permitted callers of an operation, from the table above and the rule of scopes, independent of the program. */
 function rightsOf(operation: Operation): { role: Role | null; scope: string } {
   if (operation.path.startsWith("/admin/")) return { role: null, scope: "platform" };
   if (!isWrite(operation)) return { role: "viewer", scope: "read" };

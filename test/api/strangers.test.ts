@@ -28,7 +28,7 @@ function altered(secret: string): string {
   return secret.slice(0, middle) + other + secret.slice(middle + 1);
 }
 
-/** What does not name an organization is everybody's own. */
+/** Operations without an organization concern only the caller, so they are left out. */
 const walked = allOperations.filter(({ access }) =>
   ["organization", "platform"].includes(access.kind),
 );

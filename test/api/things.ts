@@ -1,7 +1,7 @@
 import type { TestApp, Person } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 
-/** What a merchant has before it is fuzzed: the names of path parameters, and where to make such an object. */
+/** A merchant's objects for fuzzing: path parameter, and the path and body that create the object. */
 const makings: readonly (readonly [name: string, path: string, body: object])[] = [
   ["customerId", "/customers", { name: "Customer" }],
   ["walletId", "/wallets", { label: "Wallet", network: "sandbox", xpub: xpubs.first }],

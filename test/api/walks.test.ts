@@ -177,7 +177,7 @@ const addings: Readonly<Record<string, Adding>> = {
   adminListOrganizations: organization,
   adminListPayments: payment,
   adminListWebhookDeliveries: delivery,
-  // Those of webhooks are the dead letters, by the time that they were given up.
+  // Failed webhook jobs are the dead letters, by the time they were given up.
   adminListFailedJobs: delivery,
   adminListAuditLogs: entry,
 };
@@ -188,7 +188,7 @@ describe("the lists", () => {
     const unknown = [...onePage, ...streams, ...Object.keys(addings)].filter(
       (id) => !ids.includes(id),
     );
-    expect(unknown, "are no lists").to.deep.equal([]);
+    expect(unknown, "are not lists").to.deep.equal([]);
     const missing = walked.map(({ id }) => id).filter((id) => !(id in addings));
     expect(missing, "say in test/api/walks.test.ts how a row of these is added").to.deep.equal([]);
     for (const operation of lists) {

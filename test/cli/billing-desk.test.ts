@@ -1,4 +1,4 @@
-// What operators see and do about billing at the terminal, from what is due to what was issued.
+// The operator's billing commands, from due charges to issued invoices.
 import { expect } from "chai";
 import { day } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";

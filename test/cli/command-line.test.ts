@@ -189,7 +189,7 @@ async function everyCommand(): Promise<string[][]> {
   return found;
 }
 
-/** What is imported before any command runs: what `import()` brings comes later and does not count. */
+/** The modules imported before any command runs; dynamic imports come later and do not count. */
 function loadedAtStart(): { packages: Set<string>; files: Set<string> } {
   const packages = new Set<string>();
   const files = new Set<string>();

@@ -14,7 +14,7 @@ export const context = { actor: systemActor("tests"), requestId: null, ip: null 
 export interface DeskStore {
   readonly folder: string;
   till(words: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** What a command that succeeds prints with --json. */
+  /** Runs a command that must succeed, with --json, and returns its output. */
   json(words: readonly string[], options?: RunOptions): Promise<unknown>;
   /** The program on the same store, as a server beside the command line would have it. */
   withApp<T>(work: (app: App) => Promise<T>): Promise<T>;

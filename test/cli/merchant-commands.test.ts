@@ -1,4 +1,4 @@
-// What merchants have, as the operator sees it on the command line.
+// The operator's commands for merchants' objects.
 import { expect } from "chai";
 import { AdminPaymentListRecord } from "../../src/features/admin/oversight-records.ts";
 import { ApiKeyListRecord } from "../../src/features/api-keys/records.ts";

@@ -1,4 +1,4 @@
-// What the platform decides about organizations, on the command line.
+// The operator's commands for organizations.
 import { expect } from "chai";
 import { presentOrganizationDetail } from "../../src/features/admin/present.ts";
 import {
@@ -67,7 +67,7 @@ describe("till org", () => {
     const standing = async () =>
       (await store.withApp((app) => app.apiKeys.authenticate(key)))?.standing.organizationStatus;
     expect(await standing()).to.equal("suspended");
-    // The same again is no second event.
+    // Repeating emits no second event.
     await store.json(["org", "suspend", id, "--yes"]);
     const resumed = await store.json(["org", "resume", id, "--yes"]);
     expect(AdminOrganizationDetailRecord.parse(resumed).status).to.equal("active");

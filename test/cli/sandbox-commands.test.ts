@@ -1,4 +1,4 @@
-// What payers, the network and its providers do on command, and what becomes of the invoice.
+// Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
 import type { App } from "../../src/compose/index.ts";
 import type { Id } from "../../src/kernel/id.ts";

@@ -83,7 +83,7 @@ interface Breakage {
   /** Others that the same row breaks. */
   readonly also?: readonly string[];
   readonly sql: (house: House) => string;
-  /** Where the row is said to be broken; a part of what names it. */
+  /** Part of the row's name in the report. */
   readonly row: (house: House) => string;
 }
 
@@ -263,7 +263,7 @@ const breakages: readonly Breakage[] = [
 
 /** Not by one row that changes: their indexes refuse it, or they need more than a shop. */
 const shownElsewhere = ["transfers.once", "figures.hours", "webhooks."];
-/** Those that the tests of billing show. */
+/** The checks that the tests of billing cover. */
 const billingNames = new Set(billingChecks.map(({ name }) => name));
 
 async function broken(db: Reader): Promise<Map<string, readonly string[]>> {

@@ -1,4 +1,4 @@
-// What the platform's admins see across organizations, over HTTP on both databases.
+// The platform admins' view across organizations, over HTTP on both databases.
 import { expect } from "chai";
 import { expectProblem } from "../../api/problem.ts";
 import {
@@ -270,7 +270,7 @@ eachStore("the platform's view", (store) => {
       const [endpoint] = items(await get(`${home}/webhook-endpoints`, { key: eve.key }));
       const disable = `${home}/webhook-endpoints/${String(endpoint?.["id"])}/disable`;
       await expectStatus(app.request("POST", disable, { key: eve.key }), 200);
-      // One that was under way just then is given up a moment later.
+      // A delivery that was running just then is given up a moment later.
       const letters = await until(
         "all dead",
         listed(`/v1/admin/webhook-deliveries?organizationId=${eve.organizationId}`),

@@ -53,7 +53,7 @@ eachStore("analytics", (store) => {
       ...{ at: on(3, 30, 12), amount: 5_001n },
     });
     await books.pay(three, { at: on(3, 31, 23, 59), worth: 5_001n });
-    // What did not come, or not to stay.
+    // Payments that are not confirmed, or reverted.
     await books.pay(three, { at: on(3, 31), worth: 9_999n, status: "confirming" });
     await books.pay(three, { at: on(3, 31), worth: 9_999n, status: "review" });
     const gone = await books.pay(three, { at: on(3, 31), worth: 9_999n });
@@ -127,7 +127,7 @@ eachStore("analytics", (store) => {
           // 88.51 / 4 = 22.1275
           averageInvoiceAmount: "22.13",
           conversionRate: "0.75",
-          // What is open was issued in April.
+          // The open invoice was issued in April.
           outstandingAmount: "70.00",
           customerCount: 2,
         });

@@ -29,15 +29,15 @@ export interface WrittenInvoice {
   readonly customerId?: string | null;
 }
 
-/** What a store lacks whose invoices and payments were written down here. */
+/** The consistency checks that fail on a store written by this module. */
 export const handWritten = {
   checks: ["invoices.status", "invoices.held", "payments.ledger", "payments.confirmed"],
-  because: "invoices and payments are rows that say of themselves what they are",
+  because: "invoices and payments are inserted directly, without their transfers and holds",
 } as const satisfies Unsound;
 
 /** Writes invoices and payments down with any time, status and worth, and meters them as the program does. */
 export function openBooks(db: Database) {
-  // Each id by itself: what is written down here is in no order of time.
+  // A new id source per id, because these rows are not in chronological order.
   const ids: IdSource = {
     next: (kind, at) => createIds(systemRandom).next(kind, at),
     unguessable: (prefix) => createIds(systemRandom).unguessable(prefix),

@@ -255,7 +255,7 @@ async function compare(world: World, { one, other, now }: Question): Promise<voi
 /** In full: `npm run prove:figures`. */
 const runs = process.env["TILL_PROVE"] === "1" ? 500 : 12;
 
-/** What a history leaves: without it, the next begins as on a fresh store. */
+/** Tables to clear, so that the next history starts as on a fresh store. */
 const left = ["figure_changes", "figures", "payments", "transfers", "invoices"];
 
 eachStore("Figures", (store) => {
@@ -372,7 +372,7 @@ eachStore("Figures", (store) => {
     expect(await sumBySubject(db, reading, start)).to.deep.equal(expected);
     const summing = books.settle().then(() => true);
     const stillSumming = () => Promise.race([summing, Promise.resolve(false)]);
-    // Whoever reads meanwhile finds every change once: in the sums, or beside them.
+    // Concurrent readers count every change once: in the sums, or as a pending change.
     while (!(await stillSumming())) {
       expect(await sumBySubject(db, reading, start)).to.deep.equal(expected);
     }

@@ -1,4 +1,4 @@
-// What invoices and payments do to the figures on their way through the program; only the chain is scripted.
+// The figures of invoices and payments that pass through the whole program; only the chain is scripted.
 import { expect } from "chai";
 import {
   makeAnalyticsService,

@@ -190,7 +190,7 @@ eachServed("API keys", (served) => {
       { name: "by the operator", scopes: ["read", "write"] },
     );
     expectProblem(await foundBy(operators.secret), 403, "key_has_no_owner");
-    // What such a key makes has no owner either.
+    // A key created by such a key has no owner either.
     const second = await make({ key: operators.secret }, { scopes: ["write"] });
     expectProblem(await foundBy(second.body["secret"] as string), 403, "key_has_no_owner");
     // A key speaks for its creator through another key too.

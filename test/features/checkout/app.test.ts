@@ -116,7 +116,7 @@ describe("a checkout of the whole program", () => {
     await reaches(checkoutId, "paid");
     expect(await pageOf(checkoutId))
       .to.contain('data-state="overpaid"')
-      .and.to.contain("1.00 USDT more than was asked");
+      .and.to.contain("1.00 USDT too much");
   });
 
   it("returns to the previous state when a reorganization removes a payment, and says so", async () => {

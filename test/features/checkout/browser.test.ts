@@ -11,7 +11,7 @@ const narrow = { width: 320, height: 640 };
 
 describeInBrowser("the page of a checkout in a browser", (browser) => {
   let lab: Lab;
-  /** What the browser complained of, and what it asked of other hosts. */
+  /** Console errors, and requests to other hosts. */
   let complaints: string[];
   let opened: Page | undefined;
 
@@ -62,9 +62,9 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
   it("has a working test panel without scripts", async () => {
     const page = await open("sandbox", { javaScriptEnabled: false });
-    for (const name of ["Pay", "Underpay", "Overpay", "Mine", "Reorganize", "Expire"]) {
-      await page.click(`button:text-is("${name}")`);
-      expect(page.url()).to.equal(`${lab.page}?done=${name.toLowerCase()}`);
+    for (const action of ["pay", "underpay", "overpay", "mine", "reorganise", "expire"]) {
+      await page.click(`button[value="${action}"]`);
+      expect(page.url()).to.equal(`${lab.page}?done=${action}`);
       expect(await page.isVisible('.ribbon[role="status"]:not([hidden])')).to.equal(true);
     }
     expect(await page.textContent('.ribbon[role="status"]:not([hidden])')).to.equal(en.testExpired);
@@ -76,7 +76,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.click("#other-code summary");
     await page.focus("#copy-address");
     setScene("partly paid", "sandbox");
-    await page.waitForSelector("text=A part has arrived");
+    await page.waitForSelector("text=Part of your payment has arrived");
     expect(await page.textContent("#amount")).to.equal("15.0001");
     expect(await page.textContent("#announcement")).to.equal("Part of your payment has arrived");
     expect(await run(page, "document.activeElement.id")).to.equal("copy-address");
@@ -94,7 +94,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.click("#hash-form summary");
     await page.fill("#transaction-hash", "0xabc");
     setScene("partly paid", "sandbox");
-    await page.waitForSelector("text=A part has arrived");
+    await page.waitForSelector("text=Part of your payment has arrived");
     expect(await page.inputValue("#transaction-hash")).to.equal("0xabc");
     await page.click("#hash-form button");
     await page.waitForSelector("[role=alert]");
@@ -147,7 +147,9 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       await page.click(`#copy-${name}`);
       await page.waitForSelector(`#copy-${name}:text-is("Copied")`);
       expect(await run(page, "navigator.clipboard.readText()")).to.equal(text);
-      expect(await page.textContent("#announcement")).to.equal(`The ${name} is copied`);
+      expect(await page.textContent("#announcement")).to.equal(
+        `${name === "amount" ? "Amount" : "Address"} copied`,
+      );
     }
   });
 
@@ -245,7 +247,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
 const excessWidth = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
-/** What an expression gives in the page. It is text, as these tests know no types of browsers. */
+/** Evaluates an expression in the page. It is a string because these tests have no DOM types. */
 function run(page: Page, expression: string): Promise<unknown> {
   return page.evaluate<unknown>(expression);
 }

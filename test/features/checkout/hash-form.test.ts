@@ -21,7 +21,7 @@ describe("the form for a transaction hash", () => {
   });
   afterEach(() => lab.close());
 
-  /** What the browser shows after the form was sent. */
+  /** Returns the page to which the browser is redirected after submitting the form. */
   async function after(answer: Response): Promise<string> {
     expect(answer.status).to.equal(303);
     const location = answer.headers.get("location") ?? "";

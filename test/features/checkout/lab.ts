@@ -49,7 +49,7 @@ const addresses = {
 } as const;
 export type LabNetwork = keyof typeof addresses;
 
-/** What the features before checkout would answer; a test changes it and looks again. */
+/** Results of the other features that checkout uses; tests change them between requests. */
 export interface World {
   at: Instant;
   invoice: PayerInvoice | null;
@@ -62,7 +62,7 @@ export interface World {
   fault: Error | null;
   /** How often the store was asked for the invoice. */
   looks: number;
-  /** What the buttons of the test panel did. */
+  /** Actions of the test panel. */
   pressed: string[];
   /** The hashes that were submitted. */
   submitted: string[];

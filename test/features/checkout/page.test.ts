@@ -92,7 +92,7 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("25.0001 USDT must arrive");
     expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
     expect(text).to.contain("for 25.00 USD");
-    // What only works with a script is not shown without it.
+    // Elements that need a script are hidden without it.
     for (const [button] of page.matchAll(/<button type="button"[^>]*>/g)) {
       expect(button).to.contain("hidden");
     }

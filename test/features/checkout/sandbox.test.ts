@@ -2,7 +2,14 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/en.ts";
 import { checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
-const buttons = ["Pay", "Underpay", "Overpay", "Mine", "Reorganize", "Expire"] as const;
+const buttons = {
+  pay: "Pay",
+  underpay: "Underpay",
+  overpay: "Overpay",
+  mine: "Mine",
+  reorganise: "Reorganize",
+  expire: "Expire",
+} as const;
 const ribbon = "no real money";
 
 describe("the test panel of a checkout", () => {
@@ -15,8 +22,8 @@ describe("the test panel of a checkout", () => {
     lab = await openLab("sandbox");
     const text = await html();
     expect(text).to.contain(ribbon);
-    for (const name of buttons) {
-      expect(text).to.match(new RegExp(`name="action" value="${name.toLowerCase()}">${name}<`));
+    for (const [action, name] of Object.entries(buttons)) {
+      expect(text).to.match(new RegExp(`name="action" value="${action}">${name}<`));
     }
     expect(text).to.contain(`method="post" action="/pay/${checkoutId}/sandbox"`);
   });

@@ -2,7 +2,7 @@ import { hour, minute } from "../../../src/kernel/clock.ts";
 import { aHash, aPayment, inUsd, inUsdt, startOfTime, type Lab, type LabNetwork } from "./lab.ts";
 import { aState } from "./lab.ts";
 
-/** What a payer is told in each state: the state that the page names, and how the world comes to it. */
+/** The page of each state: its name, its headline, and the data that leads to it. */
 export interface Scene {
   readonly name: string;
   readonly state: string;

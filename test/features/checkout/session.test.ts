@@ -117,7 +117,7 @@ describe("getCheckoutSession", () => {
 
   it("tells the payer of a canceled invoice that a payment has arrived, and who decides", async () => {
     const { paymentInstructions } = await inScene("canceled, and money came", "ethereum");
-    expect(paymentInstructions).to.match(/a payment has arrived for it, which .+ looks at/);
+    expect(paymentInstructions).to.match(/a payment has arrived, which .+ will review/);
     expect(paymentInstructions).to.match(/Do not send anything else/);
   });
 
@@ -159,7 +159,7 @@ describe("getCheckoutSession", () => {
     expect(answer.status).to.equal(404);
     expect(answer.headers.get("content-type")).to.contain("application/problem+json");
     await lab.get(unknown);
-    expect(lab.world.looks, "what is not there is not remembered").to.equal(2);
+    expect(lab.world.looks, "missing checkouts are not cached").to.equal(2);
   });
 
   it("refuses unknown query parameters", async () => {

@@ -101,7 +101,7 @@ eachStore("A submitted transaction", (store) => {
     return (await app.app.db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
   }
 
-  /** Wakes the watcher, which looks every second by itself. */
+  /** Wakes the watcher, which otherwise polls once per second. */
   const lookNow = () => {
     app.app.background.nudge(watchWorkerName("sandbox"));
   };
@@ -247,7 +247,7 @@ eachStore("A submitted transaction", (store) => {
     const hash = await pay(20_000_000n);
     await expectStatus(submit(invoice, hash), 202);
     await until(
-      "a look in vain",
+      "an unsuccessful lookup",
       () => claimOf(invoice, hash),
       (claim) => (claim?.attempts ?? 0) > 0,
     );
@@ -442,7 +442,7 @@ eachStore("A submitted transaction", (store) => {
     }
     for (const hash of hashes) {
       await until(
-        "a look in vain",
+        "an unsuccessful lookup",
         () => claimOf(invoice, hash),
         (claim) => claim?.reason === "unknown",
       );

@@ -51,7 +51,7 @@ eachServed(
     const passOn = async () => {
       while (await relay.run(new AbortController().signal));
     };
-    /** Where the events of a test begin: behind those of the organization's making. */
+    /** Returns a cursor after the events of the organization's creation. */
     async function now(): Promise<string> {
       await passOn();
       let page = await read("?limit=100");

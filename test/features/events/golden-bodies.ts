@@ -14,7 +14,7 @@ interface Schema {
 export type Schemas = Readonly<Record<string, Schema>>;
 
 const aTime = "2031-01-31T00:00:00.000Z";
-/** What differs from run to run, and what stands for it. */
+/** Values that differ between runs, and their placeholders. */
 const changing: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, () => aTime],
   [/^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/, (found) => `${found.slice(0, 4)}${"0".repeat(26)}`],
@@ -58,14 +58,14 @@ export function recordsByType(page: string): ReadonlyMap<string, string> {
   return new Map([...rows].map((row) => [row[1] ?? "", row[2] ?? ""]));
 }
 
-/** What `data` has beside its record, and in which types alone. */
+/** Fields of `data` beyond its record, with the event types that have them. */
 const extras: readonly (readonly [name: string, of: RegExp])[] = [
   ["objectVersion", /./],
   ["previousStatus", /./],
   ["failingSince", /^webhook_endpoint\.failing$/],
 ];
 
-/** What is wrong with a body of a type whose `data` is the record; nothing when it is right. */
+/** Returns the faults of a body whose `data` is the record; empty if it is valid. */
 export function bodyFaults(body: Json, type: string, record: string, schemas: Schemas): string[] {
   const faults: string[] = [];
   const names = Object.keys(body).join();

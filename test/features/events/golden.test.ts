@@ -1,4 +1,4 @@
-// What receivers are sent, type by type, held against what they were sent before and against the records.
+// Webhook bodies by type, compared with earlier versions and with the records.
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";

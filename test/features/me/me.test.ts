@@ -1,4 +1,4 @@
-// Who a credential is and where it may act, over HTTP, on both databases.
+// The identity and permissions of a credential, over HTTP, on both databases.
 import { expect } from "chai";
 import { expectStatus, register } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/colleagues.ts";

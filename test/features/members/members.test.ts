@@ -87,7 +87,7 @@ eachStore("the members API", (store) => {
     await expectStatus(app.request("GET", other, { token: ada.token }), 400);
   });
 
-  /** What one of a role may do to one of another: give each role, and remove. */
+  /** Tries every change of one member by another: each new role, and removal. */
   async function reach(who: Who, target: Role): Promise<Record<string, number>> {
     const results: Record<string, number> = {};
     for (const role of roles) {

@@ -19,7 +19,7 @@ import { until } from "../../support/until.ts";
 
 const minuteMs = 60_000;
 
-/** What the sources answer: a price by its path; none is 404. */
+/** Starts a server for the sources: a price per path, 404 without one. */
 async function startSources() {
   const prices = new Map<string, string>();
   const server: Server = createServer((request, response) => {
@@ -107,7 +107,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     return request("POST", "/invoices", { network: "sandbox", ...body });
   }
 
-  /** What the next look at the sources finds; a second has to pass before a request sees it. */
+  /** Sets the sources' prices and refreshes; after one second requests see the result. */
   async function quoted(one: string | null, two: string | null = one) {
     for (const [path, price] of [
       ["/one", one],
@@ -214,7 +214,7 @@ anyStore("an invoice at an exchange rate", function (store) {
   it("ignores a jump until the next check or the operator confirms it", async () => {
     await quoted(price("1.0834"));
     const jumped = await quoted(price("10.834"));
-    expect(jumped?.problem).to.include("a jump from 1.0834 to 10.834 waits");
+    expect(jumped?.problem).to.include("a jump from 1.0834 to 10.834 is pending");
     expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("1.0834");
     app.clock.advance(minuteMs);
     await quoted(price("10.9"));

@@ -11,7 +11,7 @@ const patienceMs = 120_000;
 const publicAddress = "93.184.216.34";
 
 eachStore("a canary in the server's network", (store) => {
-  // What it is about lies before the store.
+  // These tests do not depend on the database.
   if (store.dialect === "postgres") return;
 
   let app: TestApp;

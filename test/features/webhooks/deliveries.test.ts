@@ -281,7 +281,7 @@ eachStore("webhook deliveries", (store) => {
     const disabled = await state();
     expect(disabled?.disabledReason).to.contain(`since ${new Date(start).toISOString()}`);
 
-    // Looked after, it begins anew.
+    // After the fix, the failure state starts again.
     await here.service.updateEndpoint(
       testContext,
       here.shop,
@@ -390,7 +390,7 @@ eachStore("webhook deliveries", (store) => {
     let isOver = false;
     let record: () => void = () => undefined;
     const recording = new Promise<void>((resolve) => (record = resolve));
-    // What is written beside a run are outcomes.
+    // Writes outside of a run record results.
     const held: Database = {
       ...db,
       async write(context, work) {
@@ -481,7 +481,7 @@ eachStore("webhook deliveries", (store) => {
     expect(await attempted()).to.equal(5);
     expect(await attempted()).to.equal(6);
     expect(await db.find(webhookAttempts, "")).to.have.length(6);
-    // Where the machine stood still, the time was over before an attempt had come this far.
+    // If the machine was stalled, time ran out before an attempt got this far.
     expect(silent.requests.length).to.be.within(1, 6);
   });
 

@@ -7,7 +7,7 @@ import {
 } from "../../../src/features/webhooks/failing.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 
-/** What is made of failures at these times, in hours; a `!` gives a delivery up. */
+/** Returns the verdicts on failures at these times, in hours; `!` marks a delivery that is given up. */
 function story(...times: readonly string[]): FailingVerdict[] {
   let state: FailingState = notFailing;
   return times.map((time) => {

@@ -38,7 +38,7 @@ describe("an endpoint's health", () => {
     const waits: number[] = [];
     for (let probe = 0; probe < 8; probe += 1) {
       const at = health.openUntil ?? 0;
-      // What was under way when it was postponed changes nothing.
+      // Attempts running when the endpoint was postponed change nothing.
       health = observe(observe(health, { at: at - 1, ...bad }), { at, ...bad });
       waits.push((health.openUntil ?? 0) - at);
     }

@@ -17,16 +17,16 @@ import { until } from "../../support/until.ts";
 const isWhole = process.env["TILL_PROVE"] !== undefined;
 const patienceMs = 300_000;
 const provingMs = 120_000;
-/** What an attempt may take, and what a machine that others use adds. */
+/** Maximum duration of an attempt plus a margin for a busy machine, in milliseconds. */
 const attemptMax = 15_000 + 10_000;
 const events = 8;
 const megabyte = 1_024 ** 2;
-/** What may lie between the two ends of a connection on loopback, for each of them. */
+/** Maximum amount of buffered data per loopback connection, in bytes. */
 const onTheWayMax = 64 * megabyte;
 const growthMax = 60 * megabyte;
 
 eachStore("a server with hostile receivers", (store) => {
-  // What it is about lies before the store.
+  // These tests do not depend on the database.
   if (store.dialect === "postgres") return;
 
   const receivers: Receiver[] = [];

@@ -25,7 +25,7 @@ eachStore("webhook deliveries under kill -9", (store) => {
   let receiver: Receiver;
   /** Deliveries that were sent and not yet answered. */
   const unanswered = new Set<string>();
-  /** Those of them that lost their process. */
+  /** The ones whose process was killed. */
   const cutOff: string[] = [];
 
   before(async () => {
@@ -119,7 +119,7 @@ eachStore("webhook deliveries under kill -9", (store) => {
     for (const received of numbers.values()) {
       expect([...received].sort((one, other) => one - other)).to.deep.equal(gapless);
     }
-    // What was under way when a process died came twice, and nothing else did.
+    // Only deliveries running when a process died arrived twice.
     const heldMax = rounds * endpointCount * endpointConcurrencyMax;
     expect(receiver.requests.length - deliveries.length).to.be.at.most(heldMax);
   });

@@ -177,7 +177,7 @@ eachStore("the webhooks API", (store) => {
   it("lists deliveries by endpoint, status and type", async () => {
     const made = await create({ url: receiver.url, eventTypes: ["customer.created"] });
     const { id, secret } = made.body as { id: string; secret: string };
-    // What other tests' endpoints are sent may still come to the same receiver.
+    // Deliveries of other tests may still arrive at the same receiver.
     const received = () =>
       receiver.received.filter(
         ({ body }) =>

@@ -1,4 +1,4 @@
-// What the API refuses of webhook endpoints and replays, each by its name.
+// Refusals of webhook endpoints and replays, by name.
 import { expect } from "chai";
 import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";

@@ -78,7 +78,7 @@ export interface InstallationParts {
   readonly perSecond?: number;
   /** Half-way through what jitter may add, unless told. */
   readonly chance?: number;
-  /** Where the operator allows private receivers: at 127.0.0.1, unless told. */
+  /** Ranges in which private receivers are allowed; 127.0.0.1 by default. */
   readonly allowCidrs?: readonly string[];
   /** No name is known, unless told. */
   readonly resolve?: Resolve;
@@ -232,8 +232,8 @@ export interface Message {
 }
 
 /**
- * What a receiver got, after the public library has found its signature to be the one that the secret gives for its
- * own time: the tests' clock may stand elsewhere than the library's.
+ * Verifies a received request with the public library, using the time at which it was signed, because the tests' clock
+ * may differ from the library's, and returns the message.
  */
 export function verified(request: Received, secret: string): Message {
   const {

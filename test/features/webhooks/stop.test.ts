@@ -9,7 +9,7 @@ import { startReceiver, type Receiver } from "../../platform/outbound/receiver.t
 
 /** These start programs, on machines that have other things to do. */
 const patienceMs = 120_000;
-/** What the program promises of SIGTERM. */
+/** Maximum duration of a stop after SIGTERM, in milliseconds. */
 const stopMax = 30_000;
 const slowMs = 2_000;
 const dripMs = 100;
@@ -94,9 +94,13 @@ anyStore("a server stopped while it delivers webhooks", (store) => {
     ]);
     expect(told()).to.deep.equal([1, 1, 1]);
 
-    // What was given back waits for no lease to end.
+    // Returned deliveries do not wait for a lease to expire.
     await installation.serve();
-    await until("what was cut off", told, ([first, second]) => first === 2 && second === 2);
+    await until(
+      "the interrupted deliveries",
+      told,
+      ([first, second]) => first === 2 && second === 2,
+    );
     for (const { requests } of [silent, dripping]) {
       const ids = requests.map(({ headers }) => headers["till-delivery-id"]);
       expect(ids[1]).to.equal(ids[0]);
