@@ -98,7 +98,7 @@ describe("the test panel of a checkout", () => {
       expect(text).not.to.contain("/sandbox");
       const asked = await (await fetch(`${lab.page}?done=pay`)).text();
       expect(asked).not.to.contain(en.testPaid);
-      for (const action of [...buttons.map((name) => name.toLowerCase()), "steal"]) {
+      for (const action of [...Object.keys(buttons), "steal"]) {
         expect((await lab.press(action)).status, action).to.equal(404);
       }
       expect(lab.world.pressed).to.deep.equal([]);
