@@ -102,11 +102,9 @@ function isInWrittenYears(text: string): boolean {
 
 /** An amount in a request: decimal text, never a JSON number. The service checks the asset's number of decimals. */
 export const money = () =>
-  z
-    .string()
-    .regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
-      error: 'must be a decimal string such as "25.00"',
-    });
+  z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
+    error: 'must be a decimal string such as "25.00"',
+  });
 
 /** A non-negative amount in a response. Sums may have more digits than a request may send. */
 export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
