@@ -28,7 +28,7 @@ describe("till key list", () => {
     const words = ["key", "list", "--organization", organization];
     const empty = await store.till(words);
     expect(empty).to.include({ code: 0, stdout: "" });
-    expect(empty.stderr).to.include("There are none");
+    expect(empty.stderr).to.include("No results");
     const secret = await store.key(organization);
     const [key] = ApiKeyListRecord.parse(await store.json(words)).data;
     expect(key).to.include({ name: "shop", revokedAt: null });

@@ -21,7 +21,7 @@ describe("prompts at a terminal", () => {
         ["Your name", `Ada${enter}`],
         ["The organization", `Shop${enter}`],
         ["Password of the admin", `a long password 7${enter}`],
-        ["The same again", `a long password 7${enter}`],
+        ["Repeat the password", `a long password 7${enter}`],
         ["Wallet that receives", enter],
       ],
     });
@@ -38,7 +38,7 @@ describe("prompts at a terminal", () => {
       env,
       person: [
         ["Password of the admin", `a long password 7${enter}`],
-        ["The same again", `a long password 7${enter}`],
+        ["Repeat the password", `a long password 7${enter}`],
         ["Wallet that receives", `tron:${address}${enter}`],
       ],
     });

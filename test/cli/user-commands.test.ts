@@ -79,7 +79,7 @@ describe("till user", () => {
         ["E-mail address", "bo@example.com\r"],
         ["Name", "Bo\r"],
         ["Password of the new user", `${password}\r`],
-        ["The same again", `${password}\r`],
+        ["Repeat the password", `${password}\r`],
       ],
     });
     expect(code, stderr).to.equal(0);

@@ -80,7 +80,7 @@ describe("till queue", () => {
     expect(entries[0]).to.include({ actor_type: "operator", target_id: id });
     const again = await store.till(["queue", "retry", id]);
     expect(again.code).to.equal(6);
-    expect(again.stderr).to.include("leave it be");
+    expect(again.stderr).to.include("No action is needed");
     expect((await store.till(["queue", "retry", "job_nothing"])).code).to.equal(5);
     const letter = await store.till(["queue", "retry", "whd_1"]);
     expect(letter.stderr).to.include("till webhook replay whd_1");
@@ -268,7 +268,7 @@ describe("till webhook verify", () => {
     expect(await faultOf(old)).to.equal(null);
     const ended = await verdict(words(), { env, stdin: `${body}\n` });
     expect(ended).to.include({ code: 1, isValid: false });
-    expect(ended.message).to.include("line end");
+    expect(ended.message).to.include("line break");
   });
 
   it("reads the secret only from sources that other users cannot read", async () => {

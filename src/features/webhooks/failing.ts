@@ -2,7 +2,7 @@ import { hour, type Instant } from "../../kernel/clock.ts";
 
 /** Failure state of an endpoint since its last success. */
 export interface FailingState {
-  /** Time of the first failed attempt; null if the last attempt succeeded. */
+  /** Time of the first failed attempt since the last success; null without one. */
   readonly failingSince: Instant | null;
   /** Number of notices sent. */
   readonly failingNotices: number;

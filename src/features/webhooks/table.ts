@@ -21,7 +21,7 @@ export const webhookEndpoints = table(
     /** The secret before the last rotation, also encrypted; it signs alongside the new one until it expires. */
     previousSecret: text().nullable(),
     previousSecretUntil: time().nullable(),
-    /** Time since which every attempt has failed; null if the last one succeeded. */
+    /** Time of the first failed attempt since the last success; null without one. */
     failingSince: time().nullable(),
     /** Number of failure notices sent to the organization's other endpoints. */
     failingNotices: integer(),
