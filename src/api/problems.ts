@@ -16,7 +16,7 @@ export const OrganizationSuspended = defineProblem({
 });
 /** The detail of `organization_suspended`. */
 export const suspendedAdvice =
-  "The platform has suspended this organization: it can be read, not changed. Ask the operator.";
+  "The platform has suspended this organization: you can read it but not change it. Contact the operator.";
 export const MethodNotAllowed = defineProblem({
   code: "method_not_allowed",
   status: 405,
