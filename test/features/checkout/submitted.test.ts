@@ -223,7 +223,9 @@ eachStore("A submitted transaction", (store) => {
     ] as const) {
       const invoice = await issue();
       await inReview(invoice);
-      expect(await pageOf(invoice)).to.match(/Found\. .* will decide whether it is for this payment\./);
+      expect(await pageOf(invoice)).to.match(
+        /Found\. .* will decide whether it is for this payment\./,
+      );
       const payment = await onlyPaymentOf(invoice);
       await expectStatus(post(`/payments/${String(payment["id"])}/${decision}`), 200);
       expect(await pageOf(invoice))
