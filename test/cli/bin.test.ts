@@ -1,8 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { endWithThisProcess } from "../support/guard.ts";
+import { until } from "../support/until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "bin/till");
@@ -24,6 +29,36 @@ describe("bin/till", function () {
     const { status, stdout } = spawnSync(process.execPath, [bin, "help", "exit-codes"]);
     expect(status).to.equal(0);
     expect(stdout.toString()).to.include("invalid settings");
+  });
+
+  it("makes a store and serves it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "till bin "));
+    const env = { PATH: process.env["PATH"] ?? "", TILL_DATA_DIR: folder, TILL_RATES: "off" };
+    const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
+    const init = ["init", ...admin, "--organization", "Shop", "--password-stdin"];
+    const made = spawnSync(process.execPath, [bin, ...init], {
+      ...{ env, input: "a long password of the tests 7\n", encoding: "utf8" },
+    });
+    expect(made.status, made.stderr).to.equal(0);
+    const child = spawn(process.execPath, [bin, "serve", "--port", "0"], {
+      ...{ env, stdio: ["ignore", "pipe", "inherit"] },
+    });
+    endWithThisProcess(child);
+    const gone = once(child, "exit");
+    try {
+      let said = "";
+      child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+      const url = await until(
+        "a server",
+        () => /http:\S+/.exec(said)?.[0],
+        (found) => found !== undefined,
+      );
+      expect((await fetch(`${String(url)}/healthz`)).status).to.equal(200);
+    } finally {
+      child.kill("SIGTERM");
+    }
+    expect(await gone).to.deep.equal([0, null]);
+    await rm(folder, { recursive: true });
   });
 
   it("prints its help in little more time than Node takes to start", () => {

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { startAnvil, type Anvil } from "./anvil.ts";
+import { compiledProgram } from "./built.ts";
 import { describeOnAnvil } from "./describe-on-anvil.ts";
 import { hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
 
@@ -171,15 +171,13 @@ function isAlive(pid: number): boolean {
 
 /** Starts a node in a process that then runs `end`; returns the node's pid. */
 async function startInAnotherProcess(end: string): Promise<number> {
-  const module = JSON.stringify(new URL("anvil.ts", import.meta.url).href);
+  const module = JSON.stringify(compiledProgram(new URL("anvil.ts", import.meta.url)));
   const script = `const { startAnvil } = await import(${module});
     const { pid } = await startAnvil({ chainId: 1 });
     process.stdout.write(String(pid), () => { ${end} });`;
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--input-type=module", "--eval", script],
-    { cwd: fileURLToPath(new URL("../..", import.meta.url)), stdio: ["ignore", "pipe", "ignore"] },
-  );
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   await new Promise((resolve) => child.once("close", resolve));

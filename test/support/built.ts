@@ -1,59 +1,47 @@
-// Programs that tests start are compiled once beforehand: Node starts them four times as fast as with a loader.
+// Programs that tests start are bundled once beforehand: see .config/test-programs.mjs.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildSync } from "esbuild";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const program = join(root, "bin/till");
-let isBuilt = false;
+
+/** The folder of the bundled programs: that of `npm test`, or a temporary one of this process. */
+let folder = process.env["TILL_TEST_PROGRAMS"];
 
 /**
- * Returns the path of bin/till after building dist/ if it is older than src/.
+ * Returns the path of the bundled bin/till.
  * @throws Error if the build fails
  */
 export function builtProgram(): string {
-  if (!isBuilt) {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [".config/build.mjs", "--if-stale"],
-      { cwd: root, encoding: "utf8" },
-    );
-    if (status !== 0) throw new Error(`npm run build failed: ${stdout}${stderr}`);
-    isBuilt = true;
-  }
-  return program;
+  return join(programs(), "bin/till.mjs");
 }
 
-const compiled = new Map<string, string>();
-
 /**
- * Compiles a test program, given by the URL of its source, and returns the path of the result. Its imports from src/
- * resolve to dist/.
+ * Returns the path of a bundled test program, given by the URL of its source. .config/test-programs.mjs lists them.
+ * @throws Error if the build fails
  */
 export function compiledProgram(source: URL): string {
-  const known = compiled.get(source.href);
-  if (known !== undefined) return known;
-  builtProgram();
-  const path = fileURLToPath(source);
-  // At the depth of the folders of test/, so that `../../config` resolves alike.
-  const file = join(root, "dist.test", basename(dirname(path)), `${basename(path, ".ts")}.mjs`);
-  const { outputFiles } = buildSync({
-    ...{ entryPoints: [path], outfile: file, write: false },
-    ...{ bundle: true, platform: "node", format: "esm", target: "node20" },
-    ...{ packages: "external", external: [join(root, "src/*")] },
+  const name = relative(root, fileURLToPath(source));
+  const path = join(programs(), name.replace(/\.ts$/, ".mjs"));
+  if (!existsSync(path)) throw new Error(`add ${name} to .config/test-programs.mjs`);
+  return path;
+}
+
+function programs(): string {
+  if (folder !== undefined) return folder;
+  const own = mkdtempSync(join(realpathSync(tmpdir()), "till-programs-"));
+  process.once("exit", () => {
+    rmSync(own, { recursive: true, force: true });
   });
-  const [output] = outputFiles;
-  if (output === undefined) throw new Error(`${path} was not compiled`);
-  mkdirSync(dirname(file), { recursive: true });
-  // Another process may compile the same program.
-  const own = `${file}.${String(process.pid)}`;
-  writeFileSync(
-    own,
-    output.text.replaceAll(/"(\.\.\/\.\.)\/src\/([^"]+)\.ts"/g, '"$1/dist/$2.js"'),
-  );
-  renameSync(own, file);
-  compiled.set(source.href, file);
-  return file;
+  run(".config/build.mjs", "--if-stale");
+  run(".config/test-programs.mjs", own);
+  folder = own;
+  return own;
+}
+
+function run(...command: readonly string[]): void {
+  const ran = spawnSync(process.execPath, command, { cwd: root, encoding: "utf8" });
+  if (ran.status !== 0) throw new Error(`${command.join(" ")} failed: ${ran.stdout}${ran.stderr}`);
 }

@@ -2,11 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { compiledProgram } from "./built.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
-
-const harness = fileURLToPath(new URL("postgres.ts", import.meta.url));
 
 function isRunning(pid: number): boolean {
   try {
@@ -39,16 +37,15 @@ describeOnPostgres("a throwaway PostgreSQL", function () {
   };
   for (const [ending, code] of Object.entries(endings)) {
     it(`is gone with its data when what started it ${ending}`, async () => {
+      const harness = compiledProgram(new URL("postgres.ts", import.meta.url));
       const program = `
         const { startPostgres } = await import(${JSON.stringify(harness)});
         const server = await startPostgres();
         console.log(JSON.stringify({ pid: server.pid(), folder: server.folder }));
         ${code}`;
-      const child = spawn(
-        process.execPath,
-        ["--import", "tsx/esm", "--input-type=module", "-e", program],
-        { stdio: ["ignore", "pipe", "ignore"] },
-      );
+      const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+        stdio: ["ignore", "pipe", "ignore"],
+      });
       for await (const line of createInterface(child.stdout)) {
         const { pid, folder } = JSON.parse(line) as { pid: number; folder: string };
         if (ending === "is killed") {

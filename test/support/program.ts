@@ -7,9 +7,10 @@ import { createInterface } from "node:readline";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { builtProgram } from "./built.ts";
 import { endWithThisProcess } from "./guard.ts";
+import { till } from "./till.ts";
 
 export interface Finished {
-  readonly status: number | null;
+  readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -29,6 +30,7 @@ export interface Installation {
   readonly folder: string;
   /** Its settings by environment variable, for commands that the test runs in its own process. */
   readonly env: Readonly<Record<string, string>>;
+  /** A command of `till`, in the process of the test. */
   run(args: readonly string[], input?: string): Promise<Finished>;
   serve(settings?: Readonly<Record<string, string>>): Promise<RunningServer>;
   remove(): Promise<void>;
@@ -54,8 +56,8 @@ export async function makeInstallation(
     ...settings,
   };
 
-  function start(args: readonly string[], more: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, [builtProgram(), ...args], {
+  function start(more: Readonly<Record<string, string>> = {}) {
+    const child = spawn(process.execPath, [builtProgram(), "serve"], {
       cwd: folder,
       env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
       stdio: ["pipe", "pipe", "pipe"],
@@ -71,18 +73,12 @@ export async function makeInstallation(
     env,
 
     async run(args, input = "") {
-      const child = start(args);
-      let stdout = "";
-      let stderr = "";
-      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
-      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
-      child.stdin.end(input);
-      const [status] = (await once(child, "close")) as [number | null];
-      return { status, stdout, stderr };
+      const { code, ...said } = await till(args, { env, stdin: input });
+      return { status: code, ...said };
     },
 
     async serve(more) {
-      const child = start(["serve"], more);
+      const child = start(more);
       let log = "";
       child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
       const ended = once(child, "exit") as Promise<[number | null]>;

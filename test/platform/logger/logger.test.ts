@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { createLogger, silentLogger } from "../../../src/platform/logger/index.ts";
 import type { LogLevel } from "../../../src/platform/logger/levels.ts";
 import { lineBytesMax } from "../../../src/platform/logger/line.ts";
+import { compiledProgram } from "../../support/built.ts";
 
 /** Returns a logger with a fixed time, and the lines that it writes. */
 function recording(level: LogLevel = "info") {
@@ -165,12 +165,12 @@ describe("the logger", () => {
   });
 
   it("writes only to standard error, synchronously", () => {
-    const module = fileURLToPath(new URL("../../../src/platform/logger/index.ts", import.meta.url));
+    const source = new URL("../../../src/platform/logger/index.ts", import.meta.url);
     const script = `
-      const { createLogger } = await import(${JSON.stringify(module)});
+      const { createLogger } = await import(${JSON.stringify(compiledProgram(source))});
       createLogger({ level: "info" }).info("last words");
       process.kill(process.pid, "SIGKILL");`;
-    const arguments_ = ["--import", "tsx", "--input-type=module", "--eval", script];
+    const arguments_ = ["--input-type=module", "--eval", script];
     const run = spawnSync(process.execPath, arguments_, { encoding: "utf8" });
     expect(run.signal).to.equal("SIGKILL");
     expect(run.stdout).to.equal("");
