@@ -25,7 +25,9 @@ module.exports = class Reporter extends reporters.Spec {
       runner.on("suite end", (suite) => {
         if (suite.parent?.root !== true) return;
         const milliseconds = Math.round(performance.now() - startedAt);
-        appendFileSync(times, `${milliseconds}\t${relative(process.cwd(), suite.file)}\n`);
+        const compiled = process.env.TILL_TEST_COMPILED ?? process.cwd();
+        const file = relative(compiled, suite.file).replace(/\.mjs$/, ".ts");
+        appendFileSync(times, `${milliseconds}\t${file}\n`);
       });
     }
     runner.once("end", () => {

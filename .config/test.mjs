@@ -20,8 +20,8 @@ import {
 import { createRequire } from "node:module";
 import { availableParallelism, constants, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { tsImport } from "tsx/esm/api";
+import { fileURLToPath } from "node:url";
+import { compileTests } from "./test-compile.mjs";
 import { divide, readTimes, writeTimes } from "./test-parts.mjs";
 
 /** One more than the number of cores, because each part waits a third of its time. */
@@ -38,13 +38,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const require = createRequire(import.meta.url);
 /** Started directly, without the intermediate process of mocha's own launcher. */
 const mocha = require.resolve("mocha/lib/cli/cli.js");
-const tsx = pathToFileURL(require.resolve("tsx/esm")).href;
 const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
-const { whenThisProcessIsGone } = await tsImport("../test/support/guard.ts", import.meta.url);
-const { postgresUnavailableReason, startPostgres } = await tsImport(
-  "../test/support/postgres.ts",
-  import.meta.url,
-);
 
 const keepsTimes = process.argv.includes("--times");
 const words = process.argv.slice(2).filter((word) => word !== "--times");
@@ -53,20 +47,22 @@ const options = words.filter((word) => !paths.includes(word));
 /** A partial run provokes only some of the problems and takes only part of the time. */
 const isWhole = words.length === 0;
 
-const build = fileURLToPath(new URL("build.mjs", import.meta.url));
-const built = spawnSync(process.execPath, [build, "--if-stale"], { stdio: "inherit" });
-if (built.status !== 0) {
-  console.log("0 passed, 1 failed");
-  process.exit(1);
-}
+runFirst("build.mjs", "--if-stale");
 
 // All files of the tests are in this folder. PostgreSQL, which does not run as root, has its data in it too.
 const folder = mkdtempSync(join(hasRoomInMemory() ? memory : tmpdir(), "till-tests-"));
 chmodSync(folder, 0o711);
+process.env.TMPDIR = folder;
 const notes = Object.fromEntries(
   ["counts", "failures", "problems", "times"].map((name) => [name, join(folder, name)]),
 );
 for (const file of Object.values(notes)) writeFileSync(file, "");
+const compiled = join(folder, "compiled");
+compileTests(compiled);
+const { whenThisProcessIsGone } = await import(join(compiled, "test/support/guard.mjs"));
+const { postgresUnavailableReason, startPostgres } = await import(
+  join(compiled, "test/support/postgres.mjs")
+);
 const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 
 const running = new Set();
@@ -85,13 +81,16 @@ const ownsPostgres =
   process.env.TEST_DATABASE_URL === undefined &&
   postgresUnavailableReason() === null;
 const postgres = ownsPostgres ? await startPostgres() : null;
+const programs = join(folder, "programs");
+if (parts.length > 1) runFirst("test-programs.mjs", programs);
 const environment = {
   ...process.env,
-  TMPDIR: folder,
+  TILL_TEST_COMPILED: compiled,
   TILL_TEST_COUNTS: notes.counts,
   TILL_TEST_FAILURES: notes.failures,
   TILL_TEST_PROBLEMS: notes.problems,
   TILL_TEST_TIMES: notes.times,
+  ...(parts.length > 1 ? { TILL_TEST_PROGRAMS: programs } : {}),
   ...(postgres === null ? {} : { TILL_TEST_POSTGRES: postgres.url("postgres") }),
 };
 
@@ -101,12 +100,8 @@ await Promise.all(Array.from({ length: lanes }, runNext));
 await postgres?.stop();
 
 if (isWhole) {
-  const script = join(root, "test/api/provoked.ts");
-  const { status } = spawnSync(process.execPath, ["--import", tsx, script, notes.problems], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  appendFileSync(notes.counts, status === 0 ? "1 0\n" : "0 1\n");
+  const isProvoked = runHere(join(compiled, "test/api/provoked.mjs"), notes.problems);
+  appendFileSync(notes.counts, isProvoked ? "1 0\n" : "0 1\n");
 }
 
 const sums = readFileSync(notes.counts, "utf8").trim().split("\n");
@@ -122,6 +117,18 @@ rmSync(folder, { recursive: true, force: true });
 folderGuard.dismiss();
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : ended;
+
+/** Runs a program to its end. Returns false if it failed. */
+function runHere(...command) {
+  return spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status === 0;
+}
+
+/** Runs a program of .config/ without which no test can run. */
+function runFirst(program, ...words) {
+  if (runHere(join(root, ".config", program), ...words)) return;
+  console.log("0 passed, 1 failed");
+  process.exit(1);
+}
 
 /** True if memory has room for the files of a run. */
 function hasRoomInMemory() {
@@ -143,8 +150,9 @@ async function runNext() {
     const [place, { files }] = next;
     const said = join(folder, `part-${place}`);
     const output = openSync(said, "w");
-    const argv = ["--import", tsx, mocha, ...files, "--reporter", reporter, ...options];
-    const child = spawn(process.execPath, argv, {
+    const compiledFiles = files.map((file) => join(compiled, file.replace(/\.ts$/, ".mjs")));
+    const argv = [mocha, ...compiledFiles, "--reporter", reporter, ...options];
+    const child = spawn(process.execPath, ["--enable-source-maps", ...argv], {
       cwd: root,
       stdio: ["ignore", output, output],
       env: environment,

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { buildSync } from "esbuild";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { testContext } from "../support/stores.ts";
@@ -88,7 +89,12 @@ describe("a shop on a generated client", () => {
   for (const name of shops) {
     it(`ships what is paid, and asks for or gives back the rest (${name})`, async function () {
       this.timeout(60_000);
-      const { openShop } = (await import(pathToFileURL(join(folder, `${name}.ts`)).href)) as {
+      const program = join(folder, `${name}.mjs`);
+      buildSync({
+        ...{ entryPoints: [join(folder, `${name}.ts`)], outfile: program, bundle: true },
+        ...{ platform: "node", format: "esm", packages: "external" },
+      });
+      const { openShop } = (await import(program)) as {
         readonly openShop: (options: object) => Shop;
       };
       const { key: apiKey, organizationId } = merchant;
