@@ -1,5 +1,5 @@
-// npm run bench: what an issued invoice costs, beside a Koa that echoes the same body, in one run. The server has one
-// core and the load the other; on a machine that is shared only the ratios mean something.
+// npm run bench: compares the cost of issuing an invoice with a Koa server that echoes the same body, in one run. The
+// server has one core and the load the other; on a shared machine only the ratios are meaningful.
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpus } from "node:os";
@@ -20,7 +20,7 @@ interface Target {
   readonly child: ChildProcess;
 }
 
-/** Starts a server on the first core, where the machine can say so. */
+/** Starts a server, on the first core if the system allows choosing. */
 async function start(kind: string, databaseUrl?: string): Promise<Target> {
   const file = compiledProgram(new URL("target.ts", import.meta.url));
   const node = [process.execPath, file, kind].concat(databaseUrl ?? []);
@@ -100,7 +100,7 @@ show("Koa, echo of the body", echoPosts);
 show("Koa, a small answer", echoGets);
 
 for (const dialect of dialects) {
-  // The database's own processes go where there is room: they are not what is measured.
+  // The database's processes may use any core: they are not measured.
   const postgres = dialect === "postgres" ? await startPostgres({ fsync: true }) : null;
   const till = await start(dialect, postgres?.url("postgres"));
   show(`POST invoices, ${dialect}`, await load(till, posts(till)), echoPosts);

@@ -1,5 +1,5 @@
-// A server to be loaded, in a process of its own: Till with a merchant, or a Koa that echoes. Prints one line of JSON
-// when it answers, and ends when its standard input does.
+// A server for load tests in a separate process: Till with a merchant, or a Koa that echoes. It prints one line of JSON
+// when it is ready, and ends when its standard input closes.
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { koaBody } from "koa-body";

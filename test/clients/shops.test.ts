@@ -1,4 +1,4 @@
-// Clients that two generators make of docs/openapi.json compile under `strict`, and a shop on each sells with them.
+// Clients that two generators create from docs/openapi.json compile under `strict`, and a shop sells with each of them.
 import { spawnSync } from "node:child_process";
 import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,12 +11,12 @@ import { xpubs } from "../support/merchants.ts";
 import { testContext } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
-/** What the shops of test/clients/shops have in common. */
+/** The interface of the shops in test/clients/shops. */
 interface Shop {
-  /** What became of each order, by its name. */
+  /** The result of each order, by name. */
   readonly orders: ReadonlyMap<string, string>;
   order(name: string, amount: string): Promise<{ readonly checkoutId: string | null }>;
-  /** Looks at what has happened since, and acts on it. */
+  /** Processes everything that has happened since the last call. */
   work(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ describe("a shop on a generated client", () => {
   let app: TestApp;
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
 
-  /** Runs a program in the folder; gives what it printed, which is nothing where all is well. */
+  /** Runs a program in the folder; returns its output, which is empty on success. */
   function run(file: string, ...words: readonly string[]): string {
     const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...words], {
       cwd: folder,
@@ -87,7 +87,7 @@ describe("a shop on a generated client", () => {
   });
 
   for (const name of shops) {
-    it(`ships what is paid, and asks for or gives back the rest (${name})`, async function () {
+    it(`ships paid orders, and requests or refunds differences (${name})`, async function () {
       this.timeout(60_000);
       const program = join(folder, `${name}.mjs`);
       buildSync({

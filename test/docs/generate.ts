@@ -1,4 +1,5 @@
-// Writes the pages under docs/ that are made from declarations; with --check it compares instead, and fails on drift.
+// Writes the pages under docs/ that are generated from declarations; with --check it compares them and fails if they
+// differ.
 import { readFileSync, writeFileSync } from "node:fs";
 import { permissionsReference } from "../../src/api/permissions.ts";
 import { openApiDocument } from "../../src/api/openapi.ts";

@@ -1,4 +1,4 @@
-// The guide for receivers of webhooks: its example runs, and its numbers are the program's.
+// The webhook guide: its example runs, and its numbers are those of the program.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -56,14 +56,14 @@ describe("the guide for webhooks", () => {
     }
   });
 
-  it("names every event of an invoice's life and no other", () => {
+  it("names all events of an invoice's life and no others", () => {
     const named = new Set([...guide.matchAll(/\binvoice\.[a-z_]+/g)].map(([type]) => type));
-    // It tells of what has no event of its own, so no arrow is named after it.
+    // It is for changes without an event of their own, so no arrow has its name.
     const { "invoice.updated": _, ...told } = eventCatalogue.invoices;
     expect([...named].sort()).to.deep.equal(Object.keys(told).sort());
   });
 
-  it("has an example that stores what was signed before it answers, and works on it once and in order", async function () {
+  it("has an example that stores signed events before it answers, and processes them once and in order", async function () {
     this.timeout(120_000);
     const code = /```ts\n([\s\S]+?)```/.exec(guide)?.[1] ?? "";
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
@@ -129,14 +129,14 @@ describe("the guide for webhooks", () => {
     expect(log).to.equal("invoice.paid inv_of_e\ninvoice.paid inv_of_e\n");
     expect((await readdir(inbox)).sort()).to.deep.equal(["evt_1.done", "evt_2.done", "evt_3.done"]);
 
-    // What cannot be stored is not acknowledged.
+    // An event that cannot be stored is not acknowledged.
     await mkdir(join(inbox, "evt_6.part"));
     expect(await deliver("evt_6", 6)).to.equal(500);
     await rm(join(inbox, "evt_6.part"), { recursive: true });
     expect(await deliver("evt_6", 6)).to.equal(204);
     await logged(3);
 
-    // What was acknowledged survives the process, and is worked on once.
+    // An acknowledged event survives the process and is processed once.
     await stop(child);
     const stored = { type: "invoice.expired", data: { id: "inv_stored", objectVersion: 1 } };
     await writeFile(join(inbox, "evt_7.json"), JSON.stringify(stored));
@@ -153,7 +153,7 @@ describe("the guide for webhooks", () => {
   });
 });
 
-/** One that nothing listens on: the example is told its port, as on a server. */
+/** Returns a free port: the example takes its port from the environment, as on a server. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

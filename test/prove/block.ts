@@ -1,6 +1,6 @@
-// npm run prove:block: how long the watcher takes for a full block among few and many live invoices, on both databases.
-// It fails where a target is missed, or where the time grows with the invoices. What the scripted chain takes to answer
-// is not counted.
+// npm run prove:block: measures how long the watcher takes for a full block with few and with many live invoices, on
+// both databases. It fails if a target is missed or if the time grows with the invoices. The response time of the
+// scripted chain is not counted.
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { openTown } from "./town.ts";
 const transfers = 10_000;
 const paying = 1_000;
 const targetMs = 1_000;
-/** The time among the most invoices, of that among the fewest: equal but for the noise of the machine. */
+/** The maximum ratio of the time with the most invoices to that with the fewest: equal except for noise. */
 const growthMax = 2;
 const sizes = (process.env["PROVE_LIVE"] ?? "1000,10000,100000").split(",").map(Number);
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
@@ -20,7 +20,7 @@ const repeats = 3;
 
 const shown = (milliseconds: number) => `${milliseconds.toFixed(0).padStart(6)} ms`;
 
-/** Opens a town on a fresh store; stores are few, since making them is no part of the measurement. */
+/** Creates a fresh store. Only few are created, because that is not part of the measurement. */
 type Fresh = () => Promise<StoreOptions>;
 
 async function openFresh(fresh: Fresh, live: number) {
@@ -30,7 +30,7 @@ async function openFresh(fresh: Fresh, live: number) {
 }
 
 async function measure(dialect: string, fresh: Fresh): Promise<void> {
-  // What is compiled while it runs is compiled now.
+  // Warms up the JIT compiler.
   await sampleOf(fresh, paying, 1);
   const best: number[] = [];
   for (const live of sizes) {

@@ -1,5 +1,5 @@
-// npm run prove:holds: what an invoice costs on a wallet with PROVE_LIVE live invoices of one price (a hundred
-// thousand), beside an empty wallet in the same store, on both databases. It fails where the target is missed.
+// npm run prove:holds: measures issuing an invoice on a wallet with PROVE_LIVE live invoices of one price (a hundred
+// thousand), compared with an empty wallet in the same store, on both databases. It fails if the target is missed.
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ interface Wallet {
   readonly address: string;
 }
 
-/** Issues invoices of one price until so many are live, by the product's own way of taking a hold. */
+/** Fills a wallet with live invoices of one price, by the product's own way of taking a hold. */
 async function crowd(db: Database, shop: Shop, wallet: Wallet): Promise<void> {
   const made = await shop.create({ amount: "100.00", walletId: wallet.id });
   const template = await db.findOne(invoices, "WHERE id = $1", [made.id]);
@@ -65,7 +65,7 @@ async function hold(
   if (held === null) throw new Error("the wallet is full");
 }
 
-/** Milliseconds an invoice, from its request to the disk. */
+/** Returns the time of issuing an invoice, from the request to the commit on disk, in milliseconds. */
 async function issue(shop: Shop, wallet: Wallet): Promise<number> {
   const startedAt = performance.now();
   for (let count = 0; count < perRound; count += 1) {
@@ -74,7 +74,10 @@ async function issue(shop: Shop, wallet: Wallet): Promise<number> {
   return (performance.now() - startedAt) / perRound;
 }
 
-/** Milliseconds for the hold alone, within a transaction. The invoice is another's: only the hold is looked at. */
+/**
+ * Returns the time of taking a hold within a transaction, in milliseconds. The invoice belongs to another wallet,
+ * because only the hold is measured.
+ */
 async function take(db: Database, shop: Shop, wallet: Wallet, id: Id<"invoice">): Promise<number> {
   return db.write(testContext, async (tx) => {
     const startedAt = performance.now();
@@ -87,7 +90,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** A wallet whose holds are all released again after each round, so that it stays an empty one. */
+/** Releases all holds of a wallet after each round, so that it stays empty. */
 async function empty(db: Database, wallet: Wallet): Promise<void> {
   await db.write(testContext, (tx) =>
     tx.run("UPDATE holds SET released_at = 1 WHERE address = $1 AND released_at IS NULL", [

@@ -21,7 +21,7 @@ import {
   type Seed,
 } from "./seed.ts";
 
-/** A question that is asked again and again, and how long the slowest of a hundred answers may take. */
+/** A request that is repeated, and the time limit for the slowest of a hundred responses. */
 export interface Question {
   readonly name: string;
   readonly path: string;
@@ -32,22 +32,22 @@ export interface Question {
 export interface Library {
   readonly app: TestApp;
   readonly merchant: Person;
-  /** A key of scope `platform`. */
+  /** An API key with the scope `platform`. */
   readonly platform: string;
   readonly questions: readonly Question[];
-  /** Changes that were added to the figures in a second. */
+  /** The number of changes per second that were added to the figures. */
   readonly summedPerSecond: number;
 }
 
-/** In milliseconds, at a million invoices. */
+/** The target for a page in milliseconds, with a million invoices. */
 export const pageTarget = 25;
 const figuresTarget = 200;
 const deepRows = 10_000;
 
-/** A filled store, as a later run opens it again. */
+/** A filled store, described so that a later run can reopen it. */
 interface Filled {
   readonly merchant: Person;
-  /** Keys of scope `read` and `platform`: a session would end before a million rows are there. */
+  /** API keys with the scopes `read` and `platform`: a session would expire before a million rows are inserted. */
   readonly key: string;
   readonly platform: string;
   readonly given: Seed;
@@ -55,8 +55,8 @@ interface Filled {
 }
 
 /**
- * The whole program with so many invoices of one merchant, and what is asked of it. With the path of a notes file the
- * store is filled once: a later run with the same file measures the rows that are there.
+ * Starts the whole program with the given number of invoices of one merchant, and returns the requests to measure. With
+ * the path of a notes file, the store is filled once, and a later run with the same file uses the existing rows.
  */
 export async function openLibrary(
   place: StoreOptions,
@@ -87,7 +87,7 @@ async function fillStore(app: TestApp, place: StoreOptions, invoices: number): P
   return { ...prepared, summedPerSecond };
 }
 
-/** What a seed refers to: the merchant with a wallet and two endpoints. */
+/** Creates the objects to which seeded rows refer: the merchant with a wallet and two endpoints. */
 export async function prepare(
   app: TestApp,
   invoices: number,
@@ -126,7 +126,7 @@ export async function prepare(
   return { merchant, key, platform, given };
 }
 
-/** Filters that are common, rare, and common where another is not: the walk of a page stays short whatever they are. */
+/** Filters that match many invoices, few, and many in combination with few: pages must be fast with all of them. */
 const searches: readonly (readonly [name: string, query: string])[] = [
   ["invoices by several statuses", "status=open,partially_paid,draft"],
   ["invoices, oldest first", "sort=createdAt"],
@@ -311,7 +311,7 @@ async function questionsOf(
     figures("charts by month of 395 days", `${home}/analytics/charts?${long}&interval=month`),
     figures("usage", `${home}/usage`),
     figures("top wallets", `${home}/analytics/top-wallets`),
-    // Every customer is looked at, so it costs by their number and not by a target.
+    // Reads every customer, so its cost grows with their number and it has no target.
     figures("top customers", `${home}/analytics/top-customers`, null),
     admin("platform summary", "summary"),
     admin("platform charts", "charts"),
@@ -319,7 +319,7 @@ async function questionsOf(
   ];
 }
 
-/** The cursor behind 10,000 rows, or as many as there are before the last page. */
+/** Returns the cursor after 10,000 rows, or after all full pages of a shorter list. */
 async function cursorAt(app: TestApp, path: string, key: string): Promise<string> {
   let cursor = "";
   for (let rows = 0; rows < deepRows; rows += 100) {
@@ -352,7 +352,7 @@ export async function ask({ app }: Library, { path, key }: Question): Promise<vo
 
 export interface Times {
   readonly medianMs: number;
-  /** What 99 of a hundred answers take at most. */
+  /** The 99th percentile in milliseconds. */
   readonly p99Ms: number;
 }
 

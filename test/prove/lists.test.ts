@@ -1,5 +1,5 @@
-// Every list and every figure among 20,000 invoices: each statement that they read by has an index, and none is slow.
-// In full: npm run prove:lists.
+// Every list and every figure with 20,000 invoices: each of their statements uses an index, and none is slow. In full:
+// npm run prove:lists.
 import { expect } from "chai";
 import type { Operation } from "../../src/api/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
@@ -11,18 +11,21 @@ import { badSteps, planOf, rowsLookedAt, statementsOf } from "./statements.ts";
 
 const rows = 20_000;
 const samples = testsAll ? 5 : 3;
-/** Other work on the machine makes one answer slow; the median of a few says whether it is the statement. */
+/** The number of answers whose median counts, because other work on the machine may slow one. */
 const patience = 5;
-/** And where the machine stands still for longer than that, the best of a few of them. */
+/** The number of further attempts, of which the best counts, for pauses of the machine that last longer. */
 const tries = 4;
-/** A page, or a short time that is looked through because that is cheaper: never the list. */
+/**
+ * The maximum number of rows that a page may examine: a page, or a short time range that is scanned because that is
+ * cheaper, but never the whole list.
+ */
 const rowsPerPageMax = rows / 20;
-/** Up to 250 customers are looked up by their ids: PostgreSQL reads them all while they are a tenth of the invoices. */
+/** Up to 250 customers are looked up by id; PostgreSQL scans the table while they are a tenth of the invoices. */
 const customersMax = rows / 10 + 1;
 const rowsMaxOf = (sql: string) =>
   sql.includes("FROM customers WHERE id IN") ? customersMax : rowsPerPageMax;
 
-/** A value for each filter that has no list of them; a new filter is to be given one. */
+/** A value for each filter without an enumeration; a new filter must get one. */
 const sampleValues: Readonly<Record<string, string>> = {
   limit: "20",
   currency: "USD",
@@ -47,7 +50,7 @@ const sampleValues: Readonly<Record<string, string>> = {
   metadataKey: "channel",
 };
 
-/** The indexes of what lists narrow by: without one of them, another would be looked through for a page. */
+/** The indexes for the filters of lists: without one of them, a page would scan another. */
 const indexes: Readonly<Record<string, string>> = {
   "invoices, first page": "invoices_organization",
   "invoices, 10,000 deep": "invoices_organization",
@@ -143,7 +146,7 @@ const indexes: Readonly<Record<string, string>> = {
   "top wallets": "payments_confirmed",
   "platform summary": "payments_confirmed",
 };
-/** Those that walk a table by its own key, or are few. */
+/** Lists that follow a table's primary key, or have few rows. */
 const withoutIndex = ["all payments", "all deliveries", "all audit entries", "organizations"];
 
 interface Listing {
@@ -162,7 +165,7 @@ eachStore("Among 20,000 invoices", (store) => {
   });
   after(() => library.app.stop());
 
-  it("every list and figure is read by an index, with each filter and deep in it", async function () {
+  it("every list and figure uses an index, with each filter and on late pages", async function () {
     this.timeout(120_000);
     const { app } = library;
     for (const listing of readings(library)) {
@@ -177,9 +180,9 @@ eachStore("Among 20,000 invoices", (store) => {
     }
   });
 
-  // PostgreSQL knows how many rows there are of each kind, and may find it cheaper to walk the primary key.
+  // With statistics PostgreSQL may find it cheaper to scan the primary key.
   const findsWithoutStatistics = store.dialect === "sqlite" ? it : null;
-  findsWithoutStatistics?.("what narrows a list is the index's to find", async () => {
+  findsWithoutStatistics?.("the index serves every filter of a list", async () => {
     const { app, questions } = library;
     const pages = questions.filter(({ targetMs }) => targetMs === pageTarget);
     const unnamed = pages.map(({ name }) => name).filter((name) => !(name in indexes));
@@ -195,7 +198,7 @@ eachStore("Among 20,000 invoices", (store) => {
     }
   });
 
-  // SQLite does not tell what it read: there the index is named below.
+  // SQLite does not report the rows that it read; for it, the indexes are named below.
   const countsRows = store.dialect === "postgres" ? it : null;
   countsRows?.(
     "a page costs what is on it, whatever it is narrowed by and however deep it lies",
@@ -229,7 +232,10 @@ eachStore("Among 20,000 invoices", (store) => {
   });
 });
 
-/** Every reading operation over all that an organization or the platform has: without its query, and with each part of it. */
+/**
+ * Returns every read operation on the data of the organization or the platform, without a query and with each part of
+ * it.
+ */
 function readings({ merchant, platform, questions }: Library): Listing[] {
   return allOperations
     .filter(({ method, query }) => method === "GET" && Object.keys(query).length > 0)
@@ -255,7 +261,7 @@ function queriesOf(operation: Operation): string[] {
   );
   const parts = names.map((name) => {
     const value = sampleOf(operation, name);
-    // Parameters that come together or not at all.
+    // Parameters that are valid only together.
     const beside =
       name === "metadataKey"
         ? "&metadataValue=web"

@@ -1,6 +1,6 @@
-// npm run prove:lists: how long lists and figures take among PROVE_ROWS invoices (a million), on both databases. It
-// fails where a target is missed. PROVE_KEEP names a folder where filled stores are kept for the next run (PostgreSQL's
-// is then the empty database at PROVE_POSTGRES); PROVE_ONLY is a pattern of the names to measure.
+// npm run prove:lists: measures lists and figures with PROVE_ROWS invoices (a million) on both databases, and fails if
+// a target is missed. PROVE_KEEP names a folder that keeps filled stores for the next run (for PostgreSQL,
+// PROVE_POSTGRES then names the empty database); PROVE_ONLY is a pattern of the names to measure.
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";

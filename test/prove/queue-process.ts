@@ -1,5 +1,5 @@
-// A process that works the queues off, as a server does, until somebody ends it. Its arguments: the store's place as
-// JSON, the file in which it notes what it did, how long its leases last in milliseconds, and its name.
+// A process that runs the queues like a server until it is ended. Its arguments: the store's place as JSON, the file
+// for its notes, the length of its leases in milliseconds, and its name.
 import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -29,8 +29,8 @@ const handlers: JobHandler[] = [
     },
   },
   {
-    // The first to have it takes until the file beside the notes is there; whoever has it then fails at once, so that
-    // the job stays to be looked at.
+    // The first process to run it waits until the file next to the notes exists; any later one fails at once, so that
+    // the job stays for inspection.
     name: "linger",
     async run({ id, attempts }) {
       note("began", id);

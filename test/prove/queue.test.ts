@@ -1,5 +1,5 @@
-// Processes that share a queue: nothing is done twice, and what a process that stood still brings late is refused.
-// Reduced here; `npm run prove:queue` runs it whole, with rates.
+// Processes that share a queue: nothing is done twice, and late outcomes of a process that paused are refused. Reduced
+// here; `npm run prove:queue` runs it in full, with rates.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ const processCount = 4;
 const program = new URL("queue-process.ts", import.meta.url);
 const patienceMs = 120_000;
 
-/** Adds jobs, a few hundred to a transaction. */
+/** Adds jobs, a few hundred per transaction. */
 async function addJobs(db: Database, count: number, name: string): Promise<void> {
   const ids = createIds(systemRandom);
   const now = Date.now();
@@ -73,7 +73,7 @@ describeOnPostgres("processes that share a queue", function () {
   eachStore("of jobs", (store: TestStore) => {
     if (store.dialect === "sqlite") return;
 
-    it(`do each of ${String(jobCount)} jobs once, and each time of a schedule once`, async () => {
+    it(`do each of ${String(jobCount)} jobs once, and enqueue each scheduled time once`, async () => {
       const place = await store.place("migrated");
       const db = await store.open(place);
       await addJobs(db, jobCount, "count");
@@ -92,7 +92,7 @@ describeOnPostgres("processes that share a queue", function () {
       const ticks = done.length - jobCount;
       expect(ticks).to.be.at.most(runs.length);
       const shares = names.map((name) => lines.filter((line) => line.startsWith(name)).length);
-      // A thousand are done by whoever comes first before another has looked.
+      // A thousand jobs may be done by the first process before another one has started.
       if (isWhole) {
         expect(shares.filter((share) => share > 0)).to.have.length(processCount);
         console.log(
@@ -101,7 +101,7 @@ describeOnPostgres("processes that share a queue", function () {
       }
     });
 
-    it("refuse what one brings that stood still past its lease", async () => {
+    it("refuse the outcomes of a process that paused beyond its lease", async () => {
       const place = await store.place("migrated");
       const db = await store.open(place);
       const notes = join(folder, "stopped");
@@ -129,7 +129,7 @@ describeOnPostgres("processes that share a queue", function () {
 
 if (isWhole) {
   eachStore("a queue of one process", (store) => {
-    it("does thousands of jobs a second", async function () {
+    it("do thousands of jobs per second", async function () {
       this.timeout(patienceMs);
       const db = await store.open();
       const ids = createIds(systemRandom);

@@ -1,5 +1,5 @@
-// The whole program in a process of its own, with merchants whose events go to receivers. Its argument: what
-// `startApp` is told, as JSON. Told by messages what to do; answers each when it is done.
+// The whole program in a separate process, with merchants whose events go to receivers. Its argument is the options of
+// `startApp` as JSON. Messages control it, and it answers each when it is done.
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import type { EventType } from "../../src/platform/events/catalogue.ts";
 import { createOutbox } from "../../src/platform/events/index.ts";
@@ -10,7 +10,7 @@ import { approvedMerchant, startApp, type AppOptions } from "../support/app.ts";
 import { addOrganization } from "../support/merchants.ts";
 import { testContext } from "../support/stores.ts";
 
-/** What it is told, and in `Done` what it answers. */
+/** The messages to the server; `Done` is its answers. */
 export type Order =
   | { readonly do: "shops"; readonly ports: readonly number[] }
   | { readonly do: "merchant" }
@@ -33,11 +33,11 @@ export interface Done {
   readonly organizationIds: readonly string[];
   readonly key: string;
   readonly count: number;
-  /** What the process has used of processors so far. */
+  /** The processor time of the process so far, in milliseconds. */
   readonly cpuMs: number;
 }
 
-/** Events that one transaction writes. */
+/** Events per transaction. */
 const batchMax = 500;
 
 const ids = createIds(systemRandom);

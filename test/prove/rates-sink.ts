@@ -1,21 +1,21 @@
-// Receivers in a process of their own, so that what they cost is not the sender's: some answer at once and note how old
-// each event was, one takes requests and never answers. Told by messages what to do.
+// Receivers in a separate process, so that their cost is not the sender's: some answer at once and record the age of
+// each event; one accepts requests and never answers. Messages control them.
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What the receivers that answer have seen since they were last asked. */
+/** The observations of the answering receivers since the last report. */
 export interface Seen {
   readonly count: number;
-  /** How old each event was when it had arrived, in milliseconds, ascending. */
+  /** The age of each event on arrival, in milliseconds, ascending. */
   readonly ages: readonly number[];
-  /** When the last request came, by the machine's clock. */
+  /** The time of the last request, by the machine's clock. */
   readonly lastAt: number;
 }
 
 let ages: number[] = [];
 let lastAt = 0;
 
-/** Of a hundred merchants each has its own host: so many ports. */
+/** The number of ports: each of a hundred merchants has its own host. */
 const hosts = 100;
 
 const answer: RequestListener = (request, response) => {

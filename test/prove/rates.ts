@@ -1,5 +1,6 @@
-// npm run prove:rates: how many deliveries a second leave a server, how soon an event reaches its receiver, and what a
-// receiver that never answers takes from another, on both databases. Server, receivers and load have a process each.
+// npm run prove:rates: measures the deliveries per second of a server, the delay from an event to its receiver, and the
+// effect of a receiver that never answers on another, on both databases. Server, receivers and load run in separate
+// processes.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,19 +16,19 @@ import type { Seen } from "./rates-sink.ts";
 
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
 const parts = (process.env["PROVE_PARTS"] ?? "sustained,first,hole").split(",");
-/** Given to the servers' Node, such as `--cpu-prof`. */
+/** Node options for the servers, such as `--cpu-prof`. */
 const nodeArgs = (process.env["PROVE_NODE_ARGS"] ?? "").split(" ").filter((word) => word !== "");
 
 const perShop = Number(process.env["PROVE_PER_SHOP"] ?? "100");
 const perSecond = 100;
 const seconds = Number(process.env["PROVE_SECONDS"] ?? "5");
-/** Of a second each, on each of three servers. */
+/** The number of turns of one second on each of three servers. */
 const turns = Number(process.env["PROVE_TURNS"] ?? "30");
 const pendingAtHole = 10_000;
 
 const targets = { sustained: 1_000, firstMs: 250, holeShare: 0.1 };
 
-/** A process that answers each message with one. */
+/** A process that answers each message with one message. */
 interface Helper<Message, Answer> {
   readonly ready: Answer;
   ask(message: Message): Promise<Answer>;
@@ -78,7 +79,10 @@ function say(what: string, isMet: boolean): void {
   if (!isMet) process.exitCode = 1;
 }
 
-/** Events of many merchants at once, each for one endpoint: from the first that is written to the last that arrives. */
+/**
+ * Measures the time from the first written event to the last delivery, for events of many merchants with one endpoint
+ * each.
+ */
 async function sustained(name: string, options: AppOptions, perEndpoint: number): Promise<void> {
   const receivers = await startReceivers();
   const server = await startServer({ ...options, settings: settings(perEndpoint) });
@@ -125,7 +129,7 @@ async function openShop(options: AppOptions, port: number): Promise<Shop> {
   return { server, path: `/v1/organizations/${organizationId}`, key, organizationId };
 }
 
-/** Changes through the API, so many a second; gives how old their events were when they arrived. */
+/** Makes changes through the API at a given rate; returns the ages of their events on arrival. */
 async function ages(
   shop: Shop,
   receivers: Receivers,
@@ -178,8 +182,8 @@ async function first(name: string, options: AppOptions): Promise<void> {
 }
 
 /**
- * Three servers alike, one of them with a receiver that never answers, by turns: what else the machine does hits all
- * three, and how far the two differ that should not is what of the third's difference says nothing.
+ * Runs three equal servers in turns, one of them with a receiver that never answers. Other load on the machine affects
+ * all three, and the difference between the two normal ones shows how much of the third's difference is noise.
  */
 async function hole(name: string, fresh: () => Promise<AppOptions>): Promise<void> {
   const receivers = await startReceivers();
@@ -198,7 +202,7 @@ async function hole(name: string, fresh: () => Promise<AppOptions>): Promise<voi
   const seen: number[][] = shops.map(() => []);
   for (const shop of shops) await ages(shop, receivers);
   for (let turn = 0; turn < turns * shops.length; turn += 1) {
-    // Each follows each of the others as often.
+    // Each server follows each of the others equally often.
     const place = (turn + Math.floor(turn / shops.length)) % shops.length;
     const shop = shops[place];
     if (shop !== undefined) seen[place]?.push(...(await ages(shop, receivers, 1)));

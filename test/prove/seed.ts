@@ -8,11 +8,11 @@ import { testContext } from "../support/stores.ts";
 export interface Seed {
   readonly organizationId: string;
   readonly walletId: string;
-  /** Of the two endpoints, one is sent nine of ten events and takes them, the other has not taken one. */
+  /** Two endpoints: one gets nine of ten events and accepts them, the other has accepted none. */
   readonly endpointIds: readonly [string, string];
   readonly invoices: number;
   readonly customers: number;
-  /** The invoices lie evenly between these. */
+  /** The invoices are spread evenly from here to `to`. */
   readonly from: Instant;
   readonly to: Instant;
 }
@@ -20,7 +20,7 @@ export interface Seed {
 const batchRows = 25_000;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Crockford's base 32 of a whole number in SQL, as the program's ids are written. */
+/** Returns SQL that encodes a whole number in Crockford's base 32, like the program's ids. */
 function base32(value: string, digits: number): string {
   return Array.from({ length: digits }, (_, index) => {
     const shift = String(5 * (digits - 1 - index));
@@ -37,38 +37,41 @@ function padded(dialect: Dialect, value: string): string {
     : `LPAD(CAST(${value} AS TEXT), 78, '0')`;
 }
 
-/** An amount of USD as the figures count it. */
+/** Returns SQL for an amount of USD in the form of the figures. */
 const asFigure = (amount: string) => `SUBSTR(${amount} || '${"0".repeat(36)}', 35, 78)`;
 
-/** Of every hundred invoices: 55 paid, 30 expired, 6 canceled, 5 open, 1 partly paid and 3 drafts, well mixed. */
+/**
+ * The status of an invoice by number. Of every hundred: 55 paid, 30 expired, 6 canceled, 5 open, 1 partly paid and 3
+ * drafts, well mixed.
+ */
 const statusOf = (number: string) => `CASE
   WHEN (${number} * 37) % 100 < 55 THEN 'paid' WHEN (${number} * 37) % 100 < 85 THEN 'expired'
   WHEN (${number} * 37) % 100 < 91 THEN 'canceled' WHEN (${number} * 37) % 100 < 96 THEN 'open'
   WHEN (${number} * 37) % 100 < 97 THEN 'partially_paid' ELSE 'draft' END`;
 
-/** One value of nearly all invoices, another of one in a thousand. */
+/** Returns SQL for a common value that one in a thousand rows replaces by a rare one. */
 const mostly = (number: string, common: string, rare: string, at: number) =>
   `CASE WHEN ${number} % 1000 = ${String(at)} THEN ${rare} ELSE ${common} END`;
 
-/** A fifth of the invoices are this customer's, and none of the drafts. */
+/** The customer of a fifth of the invoices, but of no drafts. */
 export const frequentCustomer = `cus_${"0".repeat(25)}1`;
 
-/** The sender of every payment, as an address is stored. */
+/** The sender of every payment, in the form of a stored address. */
 export const frequentSender = "2".repeat(40);
 
-/** The same ids that `seed` gives customers. */
+/** The customer ids that `seed` uses. */
 const customerId = (number: string) => idOf("cus", "0", number);
 
-/** The moment that an invoice of a number was created at, in SQL. */
+/** Returns SQL for the creation time of an invoice by number. */
 const createdAt = (given: Seed) =>
   `(CAST(${String(given.from)} AS BIGINT) + n.i * ${String(stepOf(given))})`;
 
-/** Fills a migrated store by SQL alone: customers, invoices, and a confirmed payment for each that was paid. */
+/** Fills a migrated store with SQL only: customers, invoices, and a confirmed payment for each paid invoice. */
 export async function seed(db: Database, given: Seed): Promise<void> {
   for (const step of seedSteps) await step(db, given);
 }
 
-/** The parts of a seed, in order, for a store that is filled by several processes after each other. */
+/** The steps of a seed in order, for a store that several processes fill one after another. */
 export const seedSteps: readonly ((db: Database, given: Seed) => Promise<void>)[] = [
   invoice,
   describeAll,
@@ -111,8 +114,8 @@ async function invoice(db: Database, given: Seed): Promise<void> {
 }
 
 /**
- * The words and metadata that lists find invoices by. Every description starts with "order"; one of a thousand is a
- * gift; the channel is the web for half of the invoices, and one in ten thousand came by fax.
+ * Adds the search terms and metadata of invoices. Every description begins with "order"; one in a thousand is a gift;
+ * the channel is "web" for half of the invoices and "fax" for one in ten thousand.
  */
 async function describeAll(db: Database, given: Seed): Promise<void> {
   const created = createdAt(given);
@@ -142,14 +145,14 @@ async function describeAll(db: Database, given: Seed): Promise<void> {
   );
 }
 
-/** Who did what, as `note` says it. */
+/** The actors in the audit entries of `note`. */
 export const auditActors = { issuing: idOf26("key", "1"), canceling: idOf26("usr", "2") } as const;
 
 function idOf26(prefix: string, digit: string): string {
   return `${prefix}_${digit.repeat(26)}`;
 }
 
-/** An audit entry for each invoice: six of a hundred are cancellations, all by one user, who did nothing else. */
+/** Adds an audit entry per invoice: six of a hundred are cancellations, all by one user, who did nothing else. */
 async function note(db: Database, given: Seed): Promise<void> {
   const created = createdAt(given);
   const kind = (issued: string, paid: string, canceled: string, rare: string) =>
@@ -168,7 +171,7 @@ async function note(db: Database, given: Seed): Promise<void> {
   );
 }
 
-/** A delivery for each invoice. */
+/** Adds a delivery per invoice. */
 async function deliver(db: Database, given: Seed): Promise<void> {
   const created = createdAt(given);
   const [taking, dead] = given.endpointIds;
@@ -211,18 +214,21 @@ async function fill(
   }
 }
 
-/** What is seeded refers to what is there: PostgreSQL looks each up, which is most of the time that a row takes. */
+/**
+ * Runs work without foreign-key checks: the references are known to exist, and PostgreSQL would spend most of the time
+ * on looking them up.
+ */
 async function withoutForeignKeys(tx: Tx): Promise<void> {
   if (tx.dialect === "postgres") await tx.run("SET LOCAL session_replication_role = replica");
 }
 
-/** A transfer, a payment and the figures of every invoice, by ranges of ids. */
+/** Adds a transfer, a payment and the figures of every invoice, by ranges of ids. */
 async function pay(db: Database, given: Seed): Promise<void> {
   const span = stepOf(given) * batchRows;
   const isPaid = `status IN ('paid', 'partially_paid') AND id >= $1 AND id < $2`;
   const whole = (amount: string) =>
     `(CASE WHEN status = 'paid' THEN ${amount} ELSE ${padded(db.dialect, "50")} END)`;
-  // One of its own for each: no two were made in one millisecond.
+  // Unique, because no two invoices were created in the same millisecond.
   const hash = `SUBSTR(${padded(db.dialect, "created_at")}, 15)`;
   const of = (prefix: string) => `'${prefix}_' || SUBSTR(id, 5)`;
   for (let start = given.from; start < given.to + span; start += span) {
@@ -271,7 +277,7 @@ async function pay(db: Database, given: Seed): Promise<void> {
   }
 }
 
-/** Adds up what was seeded, as the background does; gives how many changes a second. */
+/** Adds the seeded changes to the figures as the background does; returns the number of changes per second. */
 export async function addUpSeeded(db: Database): Promise<number> {
   const [waiting] = await db.all<{ items: number }>(
     "SELECT CAST(COUNT(*) AS INTEGER) AS items FROM figure_changes",
@@ -282,7 +288,10 @@ export async function addUpSeeded(db: Database): Promise<number> {
   return (waiting?.items ?? 0) / seconds;
 }
 
-/** What PostgreSQL does by itself after a while. SQLite plans without knowing its tables, here as in use. */
+/**
+ * Runs the maintenance that PostgreSQL does automatically after a while. SQLite plans without statistics, here as in
+ * production.
+ */
 export async function settleDown(place: StoreOptions): Promise<void> {
   if (!("url" in place)) return;
   const client = new pg.Client({ connectionString: place.url });

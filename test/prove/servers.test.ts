@@ -1,5 +1,5 @@
-// Four servers on one PostgreSQL database, each taking any work: nothing is sent or done twice, and what one brings late
-// that stood still past its lease is refused. Reduced here; `npm run prove:servers` runs it whole.
+// Four servers on one PostgreSQL database, each of which may take any work: nothing is sent or done twice, and late
+// outcomes of a server that paused beyond its lease are refused. Reduced here; `npm run prove:servers` runs it in full.
 import { expect } from "chai";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
@@ -24,14 +24,14 @@ const patienceMs = isWhole ? 600_000 : 120_000;
 const token = "a-token-of-the-tests-for-metrics";
 
 eachStore("several servers", (store) => {
-  // A store in a file has one server.
+  // A SQLite store has only one server.
   if (store.dialect === "sqlite") return;
 
   const ids = createIds(systemRandom);
   const outbox = createOutbox({ ids, nudge: () => undefined });
   const receivers: Receiver[] = [];
   let installation: Installation;
-  /** The program without its background work, to look at the store and to put work into it. */
+  /** The program without background work, to inspect the store and to add work. */
   let desk: TestApp;
   let db: Database;
   let shop: Id<"organization">;
@@ -96,7 +96,7 @@ eachStore("several servers", (store) => {
     return db.write(testContext, (tx) => tx.insertMany(jobs, rows));
   }
 
-  /** What a server counted of itself under a name and labels. */
+  /** Returns a server's own counter by name and labels. */
   async function counted({ url }: RunningServer, name: string): Promise<number> {
     const answer = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
     const line = (await answer.text()).split("\n").find((each) => each.startsWith(`${name} `));
@@ -148,7 +148,7 @@ eachStore("several servers", (store) => {
 
     const sent = await all('till_webhook_attempt_duration_seconds_count{outcome="succeeded"}');
     expect(sum(sent)).to.equal(total);
-    // A time of the schedule may come while it is counted.
+    // A scheduled time may pass while the jobs are counted.
     const { done, times } = await until(
       "the schedule's jobs",
       async () => ({
@@ -158,7 +158,7 @@ eachStore("several servers", (store) => {
       ({ done, times }) => sum(done) === jobCount + times.length,
       patienceMs,
     );
-    // A thousand are done by whoever comes first before another has looked.
+    // A thousand jobs may be done by the first server before another one has started.
     if (isWhole) {
       expect(sent.filter((share) => share > 0)).to.have.length(serverCount);
       console.log(
@@ -167,9 +167,9 @@ eachStore("several servers", (store) => {
     }
   });
 
-  // The lease of a delivery lasts a minute.
+  // The lease of a delivery lasts one minute.
   if (!isWhole) return;
-  it("refuse the outcomes that one brings which stood still past its lease", async function () {
+  it("refuse the outcomes of a server that paused beyond its lease", async function () {
     this.timeout(patienceMs);
     const held: (() => void)[] = [];
     const receiver = await startReceiver((_request, response) => {

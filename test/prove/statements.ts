@@ -7,7 +7,7 @@ export interface SeenStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** Notes every statement that is read past this store while `work` runs. */
+/** Records every statement that is read from this store while `work` runs. */
 export async function statementsOf(
   db: Database,
   work: () => Promise<unknown>,
@@ -35,12 +35,15 @@ export async function statementsOf(
   return seen;
 }
 
-/** Read whole because all of it is wanted, and there is little: versions, times of the schedule, networks, leases, and the changes that no figure of the platform has yet. */
+/**
+ * Small tables that are read completely on purpose: versions, schedule times, networks, leases, and the changes that
+ * are not in the platform's figures yet.
+ */
 const readWhole = ["schema_versions", "cron_runs", "network_states", "leases", "figure_changes"];
 
 /**
- * The steps of a statement's plan that read a whole table, whatever part of it is asked for. PostgreSQL reads small
- * tables whole though they have an index, so there that is made dear.
+ * Returns the steps of a statement's plan that scan a whole table. PostgreSQL scans small tables despite an index, so
+ * scans are made expensive there.
  */
 export async function badSteps(db: Database, statement: SeenStatement): Promise<string[]> {
   const steps = await planOf(db, statement);
@@ -53,7 +56,7 @@ export async function badSteps(db: Database, statement: SeenStatement): Promise<
     .filter((step) => !readWhole.some((table) => step.includes(table)));
 }
 
-/** The steps of a statement's plan, as the database words them. */
+/** Returns the steps of a statement's plan in the database's words. */
 export async function planOf(db: Database, { sql, values }: SeenStatement): Promise<string[]> {
   if (db.dialect === "sqlite") {
     const plan = await db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values);
@@ -66,7 +69,10 @@ export async function planOf(db: Database, { sql, values }: SeenStatement): Prom
   return plan.map((row) => row["QUERY PLAN"].trim());
 }
 
-/** The tables of the store by the names that a statement gives them; others are results of its own parts. */
+/**
+ * True if a name in a statement is a table of the store or its alias, and not a result of another part of the
+ * statement.
+ */
 function isTable(sql: string, name: string): boolean {
   return declaredTables().some(
     (table) => table.name === name || new RegExp(`\\b${table.name} (AS )?${name}\\b`).test(sql),
@@ -81,7 +87,10 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** How many rows PostgreSQL looks at to answer, by its own count: those it gives up again are among them. */
+/**
+ * Returns the number of rows that PostgreSQL examines for an answer, by its own count, including those that it
+ * discards.
+ */
 export async function rowsLookedAt(db: Database, { sql, values }: SeenStatement): Promise<number> {
   const [answer] = await db.write(testContext, async (tx) => {
     await tx.run("SET LOCAL enable_seqscan = off");
@@ -97,7 +106,7 @@ export async function rowsLookedAt(db: Database, { sql, values }: SeenStatement)
   return answer === undefined ? 0 : rows(answer["QUERY PLAN"][0].Plan);
 }
 
-/** The counts are means of the loops. */
+/** The counts are averages per loop. */
 const removed = (node: Omit<PlanNode, "Plans">): number =>
   ((node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) *
   node["Actual Loops"];

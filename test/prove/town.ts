@@ -14,12 +14,12 @@ import { testContext } from "../support/stores.ts";
 
 const blockMs = 12 * second;
 const batchRows = 5_000;
-/** So many addresses that the watcher reads every transfer of the tokens and picks by itself. */
+/** A number of addresses at which the watcher reads all transfers of the tokens and filters them itself. */
 const addressesMax = 2_000;
 
 const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(6, "0")}`);
 
-/** A network with very many live invoices, and blocks of which some transfers pay some of them. */
+/** Opens a network with very many live invoices and blocks in which some transfers pay invoices. */
 export async function openTown(db: Database, live: number) {
   const shop = await openShop(db, "ethereum");
   const chain = scriptChain({
@@ -30,7 +30,7 @@ export async function openTown(db: Database, live: number) {
   });
   chain.mine([], 199);
   let chainMs = 0;
-  // Receipts are read many at a time: those of the block are at hand, so that none is looked for while it is timed.
+  // The receipts of the block, precomputed so that building them is not measured.
   const receipts = new Map<string, Receipt>();
   const receiptOf = (hash: string) => Promise.resolve(receipts.get(hash) ?? null);
   const client = timed(chain.client, receiptOf, (elapsed) => (chainMs += elapsed));
@@ -49,7 +49,7 @@ export async function openTown(db: Database, live: number) {
   let next = 0;
   let blocks = 0;
 
-  /** Looks until nothing is waiting, and gives how long it took without the chain's own time. */
+  /** Scans until nothing is waiting; returns the time without the chain's own, in milliseconds. */
   async function look(): Promise<number> {
     const before = chainMs;
     const startedAt = performance.now();
@@ -77,7 +77,10 @@ export async function openTown(db: Database, live: number) {
   }
 
   return {
-    /** A block of so many transfers, some of which pay an invoice each; gives how long it took, in milliseconds. */
+    /**
+     * Mines a block of transfers, some of which pay an invoice each; returns the time of processing it, in
+     * milliseconds.
+     */
     async mine(given: { readonly transfers: number; readonly paying: number }): Promise<number> {
       blocks += 1;
       const step = Math.max(1, Math.floor(given.transfers / given.paying));
@@ -87,7 +90,7 @@ export async function openTown(db: Database, live: number) {
         if (!isOurs) {
           return { transaction, contract, to: addressOf(`other ${String(place)}`), amount: 7n };
         }
-        // Spread over all of them, so that no page of the store is warm by chance.
+        // Spread over all invoices, so that no page of the store is in the cache by chance.
         const payee = asked[(next * 7_919) % asked.length];
         if (payee === undefined) throw new Error("nobody is left to pay");
         next += 1;
@@ -98,7 +101,7 @@ export async function openTown(db: Database, live: number) {
       shop.advance(blockMs);
       return look();
     },
-    /** What confirms the last block; gives how long that took. */
+    /** Mines the blocks that confirm the last one; returns the time of processing them, in milliseconds. */
     async confirm(): Promise<number> {
       chain.mine([], 12);
       shop.advance(12 * blockMs);
@@ -120,7 +123,7 @@ async function templates(
   return [invoice, hold];
 }
 
-/** Copies of one issued invoice, each with an amount of its own on one of many addresses. */
+/** Inserts copies of one issued invoice, each with its own amount at one of many addresses. */
 async function populate(
   db: Database,
   ids: { next(kind: "invoice" | "hold", at: number): string },
@@ -171,7 +174,7 @@ async function populate(
   return asked;
 }
 
-/** The same client, with the time that its answers take told. */
+/** Wraps a client so that the time of its responses is reported. */
 function timed(
   client: ChainClient,
   receiptOf: ChainClient["receipt"],

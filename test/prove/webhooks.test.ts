@@ -1,5 +1,5 @@
-// Servers that are killed while they deliver, rates, and a receiver that never answers. Reduced here;
-// `npm run prove:webhooks` runs it whole, on both databases, and prints what it measured.
+// Servers that are killed while they deliver, delivery rates, and a receiver that never answers. Reduced here; `npm run
+// prove:webhooks` runs it in full on both databases and prints its measurements.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -16,10 +16,10 @@ const eventCount = isWhole ? 500 : 40;
 const kills = isWhole ? 20 : 2;
 const seconds = isWhole ? 10 : 1;
 const rounds = isWhole ? 3 : 1;
-/** Rounds more where a machine that stood still spoilt one. */
+/** The number of extra rounds if a pause of the machine distorted some. */
 const spoiltMax = 3;
 const perSecond = 100;
-/** How long the receivers of the kills take to answer. */
+/** The response time of the receivers in the kill test, in milliseconds. */
 const receiverMs = 25;
 /** On PostgreSQL each killed server leaves leases that last a minute. */
 const patienceMs = isWhole ? 1_200_000 : 120_000;
@@ -32,7 +32,7 @@ interface Told {
 }
 
 eachStore("webhooks of a running program", (store) => {
-  // Its leases last a minute longer than a process there: see the whole proof.
+  // On PostgreSQL the leases of a killed process last another minute: see the full proof.
   if (!isWhole && store.dialect === "postgres") return;
 
   const opened: { close(): unknown }[] = [];
@@ -83,7 +83,7 @@ eachStore("webhooks of a running program", (store) => {
     expect(answer.status, answer.text).to.equal(200);
   }
 
-  /** Makes a customer, again and again until the server has answered. */
+  /** Creates a customer, retrying until the server has answered. */
   async function customer(name: string): Promise<string> {
     const ask = () =>
       send(server.url, "POST", `${base}/customers`, {
@@ -95,9 +95,9 @@ eachStore("webhooks of a running program", (store) => {
     return answer?.body["id"] as string;
   }
 
-  it("reach each endpoint, however often the server is killed", async function () {
+  it("reach each endpoint although the server is killed repeatedly", async function () {
     this.timeout(patienceMs);
-    /** Deliveries that were sent and not yet answered. */
+    /** Deliveries that were sent and not answered yet. */
     const unanswered = new Set<string>();
     const cutOff: string[] = [];
     const slow: Respond = ({ headers }, response) => {
@@ -114,7 +114,7 @@ eachStore("webhooks of a running program", (store) => {
       secrets.push((await endpoint(port, ["customer.created"])).secret);
     const made: string[] = [];
     let killed = 0;
-    // However quick the machine is, something is made until the last kill.
+    // Keeps creating work until the last kill, however fast the machine is.
     const making = (async () => {
       while (killed < kills || made.length < eventCount) {
         made.push(await customer(`customer ${String(made.length)}`));
@@ -122,7 +122,7 @@ eachStore("webhooks of a running program", (store) => {
     })();
     while (killed < kills) {
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
-      // At random, but not where nothing is under way: that would prove little.
+      // At random times, but only while a delivery is in progress: otherwise the kill would prove little.
       await until("a request", () => unanswered.size > 0, Boolean, patienceMs);
       const gone = server.kill();
       cutOff.push(...unanswered);
@@ -158,7 +158,7 @@ eachStore("webhooks of a running program", (store) => {
       const old = { ...headers, "webhook-timestamp": "1700000000" };
       expect(() => webhook.verify(text, old)).to.throw();
     }
-    // What was under way at a kill comes again: on PostgreSQL once the lease of who was killed has ended.
+    // Deliveries that a kill interrupted are sent again: on PostgreSQL after the lease of the killed process has ended.
     expect(cutOff.length).to.be.above(0);
     const cameOnce = (): string[] => {
       const ids = receivers.flatMap(({ requests }) =>
@@ -166,7 +166,7 @@ eachStore("webhooks of a running program", (store) => {
       );
       return cutOff.filter((id) => ids.indexOf(id) === ids.lastIndexOf(id));
     };
-    await until("what was cut off", cameOnce, (left) => left.length === 0, patienceMs);
+    await until("the interrupted deliveries", cameOnce, (left) => left.length === 0, patienceMs);
     if (isWhole) {
       const sent = receivers.map(({ requests }) => requests.length).join(" and ");
       console.log(
@@ -175,7 +175,7 @@ eachStore("webhooks of a running program", (store) => {
     }
   });
 
-  it("are quick, and a receiver that never answers slows nobody", async function () {
+  it("are fast, and a receiver that never answers does not slow the others", async function () {
     this.timeout(patienceMs);
     const delays: number[] = [];
     const quick = createServer((request, response) => {
@@ -221,12 +221,12 @@ eachStore("webhooks of a running program", (store) => {
     await p99("warm");
     const alone: number[] = [];
     const beside: number[] = [];
-    // What a machine that others use lets it say; the whole proof prints the figures.
+    // A tolerant limit for shared machines; the full proof prints the figures.
     const isSlow = () => Math.min(...beside) >= Math.max(4 * Math.min(...alone), 2_000);
     const hole = await receiver(() => undefined);
     const { id: holeId } = await endpoint(hole.port, ["customer.created"]);
     await turn(holeId, "disabled");
-    // By turns, since a machine that others use is never twice the same.
+    // In turns, because a shared machine varies.
     for (let round = 0; round < rounds || (isSlow() && round < rounds + spoiltMax); round += 1) {
       alone.push(await p99(`alone ${String(round)}`));
       await turn(holeId, "enabled");

@@ -1,5 +1,5 @@
-// kill -9 of `till serve` where it hurts most: a payment that was made and not yet seen, and one that was seen and not
-// yet told of. After a restart the invoice is paid once, and the webhook arrives.
+// Kills `till serve` with SIGKILL at the worst times: after a payment was made and before it is detected, and after its
+// detection and before the webhook. After a restart the invoice is paid once, and the webhook arrives.
 import { expect } from "chai";
 import { xpubs } from "../support/merchants.ts";
 import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
@@ -95,8 +95,8 @@ eachStore("a server that is killed", function (store) {
   }
 
   /**
-   * On PostgreSQL another process may live, so that what a dead one held is free when its leases end. How long that takes
-   * is two-servers.test.ts's subject; a SQLite store's next server ends them itself.
+   * On PostgreSQL the leases of a dead process must expire, because another process may be alive. two-servers.test.ts
+   * tests how long that takes; the next server on a SQLite store ends them itself.
    */
   async function endLeases(): Promise<void> {
     if (store.dialect === "sqlite") return;
@@ -112,7 +112,7 @@ eachStore("a server that is killed", function (store) {
     return answer.body["data"] as unknown[];
   }
 
-  it("between a payment and its detection finds it after the restart, once", async function () {
+  it("between a payment and its detection leads to one payment after the restart", async function () {
     this.timeout(120_000);
     const invoice = await issue();
     await command("sandbox", "pay", String(invoice["id"]));
@@ -126,7 +126,7 @@ eachStore("a server that is killed", function (store) {
     expect(events.map(({ data }) => (data as { id: string }).id)).to.include(invoice["id"]);
   });
 
-  it("between detection and webhook tells of it after the restart", async function () {
+  it("between detection and webhook leads to the webhook after the restart", async function () {
     this.timeout(120_000);
     const invoice = await issue();
     receiver.answer(500);

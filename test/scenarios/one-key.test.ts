@@ -1,5 +1,5 @@
-// Requests that carry an Idempotency-Key, at servers in processes of their own: many at once are one, whichever server
-// they reach, and one whose server died before it could answer is not done again.
+// Requests with an Idempotency-Key to servers in separate processes: concurrent ones are executed once, whichever
+// server they reach, and one whose server died before it could answer is not executed again.
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
@@ -11,11 +11,11 @@ import { eachStore } from "../support/stores.ts";
 const parallel = 50;
 const perRound = 40;
 const patienceMs = 240_000;
-/** A server is let go on for so long at most before it is looked where it stands. */
+/** The maximum time that a server runs before its state is checked, in milliseconds. */
 const stepMsMax = 8;
-/** After so long what a server had sent before it stood still has arrived. */
+/** The time after which everything that a server sent before it was stopped has arrived, in milliseconds. */
 const arrivalMs = 30;
-/** As much as a customer may have, so that answers take a while to write. */
+/** As much metadata as a customer may have, so that responses take a while to write. */
 const metadata = Object.fromEntries(
   Array.from({ length: 50 }, (_, place) => [`name ${String(place)}`, "x".repeat(500)]),
 );
@@ -46,7 +46,7 @@ eachStore("an Idempotency-Key", function (store) {
     expect(created.status, created.stderr).to.equal(0);
     key = (JSON.parse(created.stdout) as { secret: string }).secret;
     path = `/v1/organizations/${organization.id}/customers`;
-    // One process alone may have a SQLite file.
+    // Only one process may open a SQLite file.
     servers = await Promise.all(
       Array.from({ length: store.dialect === "postgres" ? 2 : 1 }, () => till.serve()),
     );
@@ -71,7 +71,7 @@ eachStore("an Idempotency-Key", function (store) {
     return found.map(({ name }) => name);
   }
 
-  /** Stops the server where it stands between an effect and its answer; false where it has answered all before. */
+  /** Stops the server between an effect and its response; false if it has already answered everything. */
   async function stopBetween(
     { child }: RunningServer,
     names: readonly string[],
@@ -128,7 +128,7 @@ eachStore("an Idempotency-Key", function (store) {
         return answer;
       });
       if (!(await stopBetween(server, names, answered))) continue;
-      // Whatever was not answered by now never will be.
+      // Requests that are unanswered now will never be answered.
       await server.kill();
       const before = await Promise.all(first);
       servers[0] = await till.serve();

@@ -1,4 +1,4 @@
-// The same way on the chain of Till's own, driven by the buttons that its page has.
+// The way of a payment on the sandbox, driven by the buttons of its page.
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
@@ -41,12 +41,12 @@ anyStore("an invoice on the sandbox", function (store) {
     expect(answer.headers.get("Location")).to.match(/\/pay\/chk_/);
   }
 
-  /** Blocks come on command only here, so that nothing happens between two buttons. */
+  /** Blocks are mined only on command here, so that nothing happens between two buttons. */
   async function mine(invoice: Record<string, unknown>, blocks: number): Promise<void> {
     for (let block = 0; block < blocks; block += 1) await press(invoice, "mine");
   }
 
-  it("is paid by the button, confirmed by blocks and told of", async () => {
+  it("is paid by the button, confirmed by blocks and reported by a webhook", async () => {
     const invoice = await issueInvoice(app, shop, "sandbox");
     expect((await checkout(app, invoice)).invoice["status"]).to.equal("open");
     await press(invoice, "pay");
@@ -82,7 +82,7 @@ anyStore("an invoice on the sandbox", function (store) {
     expect(body).to.include({ exception: "overpaid", paidTokenAmount: "26.00" });
   });
 
-  it("loses its payment in a reorganisation", async () => {
+  it("loses its payment in a reorganization", async () => {
     const invoice = await issueInvoice(app, shop, "sandbox");
     await press(invoice, "pay");
     await mine(invoice, 1);
@@ -92,7 +92,7 @@ anyStore("an invoice on the sandbox", function (store) {
     expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("reverted");
   });
 
-  it("expires, and still takes the money that comes late", async () => {
+  it("expires, and still accepts a late payment", async () => {
     const invoice = await issueInvoice(app, shop, "sandbox");
     await press(invoice, "expire");
     await mine(invoice, 1);
@@ -103,7 +103,7 @@ anyStore("an invoice on the sandbox", function (store) {
     expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("late");
   });
 
-  it("refuses a button that there is not", async () => {
+  it("refuses an unknown button", async () => {
     const invoice = await issueInvoice(app, shop, "sandbox");
     const answer = await app.request("POST", `/pay/${String(invoice["checkoutId"])}/sandbox`, {
       raw: "action=steal",

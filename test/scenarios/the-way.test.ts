@@ -1,4 +1,4 @@
-// An invoice is issued through REST, paid on a chain, found, confirmed and told of by a signed webhook. TRON and
+// An invoice is issued through REST, paid on a chain, detected, confirmed and reported by a signed webhook. TRON and
 // Ethereum are real EVM nodes (anvil) with USDT at its real addresses; TRON's is behind a front that answers like
 // java-tron. Run it alone with: npx mocha test/scenarios/the-way.test.ts
 import { expect } from "chai";
@@ -106,7 +106,7 @@ eachStore("an invoice paid on a real chain", (store) => {
         const events = await webhooksOf(receiver, shop.webhookSecret, "invoice.paid");
         expect(events).to.have.length(1);
         expect(events[0]?.["data"]).to.include({ id: invoice["id"], status: "paid" });
-        // Requests are under way side by side: an earlier one may arrive later.
+        // Requests are concurrent, so an earlier one may arrive later.
         const sequences = () =>
           receiver.received
             .map(({ body: text }) => (JSON.parse(text) as { sequence: number }).sequence)
@@ -116,7 +116,7 @@ eachStore("an invoice paid on a real chain", (store) => {
         );
       });
 
-      it("survives a reorganisation that takes the payment away and brings it back", async () => {
+      it("survives a reorganization that removes the payment and restores it", async () => {
         const invoice = await issueInvoice(app, shop, network, { amount: "30" });
         await lab.mine(2);
         await lab.pay({ to: receivingAddress, amount: 30_000_000n });
@@ -134,7 +134,7 @@ eachStore("an invoice paid on a real chain", (store) => {
   }
 });
 
-/** The height that the watcher has read up to, as soon as it is the chain's. */
+/** Returns the height up to which the watcher has read, once it equals the chain's. */
 async function scanned(app: TestApp, lab: ChainLab, network: string): Promise<number> {
   const tip = await lab.height();
   const height = async () => {

@@ -1,5 +1,5 @@
-// Two `till serve` on one PostgreSQL database watch the same network, each through a provider of its own, so that it
-// shows which of them reads. Every transfer is credited once; when the reader is killed with -9, the other takes over.
+// Two `till serve` on one PostgreSQL database watch the same network, each through its own provider, which shows which
+// of them reads. Every transfer is credited once; when the reading server is killed, the other takes over.
 import { expect } from "chai";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/address.ts";
@@ -45,7 +45,7 @@ describeOnPostgres("two servers on one database", function () {
     servers.push(await till.serve({ TILL_ETHEREUM_RPC_URLS: node.url }));
   }
 
-  /** Of the server that answers, whichever it is. */
+  /** Sends a request to whichever server answers. */
   function request(method: string, target: string, options?: RequestOptions): Promise<Answer> {
     return send(servers.at(-1)?.url ?? "", method, target, { key, ...options });
   }
@@ -55,7 +55,7 @@ describeOnPostgres("two servers on one database", function () {
     const startAt = (Math.floor(Date.now() / second) - blocksBefore) * second;
     chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs });
     chain.mine(blocksBefore);
-    // As many as are due: where this process stood still, the chain has gone on.
+    // As many blocks as are due, because the chain continues during a pause of this process.
     miner = setInterval(() => {
       while (chain.block(chain.height() + 1).time <= Date.now()) chain.mine();
     }, blockMs / 4);
@@ -127,7 +127,7 @@ describeOnPostgres("two servers on one database", function () {
 
   const logsAsked = (node: FakeNode | undefined) => node?.counts().methods["eth_getLogs"] ?? 0;
 
-  it("credits every transfer once, one of them reading, and goes on when that one is killed", async () => {
+  it("credit every transfer once with one of them reading, and continue when that one is killed", async () => {
     await expectPaidOnce(await payNew(5));
     for (const node of nodes) node.resetCounts();
     await until(

@@ -12,7 +12,7 @@ import {
 import type { Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
-/** A merchant who has walked the whole way up to the first invoice, each step through its operation. */
+/** A merchant with everything that a first invoice needs, each created by its operation. */
 export interface Shop extends Person {
   readonly key: string;
   /** `/v1/organizations/{organizationId}` */
@@ -20,7 +20,7 @@ export interface Shop extends Person {
   readonly webhookSecret: string;
 }
 
-/** Registers, is reviewed and approved, makes a key, a wallet and a webhook endpoint. */
+/** Registers a merchant, has it approved, and creates an API key, a wallet and a webhook endpoint. */
 export async function openShop(
   app: TestApp,
   wallet: { readonly network: string; readonly address?: string; readonly xpub?: string },
@@ -51,7 +51,7 @@ export async function openShop(
   return { ...person, path, key, webhookSecret: endpoint.body["secret"] as string };
 }
 
-/** Issues an invoice of 25 USD in USDT; waits until the network has been reached for the first time. */
+/** Issues an invoice of 25 USD in USDT after the network was reached for the first time. */
 export async function issueInvoice(
   app: TestApp,
   shop: Shop,
@@ -74,7 +74,7 @@ export interface Session {
   readonly receipt: Readonly<Record<string, unknown>> | null;
 }
 
-/** What the payer sees. */
+/** Returns the checkout session that the payer sees. */
 export async function checkout(app: TestApp, invoice: Record<string, unknown>): Promise<Session> {
   const answer = await expectStatus(
     app.request("GET", `/v1/checkout/${String(invoice["checkoutId"])}`),
@@ -103,7 +103,7 @@ export function readInvoice(
   return app.request("GET", `${shop.path}/invoices/${String(invoice["id"])}`, { key: shop.key });
 }
 
-/** The events of a type that the receiver was sent, each verified by the public library. */
+/** Returns the received events of a type, each verified by the public library. */
 export async function webhooksOf(
   receiver: Receiver,
   secret: string,

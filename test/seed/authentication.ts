@@ -1,4 +1,4 @@
-// Section 5: the two credentials, sessions and the secrets of keys; what is wrong or hostile is refused.
+// Section 5: the two credentials, sessions and the secrets of keys; invalid and hostile inputs are refused.
 import { expect } from "chai";
 import { expectProblem } from "../api/problem.ts";
 import {
@@ -125,7 +125,7 @@ export function authenticationTests(world: () => World): void {
       expectProblem(await get(headers), 401, "unauthenticated");
     });
 
-    it("§5 that lacks a scope or a role is told which, and changes nothing", async () => {
+    it("§5 that lacks a scope or a role is refused with its name, and changes nothing", async () => {
       const { app } = world().estate;
       const isKey = world().scheme === "an API key";
       const deputy = await colleague(app, merchant, "admin");
@@ -217,7 +217,7 @@ export function authenticationTests(world: () => World): void {
         expect(renewed.body["accessToken"]).not.to.equal(body["accessToken"]);
         const headers = { Authorization: `Bearer ${type.string(renewed.body["accessToken"])}` };
         expect((await get(headers, person.organizationId)).status).to.equal(200);
-        // Used again after its successor was, it is taken for stolen: the session ends.
+        // A refresh token that is used again after its successor counts as stolen: the session ends.
         await expectStatus(
           post("/auth/refresh", { refreshToken: renewed.body["refreshToken"] }),
           200,

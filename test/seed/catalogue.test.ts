@@ -1,6 +1,6 @@
-// The operation catalogue of the seed document (sections 1, 4.1 to 4.5 and 5): a valid call of each operation, made with
-// a Bearer JWT and with an API key, is answered by its record, and a read by 304 where its tag is known. Operations that
-// the seed does not name are called too.
+// The operation catalogue of the seed document (sections 1, 4.1 to 4.5 and 5): a valid call of each operation, with a
+// Bearer JWT and with an API key, returns its record, and a read with a known tag returns 304. Operations that the seed
+// does not name are called too.
 import { expect } from "chai";
 import type { Operation } from "../../src/api/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
@@ -10,7 +10,7 @@ import { expectProblem } from "../api/problem.ts";
 import { eachStore } from "../support/stores.ts";
 import { catalogue, groups } from "./catalogue.ts";
 
-/** Operations beyond the seed that act on the user alone, whom no key stands for. */
+/** Operations beyond the seed that concern the user, so that no API key can call them. */
 const ofUsers = ["acceptInvitation", "changePassword"];
 
 const operationOf = (id: string): Operation | undefined =>
@@ -46,7 +46,7 @@ describe("the catalogue of operations", () => {
 
 eachStore("every operation", (store) => {
   let estate: Estate;
-  /** Times in the answers of the walk. */
+  /** Timestamps in the responses of the walk. */
   const times = new Set<string>();
 
   before(async function () {
@@ -55,7 +55,7 @@ eachStore("every operation", (store) => {
   });
   after(() => estate.stop());
 
-  /** Makes a valid call with one of the two credentials. A record that an answer does not fit is a 500 in tests. */
+  /** Makes a valid call with one of the two credentials. In tests, a response that does not fit its record is a 500. */
   async function callWith(operation: Operation, scheme: "token" | "key") {
     const example = await exampleOf(operation, estate);
     if (scheme === "token") {
@@ -83,7 +83,7 @@ eachStore("every operation", (store) => {
     if (operation.method === "GET") await expectNotModified(operation);
   }
 
-  /** Each answer of the estate's app has gone through `expectDeclared`: a 304 has the headers of the document. */
+  /** All responses of the estate's app pass through `expectDeclared`: a 304 has the documented headers. */
   async function expectNotModified(operation: Operation): Promise<void> {
     const headers = { "If-None-Match": "*" };
     const answer = await callExample(operation, estate, await exampleOf(operation, estate), {

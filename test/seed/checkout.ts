@@ -20,7 +20,7 @@ const order = {
 };
 let accounts = 100;
 
-/** Issues an invoice on a wallet of its own. */
+/** Issues an invoice on a new wallet. */
 async function issue(shop: Caller, input: Json = {}): Promise<Json> {
   const wallet = { label: "Till", network: "sandbox", xpub: xpubOf((accounts += 1)) };
   await expectStatus(shop.home("POST", "/wallets", wallet), 201);
@@ -36,7 +36,7 @@ export function checkoutTests(world: () => World): void {
     let paid: Answer;
     let transactionHashes: readonly unknown[];
 
-    /** The session now: an answer is kept for up to a second. */
+    /** Reads the current session; a response is cached for up to a second. */
     const session = () => {
       world().estate.clock.advance(1_000);
       return world().estate.app.request("GET", `/v1/checkout/${String(invoice["checkoutId"])}`);
@@ -269,7 +269,7 @@ export function checkoutTests(world: () => World): void {
   });
 }
 
-/** TRON has no chain in the tests: its newest block is written down, as a watcher would have seen it. */
+/** TRON has no chain in these tests: its newest block is written to the store as by a watcher. */
 export function tronTests(): void {
   eachStore("the seed's network tron", (store) => {
     it("§2 CheckoutSession.invoice.network has the value tron, issued with either credential", async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The types of section 2. Each throws where a value is of another one. */
+/** The types of section 2. Each throws if a value is of another type. */
 export const type = {
   string: (value: unknown): string => {
     expect(value).to.be.a("string").and.not.equal("");
@@ -40,7 +40,7 @@ export const type = {
 /** A row of a table of section 2: a field, its type with its note, and the check of its value. */
 export type FieldRow = readonly [field: string, what: string, check: (value: unknown) => unknown];
 
-/** One test for each row; `read` gives the record, and is called once the suite runs. */
+/** Declares one test per row; `read` returns the record and is called once the suite runs. */
 export function testFields(
   record: string,
   rows: readonly FieldRow[],

@@ -12,7 +12,7 @@ eachWorld("the seed", (world) => {
   authenticationTests(world);
   checkoutTests(world);
   subscriptionTests(world);
-  // Last: from here on the background work runs.
+  // Last, because it starts the background work.
   operationsStatusTests(world);
 });
 

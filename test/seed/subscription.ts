@@ -14,7 +14,7 @@ const isJson = (answer: Answer) => {
 };
 const openInvoiceOf = (body: Json) => type.object(body["openInvoice"]);
 
-/** Everything of a subscription but what a scheduled change adds. */
+/** A subscription's fields without those that a scheduled change adds. */
 const withoutChange = ({
   pendingPlan: _plan,
   planChangeEffectiveAt: _at,
@@ -202,7 +202,7 @@ export function subscriptionTests(world: () => World): void {
   });
 
   describe("scheduling a plan change", () => {
-    /** What brings a subscription to each of its states. `plan` is what it has then. */
+    /** The steps that bring a subscription to each status. `plan` is its plan then. */
     const states: Readonly<Record<string, (shop: Caller) => Promise<{ readonly status: string }>>> =
       {
         "trialing and unpaid": () => Promise.resolve({ status: "trialing" }),

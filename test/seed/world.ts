@@ -7,9 +7,9 @@ import { eachStore, testsAll, type TestStore } from "../support/stores.ts";
 export const schemes = ["a Bearer JWT", "an API key"] as const;
 export type Scheme = (typeof schemes)[number];
 
-/** Somebody who calls operations with one of the two credentials. */
+/** A caller of operations with one of the two credentials. */
 export interface Caller extends Person {
-  /** Calls an operation; `path` begins below /v1. A JWT is renewed where the clock has moved past its end. */
+  /** Calls an operation; `path` begins below /v1. A JWT is renewed if the clock has passed its expiry. */
   ask(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Calls an operation of the caller's own organization; `path` begins below it. */
   home(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -27,7 +27,7 @@ export interface World {
   callerOf(person: Person, ...scopes: readonly string[]): Promise<Caller>;
 }
 
-/** A JWT is good for 15 minutes. */
+/** A JWT is valid for 15 minutes. */
 const renewAfterMs = 10 * 60_000;
 
 export async function openWorld(
@@ -73,10 +73,14 @@ export async function openWorld(
   };
 }
 
-/** Runs a suite in a world of its own for each database and credential; on PostgreSQL with keys, and all with TILL_TEST_ALL=1. */
+/**
+ * Runs a suite in a separate world for each database and credential; on PostgreSQL only with keys, unless
+ * TILL_TEST_ALL=1.
+ */
 export function eachWorld(title: string, body: (world: () => World) => void): void {
   eachStore(title, (store) => {
-    // No database knows the credential of a request, and catalogue.test.ts brings both to each operation on both.
+    // The credential does not affect the database, and catalogue.test.ts tests both for each operation on both
+    // databases.
     const tried = testsAll || store.dialect === "sqlite" ? schemes : schemes.slice(-1);
     for (const scheme of tried) {
       describe(`with ${scheme}`, () => {

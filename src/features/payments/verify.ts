@@ -29,8 +29,8 @@ export interface Verifier {
 /** Receipts that are read at the same time. */
 const parallel = 20;
 /**
- * How long a second provider is waited for, from when it began to fail, before one alone is enough: an outage costs that
- * once, and not once for each payment. One that nobody asked for this long is waited for anew.
+ * How long a second provider is waited for, from when it began to fail, before one alone is enough: an outage costs
+ * that once, and not once for each payment. A provider that was not asked for this long is waited for again.
  */
 const patienceMs = 2 * minute;
 const retryFirstMs = 5 * second;

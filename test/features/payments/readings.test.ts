@@ -63,7 +63,7 @@ eachStore("The readings of final blocks", (store) => {
     }
     await till.mine(13);
     expect(await till.transfers()).to.have.length(20);
-    // What was agreed about final blocks is forgotten.
+    // Forgets the agreed times of final blocks.
     await till.watcher.finalTime();
     const asked: number[] = [];
     for (const node of nodes) {
