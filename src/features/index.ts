@@ -30,8 +30,7 @@ import { usageOperations } from "./usage/index.ts";
 import { webhookOperations } from "./webhooks/index.ts";
 
 /**
- * The map of the house: every feature's operations, in the order in which features may know each other. What stands
- * further down may import what stands above it, never the other way.
+ * The operations of every feature, in dependency order: a feature may import only features that are listed before it.
  */
 export const features = {
   members: memberOperations,
@@ -66,5 +65,5 @@ export const features = {
   adminAnalytics: adminAnalyticsOperations,
 } as const;
 
-/** Every operation, for the readers that need no service: the OpenAPI document, the reference, the contract tests. */
+/** All operations, for readers that need no service: the OpenAPI document, the reference, the contract tests. */
 export const allOperations: readonly Operation[] = Object.values(features).flat();

@@ -1,9 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/**
- * Organizations set the period in which late payments are matched to their invoice; afterwards an amount may be
- * assigned again.
- */
+/** Organizations set how long late payments are matched to their invoice, and amounts of dead invoices are recycled. */
 export const migration: Migration = {
   version: 16,
   name: "late windows",
