@@ -16,13 +16,23 @@ export interface DueRange extends BlockRange {
   readonly rows: readonly ReadingRow[];
 }
 
-/** Whether a range is to be read again now. */
-function isDue(row: ReadingRow, now: Instant): boolean {
-  const { length } = row.readings;
-  if (length === 0) return true;
-  const waitMs = nextReadingMs[length - 1];
+/**
+ * Whether a range is to be read again now. A reading sooner after the one before it than the next was due, such as an
+ * operator's till chain scan, takes the place of none: an index that is behind answers both alike.
+ */
+function isDue({ readings }: ReadingRow, now: Instant): boolean {
+  const [first, ...later] = readings;
+  if (first === undefined) return true;
+  let last = first.at;
+  let done = 0;
   // A clock that went back is not waited for.
-  return waitMs !== undefined && Math.abs(now - lastReadAt(row)) >= waitMs;
+  const isTime = (at: Instant) => Math.abs(at - last) >= (nextReadingMs[done] ?? Infinity);
+  for (const { at } of later) {
+    if (!isTime(at)) continue;
+    last = at;
+    done += 1;
+  }
+  return isTime(now);
 }
 
 /**

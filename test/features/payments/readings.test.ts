@@ -98,6 +98,18 @@ eachStore("The readings of final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
+  it("find it though an operator scanned its block twice while the index lagged", async () => {
+    const nodes = await open();
+    const height = await hidePayment(nodes);
+    for (let scans = 0; scans < 2; scans += 1) {
+      await till.service.scan(testContext, "ethereum", { from: height, to: height });
+    }
+    expect(await readingsAt(height)).to.deep.equal([3, 1]);
+    for (const node of nodes) node.view.hidden = new Set();
+    await later(4 * minute);
+    expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
+  });
+
   it("find it after an hour where the index lagged for longer than some minutes", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);

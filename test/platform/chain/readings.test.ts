@@ -111,13 +111,21 @@ describe("The next range to read again", () => {
   const at = (now: number, cursorHeight = 1_000) => ({ now, cursorHeight, oldestHold: 0 });
 
   it("is due some minutes after the first reading and an hour after the second", () => {
-    const once = [row(1, 10, ["a"])];
-    expect(nextDueRange(once, at(minute), 100)).to.equal(null);
-    expect(nextDueRange(once, at(2 * minute), 100)).to.include({ from: 1, to: 10 });
-    const twice = [row(1, 10, ["a", "b"])];
-    expect(nextDueRange(twice, at(59 * minute), 100)).to.equal(null);
-    expect(nextDueRange(twice, at(hour), 100)).to.include({ from: 1, to: 10 });
-    expect(nextDueRange([row(1, 10, ["a", "b", "b"])], at(day), 100)).to.equal(null);
+    const readAt = (...times: number[]) => [
+      { ...row(1, 10, []), readings: times.map((each) => ({ provider: "a", at: each })) },
+    ];
+    const isDue = (rows: readonly ReadingRow[], now: number) =>
+      nextDueRange(rows, at(now), 100) !== null;
+    const second = 2 * minute;
+    expect([minute, second].map((now) => isDue(readAt(0), now))).to.deep.equal([false, true]);
+    const twice = readAt(0, second);
+    const times = [second + 59 * minute, second + hour];
+    expect(times.map((now) => isDue(twice, now))).to.deep.equal([false, true]);
+    expect(isDue(readAt(0, second, second + hour), day)).to.equal(false);
+    // Readings in between, such as an operator's, take the place of none.
+    const scanned = readAt(0, 1, minute, second, second + minute);
+    expect([...times, day].map((now) => isDue(scanned, now))).to.deep.equal([false, true, true]);
+    expect(isDue(readAt(0, 1, minute), second)).to.equal(true);
     expect(nextDueRange([row(1, 10, [])], at(0), 100)).to.include({ from: 1, to: 10 });
   });
 
