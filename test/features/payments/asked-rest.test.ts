@@ -56,7 +56,7 @@ eachStore("Paying exactly what is asked for", (store) => {
     await pay(15.0001);
     await payPart(invoice, 2);
     expect(await read(invoice)).to.include({ status: "paid", exception: "overpaid" });
-    expect(await pageOf(invoice)).to.contain("2.00 USDT more than was asked");
+    expect(await pageOf(invoice)).to.contain("which is 2.00 USDT too much");
   });
 
   it("is not an overpayment after a reorganisation took a part away and brought it back", async () => {
