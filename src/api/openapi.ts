@@ -134,7 +134,7 @@ function describe(operation: Operation): string {
     public: "Needs no credential.",
     authenticated: "Needs a credential.",
     organization: `Needs the permission \`${"permission" in operation.access ? operation.access.permission : ""}\` in the organization.`,
-    platform: `Needs the permission \`${"permission" in operation.access ? operation.access.permission : ""}\` of the platform.`,
+    platform: `Needs the platform permission \`${"permission" in operation.access ? operation.access.permission : ""}\`.`,
   }[operation.access.kind];
   return operation.description === null ? needs : `${operation.description}\n\n${needs}`;
 }

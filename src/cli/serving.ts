@@ -63,7 +63,7 @@ async function listen(app: App, host: string, ports: readonly number[]): Promise
 }
 
 function refusal(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const place = `Port ${String(port)} of ${host}`;
+  const place = `Port ${String(port)} on ${host}`;
   switch (error.code) {
     case "EADDRINUSE":
       return new CannotListen(

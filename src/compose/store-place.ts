@@ -51,6 +51,6 @@ export function storeBehind(place: StorePlace, lacking: number): Error {
 export function noStore(place: StorePlace): Error {
   const elsewhere = place.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
   return new NoStore(
-    `No store exists at ${storeName(place)}. Create one with till init, or ${elsewhere}.`,
+    `${storeName(place)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,
   );
 }

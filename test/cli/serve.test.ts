@@ -137,7 +137,7 @@ describe("till serve", function () {
       const { code, stderr } = await refused(["--data-dir", folder, "--port", port]);
       other.close();
       expect(code).to.equal(6);
-      expect(stderr).to.include(`Port ${port} of 127.0.0.1 is taken`);
+      expect(stderr).to.include(`Port ${port} on 127.0.0.1 is in use`);
     });
 
     it("the data folder is a file", async () => {

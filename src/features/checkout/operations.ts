@@ -15,7 +15,7 @@ export const checkoutOperations = [
     path: "/checkout/{checkoutId}",
     summary: "Get the payer's view of an invoice",
     description:
-      "Needs no credential: the checkout id cannot be guessed. The response is at most one second old. Poll with `If-None-Match` to save traffic.",
+      "The checkout id cannot be guessed and serves as the credential. The response is at most one second old. Poll with `If-None-Match` to save traffic.",
     access: publicAccess,
     response: { status: 200, record: CheckoutSessionRecord },
     errors: [],
@@ -30,7 +30,7 @@ export const checkoutOperations = [
     path: "/checkout/{checkoutId}/transactions",
     summary: "Submit the transaction that paid an invoice",
     description:
-      "For a payment that was not detected automatically. The transaction is read from its network later; what matches by the usual rules is counted, anything else waits for the merchant's decision. Needs no credential.",
+      "For a payment that was not detected automatically. The transaction is read from its network later; what matches by the usual rules is counted, anything else waits for the merchant's decision.",
     access: publicAccess,
     request: { body: SubmitTransactionRequest },
     response: { status: 202, record: CheckoutSessionRecord },

@@ -49,7 +49,7 @@ export const memberOperations = [
     path: "/organizations/{organizationId}/members/{membershipId}",
     summary: "Change a member's role",
     description:
-      "Admins and API keys can change members and viewers; owners can change everyone. The last owner cannot be changed.",
+      "Admins and API keys can change members and viewers; owners can change everyone. The role of the last owner cannot be changed.",
     access: organization("members:write"),
     request: { body: UpdateMembershipRequest },
     response: { status: 200, record: MembershipRecord },
