@@ -177,8 +177,8 @@ export const adminCommands = [
     columns: outcome,
   }),
   command({
-    name: "Suspend an organization: it becomes read-only",
-    summary: "Suspend an organization: it can be read, and nothing of it changed",
+    name: "org suspend",
+    summary: "Suspend an organization: it becomes read-only",
     arguments: [organizationId],
     examples: [
       "till org suspend org_01kq3v5m8w2f6n9r4t7x0z1c3e",
