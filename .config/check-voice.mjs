@@ -37,6 +37,10 @@ const rules = [
   ],
   ["for it all the same", "say it plainly"],
   ["(?:anew|henceforth|thereby|in vain)", "use an everyday word"],
+  [
+    "(?:[Rr]eorganis|[Nn]eighbour|[Bb]ehaviour|[Hh]onour|[Ff]avour|[Aa]uthoris|[Rr]ecognis|[Ff]inalis)\\w*",
+    "use the American spelling",
+  ],
 ].map(([phrase, advice]) => {
   const opening = phrase.startsWith("^") ? "" : "(?<!\\w)";
   return {

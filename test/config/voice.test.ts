@@ -30,6 +30,7 @@ const refused = [
   "An address that is no contract.",
   "It comes for it all the same.",
   "It is counted anew.",
+  "After a reorganisation.",
 ];
 
 describe("the check of the voice", () => {

@@ -33,7 +33,7 @@ describe("the test panel of a checkout", () => {
     underpay: `pay ${checkoutId} under`,
     overpay: `pay ${checkoutId} over`,
     mine: "mine 1",
-    reorganise: "reorganise 3",
+    reorganise: "reorganise 3", // voice: allow — the name of a command
     expire: `expire ${checkoutId}`,
   };
   for (const [action, pressed] of Object.entries(done)) {

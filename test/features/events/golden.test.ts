@@ -159,7 +159,7 @@ eachStore("the golden event bodies", (store) => {
     await counter.mine();
   }
 
-  /** A payment that a reorganisation takes. */
+  /** A payment that a reorganization reverts. */
   async function undone(): Promise<void> {
     const invoice = await counter.issue(merchant, { amount: "36.00" });
     await pay(invoice, 36);
