@@ -6,6 +6,7 @@ import { organizationChecks } from "../features/organizations/index.ts";
 import { paymentChecks } from "../features/payments/index.ts";
 import { walletChecks } from "../features/wallets/index.ts";
 import { webhookChecks } from "../features/webhooks/index.ts";
+import type { SealKey } from "../platform/audit/chain.ts";
 import { auditChecks } from "../platform/audit/checks.ts";
 import type { Check, Violation } from "../platform/database/checks.ts";
 import type { Reader } from "../platform/database/index.ts";
@@ -13,19 +14,21 @@ import { eventChecks } from "../platform/events/checks.ts";
 import { idempotencyChecks } from "../platform/idempotency/checks.ts";
 
 /** All consistency checks of a store, by feature. They hold if only Till has written to the store. */
-export const storeChecks: readonly Check[] = [
-  ...auditChecks,
-  ...eventChecks,
-  ...idempotencyChecks,
-  ...organizationChecks,
-  ...walletChecks,
-  ...webhookChecks,
-  ...customerChecks,
-  ...invoiceChecks,
-  ...paymentChecks,
-  ...billingChecks,
-  ...analyticsChecks,
-];
+export function storeChecks(auditKey: SealKey): readonly Check[] {
+  return [
+    ...auditChecks(auditKey),
+    ...eventChecks,
+    ...idempotencyChecks,
+    ...organizationChecks,
+    ...walletChecks,
+    ...webhookChecks,
+    ...customerChecks,
+    ...invoiceChecks,
+    ...paymentChecks,
+    ...billingChecks,
+    ...analyticsChecks,
+  ];
+}
 
 export interface CheckResult {
   readonly check: Check;
@@ -39,10 +42,11 @@ export interface CheckResult {
  */
 export async function verifyStore(
   reader: Reader,
+  auditKey: SealKey,
   tell: (result: CheckResult) => void = () => undefined,
 ): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const check of storeChecks) {
+  for (const check of storeChecks(auditKey)) {
     const found = await check.run(reader);
     const violations = found.length === 0 ? found : await lasting(reader, check, found);
     results.push({ check, violations });

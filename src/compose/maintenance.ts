@@ -1,10 +1,9 @@
 import { pruneKeptAnswers } from "../api/idempotency.ts";
+import type { AuditLogService } from "../features/audit-logs/index.ts";
 import { prunePasswordResets, pruneSessions } from "../features/auth/index.ts";
 import { pruneInvitations } from "../features/members/index.ts";
 import { pruneDeliveries, wipeOldSecrets } from "../features/webhooks/index.ts";
 import { hour, type Instant } from "../kernel/clock.ts";
-import { formatHead } from "../platform/audit/chain.ts";
-import { chainHead, sealAll } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Database, WriteContext } from "../platform/database/index.ts";
 import { pruneEvents } from "../platform/events/retention.ts";
@@ -27,21 +26,20 @@ const prunings: Readonly<Record<string, Prune>> = {
   "wipe old webhook secrets": wipeOldSecrets,
 };
 const pruneSentDeliveries = "prune deliveries";
-const logAuditHead = "log audit head";
+const announceAuditHead = "announce audit head";
 
 /** Jobs that run every hour. */
 export const maintenanceSchedule: readonly CronTask[] = [
   ...Object.keys(prunings),
   pruneSentDeliveries,
-  logAuditHead,
+  announceAuditHead,
 ].map((name) => ({ name, everyMs: hour, job: { queue: "maintenance", name, payload: {} } }));
 
 /** Creates the handlers of the scheduled jobs. */
-export function makeMaintenance({
-  db,
-  clock,
-  logger,
-}: Pick<Parts, "db" | "clock" | "logger">): JobHandler[] {
+export function makeMaintenance(
+  { db, clock }: Pick<Parts, "db" | "clock">,
+  auditLogs: Pick<AuditLogService, "announceHead">,
+): JobHandler[] {
   return [
     ...Object.entries(prunings).map(([name, prune]) => ({
       name,
@@ -56,13 +54,8 @@ export function makeMaintenance({
         pruneDeliveries(db, clock.now(), systemContext(pruneSentDeliveries), signal),
     },
     {
-      name: logAuditHead,
-      // An attacker with write access to the store can truncate the chain and its stored head, but not the log.
-      async run() {
-        await sealAll(db, systemContext(logAuditHead));
-        const head = formatHead(await chainHead(db));
-        logger.info({ head }, "head of the audit chain, for till audit verify --head");
-      },
+      name: announceAuditHead,
+      run: () => auditLogs.announceHead(systemContext(announceAuditHead)),
     },
   ];
 }

@@ -140,7 +140,8 @@ export function makeServices(parts: Parts): Services {
   const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
-  const auditLogs = makeAuditLogService({ db });
+  const auditKey = deriveKey(secret, "audit-seals");
+  const auditLogs = makeAuditLogService({ db, clock, outbox, logger, key: auditKey });
   const customers = makeCustomerService(common);
   const networks = makeNetworkService({ db, networks: config.networks });
   const webhooks = makeWebhooks(parts, { auditor, outbox });

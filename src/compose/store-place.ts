@@ -40,10 +40,12 @@ export async function requireStoreFile(place: StorePlace): Promise<void> {
   if (!found) throw noStore(place);
 }
 
-/** Returns the error for a store with pending migrations. */
-export function storeBehind(place: StorePlace, lacking: number): Error {
+/** Returns the error for a store with pending migrations, or without something else that migrating gives it. */
+export function storeBehind(place: StorePlace, lacking: number | "keyed audit seals"): Error {
+  const lack =
+    typeof lacking === "number" ? `has ${String(lacking)} pending migrations` : `lacks ${lacking}`;
   return new StoreBehind(
-    `The store ${storeName(place)} has ${String(lacking)} pending migrations. Run till db migrate, or start the server.`,
+    `The store ${storeName(place)} ${lack}. Run till db migrate, or start the server.`,
   );
 }
 

@@ -3,6 +3,8 @@ import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
 import { toIso, type Clock } from "../kernel/clock.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { RandomBytes } from "../kernel/id.ts";
+import { formatHead } from "../platform/audit/chain.ts";
+import { beginChain, keyChain } from "../platform/audit/head.ts";
 import type { Config } from "../platform/config/index.ts";
 import {
   currentVersion,
@@ -18,7 +20,9 @@ import { copySqlite } from "../platform/database/sqlite/copy.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import {
+  deriveKey,
   fingerprint,
+  formerFingerprint,
   loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
@@ -71,7 +75,7 @@ export async function openStore(
   });
   try {
     const { migrations, backup } = await prepare(db, config, mode, deps);
-    await requireFittingSecret(db, config, secret);
+    await requireFittingSecret(db, config, mode, secret, deps.logger);
     return { db, secret, migrations, backup };
   } catch (error) {
     await db.close();
@@ -108,14 +112,25 @@ async function backUp(config: Config, version: number, clock: Clock): Promise<st
   return target;
 }
 
-/** Throws unless the secret is the one the store was created with; another one could not open its sealed values. */
+/**
+ * Refuses a secret that the store was not made with. A new store is given its fingerprint and an empty audit chain; one
+ * of a release without keyed seals is taken over, except in mode `use`.
+ */
 async function requireFittingSecret(
   db: Database,
   config: Config,
+  mode: StoreMode,
   secret: ServerSecret,
+  logger: Logger,
 ): Promise<void> {
   const own = fingerprint(secret);
-  const known = (await secretOf(db)) ?? (await rememberSecret(db, own));
+  const former = formerFingerprint(secret);
+  let known = await secretOf(db);
+  if (known === null) known = await rememberSecret(db, secret);
+  if (known === former) {
+    if (mode === "use") throw storeBehind(config, "keyed audit seals");
+    known = await takeOver(db, secret, logger);
+  }
   if (known === own) return;
   throw new WrongSecret(
     `This secret does not belong to the store ${storeName(config)}. Set TILL_SECRET or TILL_SECRET_FILE to the secret with which the store was created.`,
@@ -126,10 +141,40 @@ async function secretOf(reader: Reader): Promise<string | null> {
   return (await reader.findOne(meta, "WHERE name = $1", [secretFact]))?.value ?? null;
 }
 
-async function rememberSecret(db: Database, value: string): Promise<string> {
-  const context = systemContext("store");
-  return db.write(context, async (tx) => {
-    await tx.insertIfAbsent(meta, { name: secretFact, value });
-    return (await secretOf(tx)) ?? value;
+async function rememberSecret(db: Database, secret: ServerSecret): Promise<string | null> {
+  return db.write(systemContext("store"), async (tx) => {
+    const value = fingerprint(secret);
+    const isFirst = await tx.insertIfAbsent(meta, { name: secretFact, value });
+    // A store in use that lacks its fingerprint was tampered with: what else it lacks is not replaced.
+    if (isFirst && !(await isInitialized(tx))) await beginChain(tx, auditKey(secret));
+    return secretOf(tx);
   });
+}
+
+/** Lets a store of a release without keyed seals have them from now on, once; gives its fingerprint. */
+async function takeOver(
+  db: Database,
+  secret: ServerSecret,
+  logger: Logger,
+): Promise<string | null> {
+  const own = fingerprint(secret);
+  const { known, last } = await db.write(systemContext("store"), async (tx) => {
+    const row = await tx.lockOne(meta, "WHERE name = $1", [secretFact]);
+    // Another process was first.
+    if (row?.value !== formerFingerprint(secret)) return { known: row?.value ?? null, last: null };
+    const unkeyed = await keyChain(tx, auditKey(secret));
+    await tx.update(meta, { value: own }, "WHERE name = $1", [secretFact]);
+    return { known: own, last: unkeyed };
+  });
+  if (last !== null) {
+    logger.warn(
+      { head: formatHead(last) },
+      "audit entries up to this head were sealed without a key, by an earlier release; later ones are sealed with it",
+    );
+  }
+  return known;
+}
+
+function auditKey(secret: ServerSecret): Uint8Array {
+  return deriveKey(secret, "audit-seals");
 }

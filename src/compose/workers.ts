@@ -6,6 +6,7 @@ import { createCron } from "../platform/jobs/cron.ts";
 import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
+import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
 import { makeRatesWorkers } from "../features/rates/index.ts";
 import { makeAddingUp } from "../features/usage/index.ts";
@@ -25,7 +26,10 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       context: systemContext("relay"),
     }),
     deliverer,
-    createSealer({ db, leases, context: systemContext("audit-sealer") }),
+    createSealer({
+      ...{ db, leases, context: systemContext("audit-sealer") },
+      key: deriveKey(parts.secret, "audit-seals"),
+    }),
     makeAddingUp({ db, leases, context: systemContext("figures") }),
     services.billingRun,
     ...makeRatesWorkers({ leases, rates: services.rates, plan: parts.config.rates }),
@@ -50,7 +54,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       tasks: maintenanceSchedule,
     }),
     ...Object.entries({
-      maintenance: makeMaintenance(parts),
+      maintenance: makeMaintenance(parts, services.auditLogs),
       billing: services.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";

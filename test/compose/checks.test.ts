@@ -5,6 +5,7 @@ import { billingChecks } from "../../src/features/billing/index.ts";
 import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/address.ts";
+import { auditKey } from "../support/secret.ts";
 import { sealAll } from "../../src/platform/audit/sealer.ts";
 import type { Reader, Tx } from "../../src/platform/database/index.ts";
 import { openMarket } from "../features/payments/market.ts";
@@ -70,7 +71,7 @@ async function openHouse(store: TestStore) {
       [shop.organizationId],
     );
   });
-  await sealAll(db, testContext);
+  await sealAll(db, auditKey, testContext);
   return { db, shop, paid, part, open };
 }
 
@@ -267,7 +268,7 @@ const shownElsewhere = ["transfers.once", "figures.hours", "webhooks."];
 const billingNames = new Set(billingChecks.map(({ name }) => name));
 
 async function broken(db: Reader): Promise<Map<string, readonly string[]>> {
-  const results = await verifyStore(db);
+  const results = await verifyStore(db, auditKey);
   return new Map(
     results
       .filter(({ violations }) => violations.length > 0)
@@ -336,7 +337,7 @@ eachStore("The store's consistency checks", (store) => {
 
   it("are each shown to find a violation", () => {
     const shown = new Set(breakages.map(({ check }) => check));
-    const others = storeChecks.filter(
+    const others = storeChecks(auditKey).filter(
       ({ name }) =>
         !shown.has(name) &&
         !billingNames.has(name) &&

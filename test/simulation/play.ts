@@ -1,5 +1,6 @@
 import { verifyStore } from "../../src/compose/checks.ts";
 import type { Reader } from "../../src/platform/database/index.ts";
+import { auditKey } from "../support/secret.ts";
 import { faultsOf } from "./model.ts";
 import type { Stage } from "./stage.ts";
 import { stepsOf, type Step } from "./steps.ts";
@@ -73,7 +74,9 @@ function nameOf(step: Step): string {
 }
 
 async function violations(reader: Reader): Promise<string | null> {
-  const broken = (await verifyStore(reader)).filter(({ violations: rows }) => rows.length > 0);
+  const broken = (await verifyStore(reader, auditKey)).filter(
+    ({ violations: rows }) => rows.length > 0,
+  );
   if (broken.length === 0) return null;
   return broken
     .map(({ check, violations: rows }) => `${check.name}: ${JSON.stringify(rows.slice(0, 3))}`)

@@ -22,10 +22,11 @@ import type { Worker } from "../../src/platform/jobs/background.ts";
 import { endJobLeases } from "../../src/platform/jobs/claims.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
-import { loadServerSecret, type ServerSecret } from "../../src/platform/secrets/server-secret.ts";
+import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";
 import { plansFile } from "../features/billing/estate.ts";
-import { secret as secretText } from "../support/app.ts";
+import { beginChain } from "../../src/platform/audit/head.ts";
 import { addOrganization, xpubOf } from "../support/merchants.ts";
+import { auditKey, secret as secretText, serverSecret as secret } from "../support/secret.ts";
 import { testContext } from "../support/stores.ts";
 import { makeChain, type SimulatedChain } from "./chain.ts";
 import { chanceOf, type Chance } from "./steps.ts";
@@ -117,10 +118,6 @@ export async function openStage(): Promise<Stage> {
   const [network] = networks;
   if (network === undefined) throw new Error("there is no network");
   const config: Config = { ...loaded.config, networks };
-  const secret = await loadServerSecret({
-    ...{ text: secretText, file: null, dataFolder: folder, mayMake: false },
-    randomBytes: (length) => chanceOf(1).bytes(length),
-  });
   const decimals = new Map(network.tokens.map((token) => [token.contract, token.decimals]));
 
   function newChain(providers: readonly { readonly hasBlockReceipts: boolean }[]): SimulatedChain {
@@ -136,6 +133,7 @@ export async function openStage(): Promise<Stage> {
   const db = await openDatabase({ sqliteFile: join(folder, "till.db") });
   const now = startAt + minute;
   await migrate(db, { now: () => now });
+  await db.write(testContext, (tx) => beginChain(tx, auditKey));
   const chance = chanceOf(1);
   const process = await compose({
     ...{ db, now: () => now, chance },

@@ -12,6 +12,7 @@ import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
 import { expectDeclared } from "./declared.ts";
 import { noteProblem } from "./problems-seen.ts";
+import { secret } from "./secret.ts";
 import { expectSoundPlace } from "./sound.ts";
 
 /** The machine's time plus an offset that the test sets. */
@@ -84,9 +85,6 @@ export interface AppOptions {
 
 /** The minimum cost of argon2id: the real cost would take a large part of the suite's time. */
 const leastCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
-
-/** The secret of a test app's store, for other processes that use it. */
-export const secret = "a secret of the tests, longer than thirty-two bytes";
 
 /** Starts the whole program on a free port, as `till serve` does. */
 export async function startApp(options: AppOptions = {}): Promise<TestApp> {

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { builtProgram } from "./built.ts";
 import { endWithThisProcess } from "./guard.ts";
+import { secret } from "./secret.ts";
 import { till } from "./till.ts";
 
 export interface Finished {
@@ -43,9 +44,7 @@ export async function makeInstallation(
 ): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), "till program "));
   const store =
-    place !== undefined && "url" in place
-      ? { DATABASE_URL: place.url, TILL_SECRET: "a secret of the tests, longer than 32 bytes" }
-      : {};
+    place !== undefined && "url" in place ? { DATABASE_URL: place.url, TILL_SECRET: secret } : {};
   const children = new Set<ChildProcess>();
   const env = {
     TILL_DATA_DIR: join(folder, "data of till"),

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { verifyStore, type CheckResult } from "../../src/compose/checks.ts";
 import { openForReading } from "../../src/platform/database/glance.ts";
 import type { Reader, StoreOptions } from "../../src/platform/database/index.ts";
+import { auditKey } from "./secret.ts";
 
 /** Rows that tests leave in a store and that Till alone would never write. */
 export interface Unsound {
@@ -18,7 +19,7 @@ const leavesNothingSound = (unsound: readonly Unsound[]): boolean =>
 export async function expectSound(reader: Reader, unsound: readonly Unsound[] = []): Promise<void> {
   if (leavesNothingSound(unsound)) return;
   const excused = unsound.flatMap(({ checks }) => checks);
-  const broken = (await verifyStore(reader)).filter(
+  const broken = (await verifyStore(reader, auditKey)).filter(
     ({ check, violations }) => violations.length > 0 && !excused.includes(check.name),
   );
   if (broken.length > 0) throw new Error(`the store is broken: ${broken.map(told).join("; ")}`);

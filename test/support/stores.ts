@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemActor, type Actor } from "../../src/kernel/actor.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { beginChain } from "../../src/platform/audit/head.ts";
 import {
   migrate,
   openDatabase,
@@ -18,6 +19,7 @@ import {
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 import { dropDatabase, freshDatabase, postgresUnavailableReason } from "./postgres.ts";
 import { takeDatabase } from "./reused.ts";
+import { auditKey } from "./secret.ts";
 import { expectSound, expectSoundPlace, type Unsound } from "./sound.ts";
 
 /**
@@ -171,6 +173,7 @@ function migratedPlace(dialect: Dialect): Promise<StoreOptions> {
     template = makePlace(dialect, null).then(async (place) => {
       const db = await openDatabase(place);
       await migrate(db, systemClock);
+      await db.write(testContext, (tx) => beginChain(tx, auditKey));
       await db.close();
       process.once("exit", () => {
         if ("sqliteFile" in place) rmSync(join(place.sqliteFile, ".."), { recursive: true });

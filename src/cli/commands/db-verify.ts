@@ -2,6 +2,7 @@ import { openStore, storeName, verifyStore, type CheckResult } from "../../compo
 import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { printTable } from "../output.ts";
 import { Unhealthy } from "../refusals.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
@@ -12,10 +13,10 @@ export async function verifyStoreCommand(terminal: Terminal, flags: Flags): Prom
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   const outside = { clock: systemClock, randomBytes: systemRandom, logger };
-  const { db } = await openStore(loaded.config, "use", outside);
+  const { db, secret } = await openStore(loaded.config, "use", outside);
   let results: readonly CheckResult[];
   try {
-    results = await verifyStore(db);
+    results = await verifyStore(db, deriveKey(secret, "audit-seals"));
   } finally {
     await db.close();
   }

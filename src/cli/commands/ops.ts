@@ -71,6 +71,7 @@ const shape = {
   columns: [
     { title: "Installation", value: (one: Shown) => one.infrastructure.status },
     { title: "As of", value: (one: Shown) => one.checkedAt },
+    { title: "Audit head", value: (one: Shown) => one.auditHead },
   ] as readonly Column<never>[],
   identify: (shown: unknown) => (shown as Shown).infrastructure.status,
   sections(shown: unknown) {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
+import { claimedHead } from "../../platform/audit/head.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { Health } from "./health.ts";
 import type { AdminOperationsStatusRecord } from "./oversight-records.ts";
@@ -9,6 +10,8 @@ import { overall, type Report } from "./report.ts";
 // Imported by commands that must start fast, so this file imports little.
 
 export interface OperationsStatus extends Report, Backlogs {
+  /** The stored head of the audit chain, such as `12:9f86…`; null where the store lacks it. */
+  readonly auditHead: string | null;
   readonly checkedAt: Instant;
   readonly infrastructure: Health;
 }
@@ -19,11 +22,16 @@ export async function statusAtAGlance(
   now: Instant,
   countDeliveries: BacklogCounter,
 ): Promise<OperationsStatus> {
-  const [{ report, checkedAt }, backlogs] = await Promise.all([
+  const [{ report, checkedAt }, backlogs, auditHead] = await Promise.all([
     readLastReport(reader, now),
     readBacklogs(reader, now, countDeliveries),
+    claimedHead(reader),
   ]);
-  return { ...report, ...backlogs, checkedAt: checkedAt ?? now, infrastructure: overall(report) };
+  return {
+    ...{ ...report, ...backlogs, auditHead },
+    checkedAt: checkedAt ?? now,
+    infrastructure: overall(report),
+  };
 }
 
 /** Presents the status for the API and for `till ops status --json`. */
@@ -42,5 +50,6 @@ export function presentOperationsStatus(
     providers: [...status.providers],
     queues: [...status.queues],
     webhooks: { failed, deadLetter, pending, inProgress },
+    auditHead: status.auditHead,
   };
 }

@@ -8,6 +8,7 @@ import {
   type Database,
   type WriteContext,
 } from "../../platform/database/index.ts";
+import { claimedHead } from "../../platform/audit/head.ts";
 import { probeWrite } from "../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../platform/events/relay.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
@@ -101,7 +102,7 @@ export function makeLook(
       migrations: await migrations(),
       scheduler: scheduler(held),
       outbox: await outbox(),
-      audit: await auditCheck(db, clock.now()),
+      audit: await auditCheck(db, deps.auditKey, clock.now()),
       cron: await cronCheck(
         ...([db, clock.now(), deps.schedule, deps.lastTickAt() !== null || held.size > 0] as const),
       ),
@@ -121,5 +122,6 @@ export async function statusNow(
   const report = await deps.look(context);
   const checkedAt = deps.clock.now();
   const backlogs = await readBacklogs(deps.db, checkedAt, deliveryBacklog);
-  return { ...report, ...backlogs, checkedAt, infrastructure: overall(report) };
+  const auditHead = await claimedHead(deps.db);
+  return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
 }

@@ -70,6 +70,10 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
     pending: count(),
     inProgress: count(),
   }),
+  auditHead: z.string().nullable().meta({
+    description:
+      "The head of the audit chain in the store, as `position:hash`. Keep it elsewhere for `till audit verify --head`.",
+  }),
 });
 
 export const failedJobQuery = pageParameters;

@@ -1,4 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
+import type { SealKey } from "../../platform/audit/chain.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import type { HoldUse } from "../invoices/index.ts";
@@ -9,6 +10,7 @@ import type { RatesReport } from "./work-checks.ts";
 export interface StatusSources {
   /** The enabled networks. */
   readonly networks: readonly Network[];
+  readonly auditKey: SealKey;
   readonly watchers: readonly Pick<Watcher, "network" | "providers" | "health">[];
   /** Whether this process holds a lease. */
   readonly holdsLease: (name: string) => boolean;

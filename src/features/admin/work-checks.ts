@@ -1,5 +1,7 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Database } from "../../platform/database/index.ts";
+import type { SealKey } from "../../platform/audit/chain.ts";
+import { headBroken, readHead } from "../../platform/audit/head.ts";
 import { oldestUnsealed } from "../../platform/audit/sealer.ts";
 import { lastRuns, type CronTask } from "../../platform/jobs/cron.ts";
 import type { Check } from "./health.ts";
@@ -16,7 +18,10 @@ const unsealedMax = 1 * minute;
 const intervalsMax = 2;
 
 /** Checks that audit entries are being added to the hash chain. */
-export async function auditCheck(db: Database, now: Instant): Promise<Check> {
+export async function auditCheck(db: Database, key: SealKey, now: Instant): Promise<Check> {
+  if ((await readHead(db, key)) === null) {
+    return { status: "degraded", message: `${headBroken} Run till audit verify.` };
+  }
   const oldest = await oldestUnsealed(db);
   if (oldest === null) return { status: "ok", message: "All entries are sealed." };
   const age = Math.max(0, now - oldest);

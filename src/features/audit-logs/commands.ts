@@ -58,7 +58,8 @@ export const auditCommands = [
     flags: [
       {
         flags: "--head <head>",
-        description: "a head that was stored earlier; the log must still contain it",
+        description:
+          "a head kept elsewhere, as position:hash: its entries must be there, unchanged",
       },
     ],
     examples: [

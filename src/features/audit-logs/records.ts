@@ -26,6 +26,12 @@ export const AuditLogRecord = responseRecord("AuditLog", {
   createdAt: datetime(),
 });
 
+/** The `data` of `audit.head`. */
+export const AuditHeadRecord = responseRecord("AuditHead", {
+  position: z.int().meta({ description: "How many entries are sealed." }),
+  hash: z.string().meta({ description: "The seal of the last of them." }),
+});
+
 export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
 
 const replacedBy = (name: string) => ({ deprecated: true, description: `Use \`${name}\`.` });

@@ -1,4 +1,5 @@
-import { minute, type Instant } from "../../kernel/clock.ts";
+import type { z } from "zod";
+import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";
 import {
@@ -8,11 +9,16 @@ import {
   type PageQuery,
   type PageRequest,
 } from "../../kernel/page.ts";
-import { parseHead, type AuditRow } from "../../platform/audit/chain.ts";
+import { formatHead, parseHead, type AuditRow, type SealKey } from "../../platform/audit/chain.ts";
+import { sealAll } from "../../platform/audit/sealer.ts";
 import { auditLogs } from "../../platform/audit/table.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/page-query.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Logger } from "../../platform/logger/index.ts";
+import { platformOrganization } from "../organizations/index.ts";
+import type { AuditHeadRecord } from "./records.ts";
 
 export interface AuditFilters {
   readonly organizationId?: Id<"organization"> | undefined;
@@ -33,17 +39,28 @@ export interface AuditLogService {
   /** Returns a page of all organizations' entries, including those that concern only a user. */
   listAll(query: AuditFilters & PageQuery): Promise<Page<AuditRow>>;
   /**
-   * Seals pending entries and verifies the whole chain. `kept` is the head of an earlier verification, such as
-   * `12:9f86…`; a malformed one is a 400.
+   * Seals pending entries and verifies the whole chain. `kept` is a head that was stored elsewhere, such as `12:9f86…`;
+   * a malformed one is a 400.
    */
   verify(context: WriteContext, kept: string | null): Promise<AuditVerification>;
+  /**
+   * Seals the waiting entries, logs the head, and sends it to the platform organization as the event `audit.head`:
+   * whoever can write to the store can cut the chain and put an older head back, but cannot reach those copies.
+   */
+  announceHead(context: WriteContext): Promise<void>;
 }
 
 /** Maximum lead of an id's timestamp over its row's: ids of a process never go back, and transactions take time. */
 const idAheadMax = 1 * minute;
 
-export function makeAuditLogService(deps: { readonly db: Database }): AuditLogService {
-  const { db } = deps;
+export function makeAuditLogService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly outbox: Outbox;
+  readonly logger: Logger;
+  readonly key: SealKey;
+}): AuditLogService {
+  const { db, clock, outbox, logger, key } = deps;
   return {
     async list(organizationId, { limit, cursor, ...given }) {
       const filters = { ...given, organizationId };
@@ -59,10 +76,28 @@ export function makeAuditLogService(deps: { readonly db: Database }): AuditLogSe
     async verify(context, kept) {
       const head = kept === null ? null : parseHead(kept);
       if (kept !== null && head === null) {
-        const message = "must be the head of an earlier verification, such as 12:9f86…";
+        const message = "must be a head of the audit chain, as position:hash, such as 12:9f86…";
         throw invalidField("/head", "invalid_head", message);
       }
-      return verifyAudit(db, context, head);
+      return verifyAudit(db, key, context, head);
+    },
+
+    async announceHead(context) {
+      const head = await sealAll(db, key, context);
+      logger.info({ head: formatHead(head) }, "head of the audit chain");
+      await db.write(context, async (tx) => {
+        const platform = await platformOrganization(tx);
+        if (platform === null) return;
+        const data: z.input<typeof AuditHeadRecord> = { ...head };
+        outbox.emit(tx, clock.now(), {
+          type: "audit.head",
+          organizationId: platform.id,
+          objectType: "audit_chain",
+          objectId: "audit_chain",
+          objectVersion: head.position,
+          data,
+        });
+      });
     },
   };
 }

@@ -1,25 +1,35 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
-import { Defect } from "../../kernel/errors.ts";
 import type { RowOf } from "../database/index.ts";
 import type { auditLogs } from "./table.ts";
 
 export type AuditRow = RowOf<typeof auditLogs>;
 
-/** The last entry of the chain. Kept elsewhere, it shows later whether entries up to it are still what they were. */
+/** The server's key of purpose `audit-seals`. */
+export type SealKey = Uint8Array;
+
+/** The last entry of the chain. A copy that is kept elsewhere proves later that the entries up to it are unchanged. */
 export interface ChainHead {
-  /** The place of the entry; 0 while nothing is sealed. */
+  /** The entry's position; 0 while nothing is sealed. */
   readonly position: number;
   readonly hash: string;
 }
 
-/** What the first entry is linked to. */
+/** The link of the first entry. */
 export const genesis: ChainHead = { position: 0, hash: "0".repeat(64) };
 
-/** The hash of an entry at its place: SHA-256 over the hash before it and the entry's canonical JSON. */
-export function hashOf(previousHash: string, entry: AuditRow, position: number): string {
+/**
+ * The seal of an entry at its position: HMAC-SHA-256 over the hash before it and the entry's canonical JSON. Without a
+ * key it is plain SHA-256, as earlier releases sealed.
+ */
+export function hashOf(
+  key: SealKey | null,
+  previousHash: string,
+  entry: AuditRow,
+  position: number,
+): string {
   const { hash: _hash, ...content } = entry;
-  return createHash("sha256")
+  return (key === null ? createHash("sha256") : createHmac("sha256", key))
     .update(previousHash)
     .update(canonicalJson({ ...content, position }))
     .digest("hex");
@@ -34,11 +44,4 @@ export function formatHead(head: ChainHead): string {
 export function parseHead(text: string): ChainHead | null {
   const [, position, hash] = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   return position === undefined || hash === undefined ? null : { position: Number(position), hash };
-}
-
-/** The same for what the program wrote itself. */
-export function storedHead(text: string): ChainHead {
-  const head = parseHead(text);
-  if (head === null) throw new Defect(`'${text}' is not the head of an audit chain`);
-  return head;
 }

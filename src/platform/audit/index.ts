@@ -10,7 +10,7 @@ export interface AuditEntry {
   readonly organizationId: string | null;
   readonly targetType: string;
   readonly targetId: string;
-  /** What changed, before and after; never a secret. */
+  /** Values before and after the change; never a secret. */
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 

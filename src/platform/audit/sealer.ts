@@ -1,10 +1,10 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Database, Dialect, Reader, Tx, WriteContext } from "../database/index.ts";
-import { meta } from "../database/meta.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
-import { formatHead, genesis, hashOf, storedHead, type ChainHead } from "./chain.ts";
+import { hashOf, type ChainHead, type SealKey } from "./chain.ts";
+import { lockHead, moveHead } from "./head.ts";
 import { auditLogs } from "./table.ts";
 
 /** Entries sealed in one transaction. */
@@ -12,16 +12,15 @@ const batchMax = 500;
 const leaseLife = 30 * second;
 /** The scheduler wakes every second, so that an entry is sealed within two. */
 const everyMs = second / 2;
-/** Where the store remembers the last entry of the chain. */
-const headFact = "audit_head";
 
 /** Links entries into the chain after they were written, so that no write waits for another one's hash. */
 export function createSealer(deps: {
   readonly db: Database;
+  readonly key: SealKey;
   readonly leases: Leases;
   readonly context: WriteContext;
 }): Worker {
-  const { db, leases, context } = deps;
+  const { db, key, leases, context } = deps;
   return {
     name: "audit-sealer",
     everyMs,
@@ -32,15 +31,16 @@ export function createSealer(deps: {
       if (waiting.length === 0) return false;
       const lease = await leases.acquire("audit-sealer", leaseLife);
       if (lease === null) return false;
-      return db.write(context, async (tx) => {
+      const { isMore } = await db.write(context, async (tx) => {
         await leases.guard(tx, lease);
-        return sealBatch(tx);
+        return sealBatch(tx, key);
       });
+      return isMore;
     },
   };
 }
 
-/** When the oldest entry that is not sealed yet was written; null where there is none. */
+/** When the oldest entry that is not sealed yet was written; null where every entry is sealed. */
 export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
   const [oldest] = await reader.all<{ createdAt: Instant }>(
     'SELECT created_at AS "createdAt" FROM audit_logs WHERE position IS NULL ORDER BY id LIMIT 1',
@@ -48,44 +48,42 @@ export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
   return oldest?.createdAt ?? null;
 }
 
-/** Seals everything that is not sealed yet: what looks at the chain does so first. */
-export async function sealAll(db: Database, context: WriteContext): Promise<void> {
-  let isMore = true;
-  while (isMore) isMore = await db.write(context, sealBatch);
+/**
+ * Seals everything that is not sealed yet, and gives the head after it.
+ * @throws Defect where the stored head is missing or was altered
+ */
+export async function sealAll(
+  db: Database,
+  key: SealKey,
+  context: WriteContext,
+): Promise<ChainHead> {
+  for (;;) {
+    const { head, isMore } = await db.write(context, (tx) => sealBatch(tx, key));
+    if (!isMore) return head;
+  }
 }
 
-/** The head of the chain as the store remembers it. */
-export async function chainHead(reader: Reader): Promise<ChainHead> {
-  const row = await reader.findOne(meta, "WHERE name = $1", [headFact]);
-  return row === null ? genesis : storedHead(row.value);
-}
-
-/** Gives the next entries their places and hashes; true where more are waiting. */
-async function sealBatch(tx: Tx): Promise<boolean> {
-  const head = await lockHead(tx);
+/** Gives the next entries their positions and hashes. */
+async function sealBatch(
+  tx: Tx,
+  key: SealKey,
+): Promise<{ readonly head: ChainHead; readonly isMore: boolean }> {
+  const { keyedFrom, ...head } = await lockHead(tx, key);
   const waiting = await tx.find(
     auditLogs,
     `WHERE position IS NULL ORDER BY id LIMIT ${String(batchMax)}`,
   );
-  if (waiting.length === 0) return false;
+  if (waiting.length === 0) return { head, isMore: false };
   let { position, hash } = head;
   const seals = waiting.map((entry) => {
     position += 1;
-    hash = hashOf(hash, entry, position);
+    hash = hashOf(key, hash, entry, position);
     return [entry.id, position, hash];
   });
   const sealed = await tx.run(writeSeals[tx.dialect], [JSON.stringify(seals)]);
   assert(sealed === seals.length, "every waiting entry is sealed once");
-  const value = formatHead({ position, hash });
-  await tx.update(meta, { value }, "WHERE name = $1", [headFact]);
-  return waiting.length === batchMax;
-}
-
-/** Locks the head, so that of any number of processes one at a time continues the chain. */
-async function lockHead(tx: Tx): Promise<ChainHead> {
-  await tx.insertIfAbsent(meta, { name: headFact, value: formatHead(genesis) });
-  const row = await tx.lockOne(meta, "WHERE name = $1", [headFact]);
-  return row === null ? genesis : storedHead(row.value);
+  await moveHead(tx, key, { position, hash, keyedFrom });
+  return { head: { position, hash }, isMore: waiting.length === batchMax };
 }
 
 /** One statement for a batch: its one value is a JSON array of `[id, position, hash]`. */

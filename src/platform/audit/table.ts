@@ -1,7 +1,7 @@
 import type { Actor } from "../../kernel/actor.ts";
 import { integer, json, table, text, time } from "../database/index.ts";
 
-/** Who did what: written with the change, never changed but for the seal. */
+/** The audit log: who did what. It is written with the change, never changed but for the seal. */
 export const auditLogs = table(
   "audit_logs",
   {

@@ -1,56 +1,77 @@
 import type { Database, Reader, WriteContext } from "../database/index.ts";
-import { genesis, hashOf, type AuditRow, type ChainHead } from "./chain.ts";
-import { chainHead, sealAll } from "./sealer.ts";
+import { genesis, hashOf, type AuditRow, type ChainHead, type SealKey } from "./chain.ts";
+import { headBroken, readHead, type StoredHead } from "./head.ts";
+import { announcedHeads, type KeptHead } from "./kept-heads.ts";
+import { sealAll } from "./sealer.ts";
 import { auditLogs } from "./table.ts";
 
 /** The first place at which the chain does not hold. */
 export interface AuditFault {
   readonly position: number;
-  /** The entry that stands there, or next after the gap; null where there is none. */
+  /** The entry at the position, or next after the gap; null where the log ends. */
   readonly id: string | null;
-  readonly kind: "missing" | "altered" | "rewritten" | "foreign";
+  /** `head`: the stored head is missing or was altered. */
+  readonly kind: "missing" | "altered" | "rewritten" | "foreign" | "head";
   readonly message: string;
 }
 
 export interface AuditVerification {
   /** How many entries were found good, from the first on. */
   readonly entries: number;
-  /** To be kept elsewhere: only against such a copy does it show that the whole chain was written anew. */
+  /** The stored head, to be kept elsewhere; position 0 where it is missing or was altered. */
   readonly head: ChainHead;
   /** Null where the chain holds. */
   readonly fault: AuditFault | null;
 }
 
-/** Entries that are looked at together. */
+/** Entries that are read at once. */
 const batchSize = 1_000;
 
 /**
- * Seals what is waiting, then proves the chain from its first entry to its head. `kept` is a head from an earlier
- * verification: the entry that it names must still be there, unchanged.
+ * Seals the waiting entries, then proves the chain from its first entry to its head. The entries that the store's
+ * `audit.head` events and `given` name must be there, unchanged; `given` is a head that was kept elsewhere.
  */
 export async function verifyAudit(
   db: Database,
+  key: SealKey,
   context: WriteContext,
-  kept: ChainHead | null = null,
+  given: ChainHead | null = null,
 ): Promise<AuditVerification> {
-  await sealAll(db, context);
-  const head = await chainHead(db);
-  const { last, fault } = await walk(db, head, kept);
-  return { entries: last.position, head, fault: fault ?? (await findForeign(db)) };
+  if ((await readHead(db, key)) !== null) await sealAll(db, key, context);
+  return prove(db, key, given === null ? [] : [{ ...given, source: "that was given" }]);
 }
 
-/** What is wrong with the chain as it is sealed so far; null where it holds. Writes nothing. */
-export async function auditFault(reader: Reader): Promise<AuditFault | null> {
-  const head = await chainHead(reader);
-  const { fault } = await walk(reader, head, null);
-  return fault ?? findForeign(reader);
+/** The first fault of the chain as it is sealed so far; null where it holds. Writes nothing. */
+export async function auditFault(reader: Reader, key: SealKey): Promise<AuditFault | null> {
+  return (await prove(reader, key, [])).fault;
+}
+
+async function prove(
+  reader: Reader,
+  key: SealKey,
+  given: readonly KeptHead[],
+): Promise<AuditVerification> {
+  // Events come first: while a server writes, the head that is read after them is never behind them.
+  const kept = [...given, ...(await announcedHeads(reader))];
+  const head = await readHead(reader, key);
+  if (head === null) return { entries: 0, head: genesis, fault: await faultOfHead(reader, kept) };
+  const { last, fault } = await walk(reader, key, head, kept);
+  const found = fault ?? (await findForeign(reader, key));
+  return {
+    entries: last.position,
+    head: { position: head.position, hash: head.hash },
+    fault: found,
+  };
 }
 
 async function walk(
   reader: Reader,
-  head: ChainHead,
-  kept: ChainHead | null,
+  key: SealKey,
+  head: StoredHead,
+  kept: readonly KeptHead[],
 ): Promise<{ last: ChainHead; fault: AuditFault | null }> {
+  const keptAt = new Map<number, KeptHead[]>();
+  for (const one of kept) keptAt.set(one.position, [...(keptAt.get(one.position) ?? []), one]);
   let last = genesis;
   for (;;) {
     const entries = await reader.find(
@@ -59,56 +80,87 @@ async function walk(
       [last.position, head.position],
     );
     for (const entry of entries) {
-      const fault = faultOf(last, entry, kept);
+      const position = last.position + 1;
+      const sealKey = position < head.keyedFrom ? null : key;
+      const fault = faultOf(sealKey, last, entry, keptAt.get(position) ?? []);
       if (fault !== null) return { last, fault };
-      last = { position: entry.position ?? 0, hash: entry.hash ?? "" };
+      last = { position, hash: entry.hash ?? "" };
     }
     if (entries.length < batchSize) return { last, fault: faultOfEnd(last, head, kept) };
   }
 }
 
-function faultOf(last: ChainHead, entry: AuditRow, kept: ChainHead | null): AuditFault | null {
+function faultOf(
+  key: SealKey | null,
+  last: ChainHead,
+  entry: AuditRow,
+  kept: readonly KeptHead[],
+): AuditFault | null {
   const position = last.position + 1;
-  const fault = (kind: AuditFault["kind"], message: string) => ({
-    position,
-    id: entry.id,
-    kind,
-    message,
-  });
+  const { id } = entry;
+  const at = String(position);
   if (entry.position !== position) {
-    return fault("missing", `The entry at ${String(position)}, before ${entry.id}, is missing.`);
+    const message =
+      entry.position === position + 1
+        ? `The entry at ${at}, before ${id}, is missing.`
+        : `The entries from ${at} to ${String((entry.position ?? 0) - 1)}, before ${id}, are missing.`;
+    return { position, id, kind: "missing", message };
   }
-  if (entry.hash !== hashOf(last.hash, entry, position)) {
-    return fault("altered", `The entry ${entry.id} at ${String(position)} was altered.`);
+  if (entry.hash !== hashOf(key, last.hash, entry, position)) {
+    const message = `The entry ${id} at ${at} was altered.`;
+    return { position, id, kind: "altered", message };
   }
-  if (kept?.position === position && kept.hash !== entry.hash) {
-    return fault(
-      "rewritten",
-      `The entry ${entry.id} at ${String(position)}, or one before it, was written anew since the head was kept.`,
-    );
-  }
-  return null;
+  const other = kept.find(({ hash }) => hash !== entry.hash);
+  if (other === undefined) return null;
+  const message = `The entry ${id} at ${at}, or one before it, was replaced: the head ${other.source} differs.`;
+  return { position, id, kind: "rewritten", message };
 }
 
-function faultOfEnd(last: ChainHead, head: ChainHead, kept: ChainHead | null): AuditFault | null {
-  const position = last.position + 1;
-  if (last.position < Math.max(head.position, kept?.position ?? 0)) {
-    const message = `The entry at ${String(position)} and what followed it are missing.`;
-    return { position, id: null, kind: "missing", message };
-  }
+function faultOfEnd(
+  last: ChainHead,
+  head: ChainHead,
+  kept: readonly KeptHead[],
+): AuditFault | null {
+  const { position } = last;
+  const message = lackAfter(position, [{ ...head, source: "in the store" }, ...kept]);
+  if (message !== null) return { position: position + 1, id: null, kind: "missing", message };
   if (last.hash === head.hash) return null;
-  const message = `The entry at ${String(last.position)} is not the one that was sealed last.`;
-  return { position: last.position, id: null, kind: "rewritten", message };
+  return {
+    ...{ position, id: null, kind: "rewritten" },
+    message: `The entry at ${String(position)} is not the one that was sealed last.`,
+  };
 }
 
-/** An entry beyond the head was not sealed by this program: it commits both together. */
-async function findForeign(reader: Reader): Promise<AuditFault | null> {
+/** Names the entries after a position that the furthest of the heads stands for; null where there are none. */
+function lackAfter(position: number, heads: readonly KeptHead[]): string | null {
+  const [furthest] = heads.toSorted((one, other) => other.position - one.position);
+  const lacking = (furthest?.position ?? 0) - position;
+  if (furthest === undefined || lacking <= 0) return null;
+  const entries = lacking === 1 ? "1 entry is missing" : `${String(lacking)} entries are missing`;
+  return `The audit log ends at ${String(position)}; the head ${furthest.source} says ${String(furthest.position)}: ${entries}, from ${String(position + 1)} on.`;
+}
+
+async function faultOfHead(reader: Reader, kept: readonly KeptHead[]): Promise<AuditFault> {
+  const position = (await newest(reader))?.position ?? 0;
+  const message = [headBroken, lackAfter(position, kept) ?? []].flat().join(" ");
+  return { position, id: null, kind: "head", message };
+}
+
+/** Finds an entry beyond the head: Till moves the head in the transaction that seals. */
+async function findForeign(reader: Reader, key: SealKey): Promise<AuditFault | null> {
+  const entry = await newest(reader);
+  // The head is read again, since a server may have sealed meanwhile.
+  const head = await readHead(reader, key);
+  const position = entry?.position ?? 0;
+  if (entry === null || position <= (head?.position ?? 0)) return null;
+  const message = `The entry ${entry.id} at ${String(position)} stands beyond the head in the store: Till did not seal it, or the head was put back.`;
+  return { position, id: entry.id, kind: "foreign", message };
+}
+
+async function newest(reader: Reader): Promise<AuditRow | null> {
   const [entry] = await reader.find(
     auditLogs,
     "WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1",
   );
-  const position = entry?.position ?? 0;
-  if (entry === undefined || position <= (await chainHead(reader)).position) return null;
-  const message = `The entry ${entry.id} at ${String(position)} was never sealed by Till.`;
-  return { position, id: entry.id, kind: "foreign", message };
+  return entry ?? null;
 }

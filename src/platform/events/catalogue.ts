@@ -79,6 +79,10 @@ export const eventCatalogue = {
     "credit.granted": "The platform granted a credit.",
     "usage.threshold_reached": "80 or 100 percent of the plan's included invoices are used.",
   },
+  audit: {
+    "audit.head":
+      "The head of the audit chain, once an hour, to the platform's organization alone. Keep it outside Till: `till audit verify --head POSITION:HASH` proves later that no entry up to it was changed or taken away.",
+  },
   webhooks: {
     "webhook_endpoint.failing":
       "Deliveries to another endpoint of the organization have failed for one day, or for three.",

@@ -20,6 +20,7 @@ const records: Readonly<Record<Noun, string>> = {
   platform_invoice: "PlatformInvoice",
   credit: "AdminCredit",
   usage: "UsageThreshold",
+  audit: "AuditHead",
   webhook_endpoint: "WebhookEndpoint",
   webhook: "WebhookEndpoint",
   transfer: "Transfer",

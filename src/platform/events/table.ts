@@ -31,6 +31,7 @@ export const events = table(
         columns: ["organizationId", "position"],
         where: "position IS NOT NULL",
       },
+      { name: "events_audit_heads", columns: ["id"], where: "type = 'audit.head'" },
     ],
   },
 );

@@ -17,7 +17,9 @@ export type KeyPurpose =
   | "webhook-secrets"
   | "event-cursors"
   | "idempotency-keys"
-  | "fingerprint";
+  | "audit-seals"
+  | "fingerprint"
+  | "keyed-store-fingerprint";
 
 export interface SecretSource {
   /** The secret from the environment; it overrides the file. */
@@ -69,6 +71,14 @@ export function deriveKey(secret: ServerSecret, purpose: KeyPurpose): Uint8Array
 
 /** Returns 32 hexadecimal digits that identify the secret of a store and reveal nothing about it. */
 export function fingerprint(secret: ServerSecret): string {
+  return Buffer.from(deriveKey(secret, "keyed-store-fingerprint")).toString("hex").slice(0, 32);
+}
+
+/**
+ * The fingerprint in stores of releases that sealed audit entries without a key. Only they have it: a store shows by it
+ * that it is that old, and nobody can make it who does not have the secret.
+ */
+export function formerFingerprint(secret: ServerSecret): string {
   return Buffer.from(deriveKey(secret, "fingerprint")).toString("hex").slice(0, 32);
 }
 

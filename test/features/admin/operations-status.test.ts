@@ -13,10 +13,14 @@ import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { makeFakeChain, startFakeNode } from "../../support/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
+import { statusAtAGlance } from "../../../src/features/admin/glance.ts";
 import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
+import { deliveryBacklog } from "../../../src/features/webhooks/glance.ts";
+import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/monitor-store.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/index.ts";
+import { meta } from "../../../src/platform/database/meta.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 
 interface Check {
@@ -33,6 +37,7 @@ interface Status {
   readonly providers: readonly (Check & { readonly network: string; readonly provider: string })[];
   readonly queues: readonly object[];
   readonly webhooks: object;
+  readonly auditHead: string | null;
 }
 
 const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 };
@@ -196,6 +201,24 @@ eachStore("the operations status", (store) => {
     expect(late.messages["cron"]).to.include("prune events");
     await ran(app.clock.now() - 119 * minute);
     expect((await statusNow()).checks["cron"]).to.equal("ok");
+  });
+
+  it("shows the head of the audit chain, and degrades where it was altered", async () => {
+    const { app, status } = await start(false);
+    const { db, auditLogs: service } = app.app;
+    const { head } = await service.verify(testContext, null);
+    expect(head.position).to.be.greaterThan(0);
+    expect((await status()).auditHead).to.equal(formatHead(head));
+    const glance = await statusAtAGlance(db, app.clock.now(), deliveryBacklog);
+    expect(glance.auditHead).to.equal(formatHead(head));
+    const name = (from: string, to: string) =>
+      db.write(testContext, (tx) => tx.update(meta, { name: to }, "WHERE name = $1", [from]));
+    await name("audit_head", "taken away");
+    const { auditHead, infrastructure } = await status();
+    expect(auditHead).to.equal(null);
+    expect(infrastructure.checks["audit"]).to.equal("degraded");
+    expect(infrastructure.messages["audit"]).to.include("Run till audit verify");
+    await name("taken away", "audit_head");
   });
 
   it("reports a pending migration", async () => {

@@ -14,6 +14,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/colleagues.ts";
+import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext, testsAll } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { pointersOf } from "../../api/problem.ts";
@@ -132,7 +133,7 @@ eachStore("the audit log", (store) => {
 
   it("shows the hash once the entries are sealed", async () => {
     await customer("Grace");
-    await verifyAudit(app.app.db, testContext);
+    await verifyAudit(app.app.db, auditKey, testContext);
     for (const { hash } of entries(await list())) expect(hash).to.match(/^[0-9a-f]{64}$/);
   });
 
@@ -307,7 +308,7 @@ eachStore("the sealing of the audit log", (store) => {
         best = Math.min(best, performance.now() - start);
       }
       expect(best).to.be.below(enough);
-      const { fault, entries } = await verifyAudit(app.app.db, testContext);
+      const { fault, entries } = await verifyAudit(app.app.db, auditKey, testContext);
       expect(fault).to.equal(null);
       expect(entries).to.be.greaterThan(2);
     } finally {

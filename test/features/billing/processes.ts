@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { dirname } from "node:path";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
-import { secret } from "../../support/app.ts";
+import { secret } from "../../support/secret.ts";
 import { compiledProgram } from "../../support/built.ts";
 import { endWithThisProcess } from "../../support/guard.ts";
 

@@ -19,6 +19,7 @@ const changing: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, () => aTime],
   [/^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/, (found) => `${found.slice(0, 4)}${"0".repeat(26)}`],
   [/^0x[0-9a-fA-F]{64}$/, () => `0x${"0".repeat(64)}`],
+  [/^[0-9a-f]{64}$/, () => "0".repeat(64)],
   [/^0x[0-9a-fA-F]{40}$/, () => `0x${"0".repeat(40)}`],
   [/^http:\/\/127\.0\.0\.1:\d+\/pay\/.*$/, () => "https://till.example/pay/chk_0"],
   [/^chk_.*$/, () => "chk_0"],

@@ -41,6 +41,7 @@ eachStore("the golden event bodies", (store) => {
     this.timeout(120_000);
     counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
     const key = await platformKey(counter.app);
+    await counter.app.app.auditLogs.announceHead(testContext);
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);
     await reviewed(key);

@@ -10,6 +10,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import {
   deriveKey,
   fingerprint,
+  formerFingerprint,
   loadServerSecret,
   SecretUnusable,
   type SecretSource,
@@ -146,7 +147,8 @@ describe("the server's secret", () => {
 
   it("derives the same keys in every release", async () => {
     const secret = await load({ text: given });
-    expect(fingerprint(secret)).to.equal("13b94836b8b1021889d83432c5bfae84");
+    expect(fingerprint(secret)).to.equal("e5035191fbd7556b7d8608dee2580ba9");
+    expect(formerFingerprint(secret)).to.equal("13b94836b8b1021889d83432c5bfae84");
     expect(Buffer.from(deriveKey(secret, "webhook-secrets")).toString("hex")).to.equal(
       "c0f73ab2108f74a0ca072954664cf75cbe4bfbec0402b8e7d2a863f2d19ddbb1",
     );

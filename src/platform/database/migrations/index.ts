@@ -18,6 +18,7 @@ import { migration as lateWindows } from "./0016-late-windows.ts";
 import { migration as readings } from "./0017-readings.ts";
 import { migration as askedAmounts } from "./0018-asked-amounts.ts";
 import { migration as halfFullBands } from "./0019-half-full-bands.ts";
+import { migration as auditHeads } from "./0020-audit-heads.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   readings,
   askedAmounts,
   halfFullBands,
+  auditHeads,
 ];

@@ -1,0 +1,28 @@
+import { toIso } from "../../kernel/clock.ts";
+import type { Reader } from "../database/index.ts";
+import { events } from "../events/table.ts";
+import { parseHead, type ChainHead } from "./chain.ts";
+
+/** A head of the chain that is kept beside the entries. */
+export interface KeptHead extends ChainHead {
+  /** Follows the words "the head": `of the event evt_… of 2026-…`. */
+  readonly source: string;
+}
+
+/** Heads that a verification compares with: events are kept for 90 days, with one head an hour. */
+const announcedMax = 10_000;
+
+/**
+ * The heads of the events `audit.head` that the store still has. Somebody who can write to the store can delete them, but
+ * not the copies that receivers of webhooks have.
+ */
+export async function announcedHeads(reader: Reader): Promise<readonly KeptHead[]> {
+  const rows = await reader.find(
+    events,
+    `WHERE type = 'audit.head' ORDER BY id DESC LIMIT ${String(announcedMax)}`,
+  );
+  return rows.flatMap(({ id, payload, occurredAt }) => {
+    const head = parseHead(`${String(payload["position"])}:${String(payload["hash"])}`);
+    return head === null ? [] : { ...head, source: `of the event ${id} of ${toIso(occurredAt)}` };
+  });
+}

@@ -1,0 +1,259 @@
+// Somebody can write to the store and does not have the server's secret: each thing that they do to hide an entry is found
+// by the verification alone, or by a head that was kept out of their reach.
+import { expect } from "chai";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { auditChecks } from "../../../src/platform/audit/checks.ts";
+import {
+  formatHead,
+  genesis,
+  hashOf,
+  type AuditRow,
+  type ChainHead,
+} from "../../../src/platform/audit/chain.ts";
+import { keyChain } from "../../../src/platform/audit/head.ts";
+import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { sealAll } from "../../../src/platform/audit/sealer.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
+import { meta } from "../../../src/platform/database/meta.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { createOutbox } from "../../../src/platform/events/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { auditKey } from "../../support/secret.ts";
+import { eachStore, testContext } from "../../support/stores.ts";
+
+eachStore("the audit chain against somebody who writes to the store", (store) => {
+  store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
+
+  const ids = createIds(systemRandom);
+  const auditor = createAuditor(ids);
+  const outbox = createOutbox({ ids, nudge: () => undefined });
+  let db: Database;
+  /** The head when five of eight entries were there, as the store had it and as the operator may keep it. */
+  let early: { readonly stored: string; readonly kept: ChainHead };
+  let head: ChainHead;
+
+  beforeEach(async () => {
+    db = await store.open();
+    await record(5);
+    early = { kept: await seal(), stored: await storedHead() };
+    await record(3);
+    head = await seal();
+  });
+
+  const seal = () => sealAll(db, auditKey, testContext);
+  const run = (sql: string, ...values: readonly (string | number)[]) =>
+    db.write(testContext, (tx) => tx.run(sql, values));
+  const record = (count: number) =>
+    db.write(testContext, (tx) => {
+      for (let place = 0; place < count; place += 1) {
+        auditor.record(tx, systemClock.now(), {
+          ...{ action: "thing.changed", organizationId: null },
+          ...{ targetType: "thing", targetId: String(place) },
+        });
+      }
+      return Promise.resolve();
+    });
+  const rows = () => db.find(auditLogs, "ORDER BY position");
+  const storedHead = async () => (await db.findOne(meta, "WHERE name = 'audit_head'"))?.value ?? "";
+  const putHead = (value: string) =>
+    run("UPDATE meta SET value = $1 WHERE name = 'audit_head'", value);
+  const cutAfter = (position: number) =>
+    run("DELETE FROM audit_logs WHERE position > $1", position);
+  const announce = (announced: ChainHead) =>
+    db.write(testContext, (tx) =>
+      Promise.resolve(
+        outbox.emit(tx, Date.UTC(2031, 0, 1), {
+          ...{ type: "audit.head", organizationId: "org_platform", data: { ...announced } },
+          ...{ objectType: "audit_chain", objectId: "audit_chain", objectVersion: 1 },
+        }),
+      ),
+    );
+  async function fault(given: ChainHead | null = null): Promise<AuditFault | null> {
+    return (await verifyAudit(db, auditKey, testContext, given)).fault;
+  }
+
+  /** Changes an entry, and replaces its hash and all later ones as a release without a key would. */
+  async function forgeFrom(start: number, through = Infinity): Promise<string> {
+    await run("UPDATE audit_logs SET actor_label = 'nobody' WHERE position = $1", start);
+    let previous = genesis.hash;
+    for (const row of await rows()) {
+      const position = row.position ?? 0;
+      if (position > through) break;
+      previous = position < start ? (row.hash ?? "") : hashOf(null, previous, row, position);
+      await run("UPDATE audit_logs SET hash = $1 WHERE position = $2", previous, position);
+    }
+    return previous;
+  }
+
+  it("names the entries of a tail that was cut off", async () => {
+    await cutAfter(5);
+    expect(await fault()).to.deep.equal({
+      ...{ position: 6, id: null, kind: "missing" },
+      message:
+        "The audit log ends at 5; the head in the store says 8: 3 entries are missing, from 6 on.",
+    });
+    await record(2);
+    expect(await fault(), "later entries do not fill the gap").to.include({ position: 6 });
+    const [violation] = (await auditChecks(auditKey)[0]?.run(db)) ?? [];
+    expect(violation?.fault).to.include("from 6 to 8");
+  });
+
+  it("finds a head that was cut back with the tail, deleted, or taken from a release without a key", async () => {
+    const written = await storedHead();
+    const [, , keyedFrom = "", mac = ""] = written.split(":");
+    const forged = [
+      `${formatHead(early.kept)}:${keyedFrom}:${mac}`,
+      `${formatHead(early.kept)}:${keyedFrom}:`,
+      `${formatHead(early.kept)}:${keyedFrom}`,
+      formatHead(early.kept),
+      formatHead(genesis),
+      `${formatHead(genesis)}:1:${mac}`,
+      "",
+    ];
+    await cutAfter(5);
+    for (const value of forged) {
+      await putHead(value);
+      expect(await fault(), value).to.include({ kind: "head", position: 5 });
+    }
+    await run("DELETE FROM meta WHERE name = 'audit_head'");
+    expect((await fault())?.message).to.equal(
+      "The head of the audit chain is missing from the store, or was altered.",
+    );
+    expect((await fault(head))?.message).to.match(
+      /altered\. The audit log ends at 5; the head that was given says 8: 3 entries are missing, from 6 on\.$/,
+    );
+    const refused = await seal().then(
+      () => "sealed",
+      (error: unknown) => String(error),
+    );
+    expect(refused).to.include("Nothing is sealed until it is restored");
+  });
+
+  it("finds an entry that was changed, with hashes that were made without the key", async () => {
+    const last = await forgeFrom(3);
+    expect(await fault()).to.include({ position: 3, kind: "altered" });
+    await putHead(`8:${last}`);
+    expect(await fault(), "as if no entry had a keyed seal").to.include({ kind: "head" });
+  });
+
+  it("finds that everything was deleted", async () => {
+    await cutAfter(0);
+    expect((await fault())?.message)
+      .to.include("ends at 0")
+      .and.include("8 entries are missing");
+    await run("DELETE FROM meta WHERE name = 'audit_head'");
+    expect(await fault()).to.include({ kind: "head", position: 0 });
+  });
+
+  it("finds the head of another store, whether its secret is another or the same", async () => {
+    const other = await store.open();
+    const otherKey = new Uint8Array(32);
+    await other.write(testContext, async (tx) => {
+      await tx.run("DELETE FROM meta WHERE name = 'audit_head'");
+      await keyChain(tx, otherKey);
+      auditor.record(tx, systemClock.now(), {
+        ...{ action: "thing.changed", organizationId: null, targetType: "thing", targetId: "x" },
+      });
+    });
+    await sealAll(other, otherKey, testContext);
+    const foreign = await other.findOne(meta, "WHERE name = 'audit_head'");
+    await putHead(foreign?.value ?? "");
+    expect(await fault()).to.include({ kind: "head" });
+
+    const sibling = await store.open();
+    await sibling.write(testContext, (tx) => {
+      auditor.record(tx, systemClock.now(), {
+        ...{ action: "thing.changed", organizationId: null, targetType: "thing", targetId: "x" },
+      });
+      return Promise.resolve();
+    });
+    await sealAll(sibling, auditKey, testContext);
+    const genuine = await sibling.findOne(meta, "WHERE name = 'audit_head'");
+    await putHead(genuine?.value ?? "");
+    expect(await fault()).to.include({ kind: "rewritten", position: 1 });
+  });
+
+  it("cannot tell that an older head was put back with its entries, and a head kept elsewhere can", async () => {
+    await cutAfter(5);
+    await putHead(early.stored);
+    expect(await fault(), "the store alone").to.equal(null);
+    expect((await fault(early.kept)) ?? null).to.equal(null);
+    expect(await fault(head)).to.deep.equal({
+      ...{ position: 6, id: null, kind: "missing" },
+      message:
+        "The audit log ends at 5; the head that was given says 8: 3 entries are missing, from 6 on.",
+    });
+    const event = await announce(head);
+    expect((await fault())?.message).to.equal(
+      `The audit log ends at 5; the head of the event ${event.id} of 2031-01-01T00:00:00.000Z says 8: 3 entries are missing, from 6 on.`,
+    );
+    const [violation] = (await auditChecks(auditKey)[0]?.run(db)) ?? [];
+    expect(violation?.fault).to.include(event.id);
+  });
+
+  it("finds by an event that other entries took the place of a tail that was cut off", async () => {
+    await announce(head);
+    await cutAfter(5);
+    await putHead(early.stored);
+    await record(9);
+    await seal();
+    expect(await fault()).to.include({ position: 8, kind: "rewritten" });
+    expect((await fault())?.message).to.include("the head of the event evt_");
+  });
+
+  it("passes over an announced head that says nothing, and holds an honest one good", async () => {
+    await announce({ position: -1, hash: "nothing" });
+    await announce(early.kept);
+    await announce(head);
+    expect(await fault()).to.equal(null);
+  });
+
+  describe("with entries of a release without a key", () => {
+    /** Makes the first five entries those of an earlier release, and seals the others with the key. */
+    beforeEach(async () => {
+      let previous = genesis.hash;
+      const former: AuditRow[] = [];
+      for (const row of (await rows()).slice(0, 5)) {
+        former.push({ ...row, hash: hashOf(null, previous, row, row.position ?? 0) });
+        previous = former.at(-1)?.hash ?? "";
+      }
+      await run("UPDATE audit_logs SET position = NULL, hash = NULL WHERE position > 5");
+      for (const { id, hash } of former) {
+        await run("UPDATE audit_logs SET hash = $1 WHERE id = $2", hash ?? "", id);
+      }
+      await putHead(`5:${previous}`);
+      early = { kept: { position: 5, hash: previous }, stored: "" };
+      const last = await db.write(testContext, (tx) => keyChain(tx, auditKey));
+      expect(last).to.deep.equal(early.kept);
+      head = await seal();
+    });
+
+    it("holds, also against a head from before, and is taken over once", async () => {
+      expect(await storedHead()).to.match(/^8:[0-9a-f]{64}:6:[0-9a-f]{64}$/);
+      expect(await fault(early.kept)).to.equal(null);
+      const before = await storedHead();
+      expect(await db.write(testContext, (tx) => keyChain(tx, auditKey))).to.equal(null);
+      expect(await storedHead()).to.equal(before);
+    });
+
+    it("finds a changed entry among them, with its old hash or with new ones", async () => {
+      await run("UPDATE audit_logs SET actor_label = 'nobody' WHERE position = 2");
+      expect(await fault()).to.include({ position: 2, kind: "altered" });
+      await forgeFrom(2, 5);
+      expect(await fault()).to.include({ position: 6, kind: "altered" });
+    });
+
+    it("finds that the first position with a keyed seal was moved", async () => {
+      const stored = await storedHead();
+      await putHead(stored.replace(/:6:/, ":9:"));
+      expect(await fault()).to.include({ kind: "head" });
+      const last = await forgeFrom(2);
+      await putHead(stored.replace(/^8:[0-9a-f]{64}:6:/, `8:${last}:9:`));
+      expect(await fault()).to.include({ kind: "head" });
+      await putHead(stored);
+      expect(await fault()).to.include({ position: 6, kind: "altered" });
+    });
+  });
+});
