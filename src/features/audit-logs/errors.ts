@@ -3,5 +3,5 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const AuditChainBroken = defineProblem({
   code: "audit_chain_broken",
   status: 422,
-  title: "The audit log has been tampered with",
+  title: "The hash chain of the audit log is broken",
 });

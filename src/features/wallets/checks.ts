@@ -14,7 +14,7 @@ export const walletChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "wallets.paid-index",
-    describe: "An extended key's addresses are assigned before they are paid.",
+    describe: "No address of an extended key was paid before it was assigned.",
     advice:
       "Raise next_index of the claim above highest_paid_index before issuing another invoice.",
     sql: `SELECT family || ' ' || identity AS "row",
