@@ -15,7 +15,7 @@ export const en = {
   onNetwork: "on {network}",
   asks: "for {amount}",
   arrives:
-    "{amount} must arrive, down to the last decimal. If you pay from an exchange, add its withdrawal fee on top.",
+    "Exactly {amount} must arrive, down to the last decimal. If you pay from an exchange, add its withdrawal fee on top.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "You also need a little of {network}'s own coin for the network fee.",
