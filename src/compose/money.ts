@@ -74,7 +74,7 @@ export interface Money {
   readonly decisions: PaymentDecisions;
   readonly transfers: TransferDesk;
   readonly capacity: CapacityService;
-  /** Gets every event: it tells organizations whose addresses fill up. */
+  /** Receives every event and notifies organizations whose addresses run out of payment amounts. */
   readonly capacityWatch: Subscriber;
   readonly checkout: CheckoutService;
   readonly watchers: readonly Watcher[];

@@ -40,7 +40,7 @@ export async function requireStoreFile(place: StorePlace): Promise<void> {
   if (!found) throw noStore(place);
 }
 
-/** Returns the error for a store with pending migrations, or without something else that migrating gives it. */
+/** Returns the error for a store with pending migrations, or without keyed audit seals, which a migration adds. */
 export function storeBehind(place: StorePlace, lacking: number | "keyed audit seals"): Error {
   const lack =
     typeof lacking === "number" ? `has ${String(lacking)} pending migrations` : `lacks ${lacking}`;

@@ -113,8 +113,8 @@ async function backUp(config: Config, version: number, clock: Clock): Promise<st
 }
 
 /**
- * Refuses a secret that the store was not made with. A new store is given its fingerprint and an empty audit chain; one
- * of a release without keyed seals is taken over, except in mode `use`.
+ * Throws WrongSecret unless the store was created with this secret. A new store gets the secret's fingerprint and an
+ * empty audit chain. A store of an earlier release without keyed seals is converted, except in mode `use`.
  */
 async function requireFittingSecret(
   db: Database,
@@ -145,13 +145,13 @@ async function rememberSecret(db: Database, secret: ServerSecret): Promise<strin
   return db.write(systemContext("store"), async (tx) => {
     const value = fingerprint(secret);
     const isFirst = await tx.insertIfAbsent(meta, { name: secretFact, value });
-    // A store in use that lacks its fingerprint was tampered with: what else it lacks is not replaced.
+    // A store in use without a fingerprint was tampered with, so a missing chain is not replaced.
     if (isFirst && !(await isInitialized(tx))) await beginChain(tx, auditKey(secret));
     return secretOf(tx);
   });
 }
 
-/** Lets a store of a release without keyed seals have them from now on, once; gives its fingerprint. */
+/** Switches a store of an earlier release to keyed seals, once, and returns the stored fingerprint. */
 async function takeOver(
   db: Database,
   secret: ServerSecret,
@@ -160,7 +160,7 @@ async function takeOver(
   const own = fingerprint(secret);
   const { known, last } = await db.write(systemContext("store"), async (tx) => {
     const row = await tx.lockOne(meta, "WHERE name = $1", [secretFact]);
-    // Another process was first.
+    // Another process has already converted the store.
     if (row?.value !== formerFingerprint(secret)) return { known: row?.value ?? null, last: null };
     const unkeyed = await keyChain(tx, auditKey(secret));
     await tx.update(meta, { value: own }, "WHERE name = $1", [secretFact]);

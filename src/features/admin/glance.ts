@@ -10,7 +10,7 @@ import { overall, type Report } from "./report.ts";
 // Imported by commands that must start fast, so this file imports little.
 
 export interface OperationsStatus extends Report, Backlogs {
-  /** The stored head of the audit chain, such as `12:9f86…`; null where the store lacks it. */
+  /** The stored head of the audit chain, such as `12:9f86…`; null if the store has none. */
   readonly auditHead: string | null;
   readonly checkedAt: Instant;
   readonly infrastructure: Health;

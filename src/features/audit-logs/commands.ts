@@ -59,7 +59,7 @@ export const auditCommands = [
       {
         flags: "--head <head>",
         description:
-          "a head kept elsewhere, as position:hash: its entries must be there, unchanged",
+          "a head stored elsewhere, as position:hash; the log must still contain its entries unchanged",
       },
     ],
     examples: [

@@ -28,8 +28,8 @@ export const AuditLogRecord = responseRecord("AuditLog", {
 
 /** The `data` of `audit.head`. */
 export const AuditHeadRecord = responseRecord("AuditHead", {
-  position: z.int().meta({ description: "How many entries are sealed." }),
-  hash: z.string().meta({ description: "The seal of the last of them." }),
+  position: z.int().meta({ description: "Number of sealed entries." }),
+  hash: z.string().meta({ description: "Seal of the last one." }),
 });
 
 export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);

@@ -44,8 +44,8 @@ export interface AuditLogService {
    */
   verify(context: WriteContext, kept: string | null): Promise<AuditVerification>;
   /**
-   * Seals the waiting entries, logs the head, and sends it to the platform organization as the event `audit.head`:
-   * whoever can write to the store can cut the chain and put an older head back, but cannot reach those copies.
+   * Seals pending entries, logs the head, and sends it to the platform organization as the event `audit.head`. An
+   * attacker with write access to the store can truncate the chain and restore an older head, but not these copies.
    */
   announceHead(context: WriteContext): Promise<void>;
 }
