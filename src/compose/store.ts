@@ -70,7 +70,7 @@ export async function openStore(
   const db = await openDatabase({
     ...(config.databaseUrl === null
       ? { sqliteFile: storeFile(config) }
-      : { url: config.databaseUrl }),
+      : { url: config.databaseUrl, connections: config.databasePoolMax }),
     logger: deps.logger,
   });
   try {

@@ -51,10 +51,11 @@ export const settings = declareSettings({
   }),
   databasePoolMax: required({
     group: "Store and secrets",
-    type: wholeNumber(1, 500, "connections"),
-    default: "10",
-    description: "The maximum number of PostgreSQL connections of this process.",
-    example: "20",
+    type: wholeNumber(2, 500, "connections"),
+    default: "16",
+    description:
+      "The maximum number of PostgreSQL connections of this process. Five of eight are for writes, the others for reads.",
+    example: "32",
   }),
   secret: optional({
     group: "Store and secrets",

@@ -2,11 +2,20 @@ import type { Database, StoreLogger } from "./database.ts";
 import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { pendingMigrations } from "./schema.ts";
 
-export type StoreOptions = ({ readonly url: string } | { readonly sqliteFile: string }) & {
+export type StoreOptions = (PostgresPlace | { readonly sqliteFile: string }) & {
   /** The log for failures that no caller receives; none by default. */
   readonly logger?: StoreLogger;
   readonly limits?: Partial<StoreLimits>;
 };
+
+interface PostgresPlace {
+  readonly url: string;
+  /** The maximum number of connections of this process, at least 2; `defaultConnections` by default. */
+  readonly connections?: number;
+}
+
+/** The default maximum number of PostgreSQL connections of a process. */
+const defaultConnections = 16;
 
 const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
 
@@ -31,7 +40,8 @@ async function connect(options: StoreOptions): Promise<Database> {
   const limits = { ...defaultLimits, ...options.limits };
   if ("url" in options) {
     const { openPostgres } = await import("./postgres/open.ts");
-    return openPostgres(options.url, logger, limits);
+    const { url, connections = defaultConnections } = options;
+    return openPostgres({ url, connections }, logger, limits);
   }
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite(options.sqliteFile, logger, limits);

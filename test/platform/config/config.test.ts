@@ -227,7 +227,7 @@ describe("loadConfig", () => {
         TILL_RATE_LIMIT_LOGIN_PER_MINUTE: ["0", "many"],
         TILL_LOG_LEVEL: ["verbose", "INFO"],
         TILL_METRICS_TOKEN: ["short", "with spaces in it", "x".repeat(257)],
-        TILL_DATABASE_POOL_MAX: ["0", "501"],
+        TILL_DATABASE_POOL_MAX: ["1", "501"],
         DATABASE_URL: ["mysql://x/y", "till", "http://x"],
         TILL_TRON_CONFIRMATIONS: ["0", "10001", "x"],
         TILL_TRON_POLL_MS: ["9", "fast"],

@@ -64,6 +64,34 @@ describeOnPostgres("a store on PostgreSQL", () => {
     expect(versions).to.deep.equal([2, 2]);
   });
 
+  it("opens no more connections than it may, and serves more callers than that at once", async () => {
+    const connections = 4;
+    const opened = `SELECT COUNT(*) AS "count" FROM pg_stat_activity
+      WHERE application_name LIKE 'till %' AND datname = current_database()`;
+    // Those of the test's own store.
+    const [own] = await db.all<{ count: number }>(opened);
+    const held = own?.count ?? 0;
+    const narrow = await openDatabase({ url, connections });
+    try {
+      let most = 0;
+      const work = Array.from({ length: 40 }, async (_, place) => {
+        const id = String(place);
+        const [row] =
+          place % 2 === 0
+            ? await narrow.all<{ count: number }>(opened)
+            : await narrow.write(testContext, async (tx) => {
+                await tx.insert(accounts, account(id));
+                return tx.all<{ count: number }>(opened);
+              });
+        most = Math.max(most, (row?.count ?? 0) - held);
+      });
+      await Promise.all(work);
+      expect(most).to.be.within(2, connections);
+    } finally {
+      await narrow.close();
+    }
+  });
+
   it("retries a write after a serialization failure", async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     await Promise.all(

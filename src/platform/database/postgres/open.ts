@@ -13,10 +13,8 @@ import type { Lent } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { makePool } from "./pool.ts";
 
-/** Concurrent writes; PostgreSQL groups their flushes to disk. */
-const writerConnections = 10;
-/** Reads have separate connections, so that they never wait for writes. */
-const readerConnections = 6;
+/** The part of the connections that writes use. Reads have the others, so that they never wait for writes. */
+const writersPart = 5 / 8;
 /** The maximum number of attempts after a deadlock or a serialization failure. */
 const attemptLimit = 10;
 const retryMilliseconds = 5;
@@ -27,11 +25,13 @@ const timeouts = [
   "SET idle_in_transaction_session_timeout = '30s'",
 ];
 
+/** Opens at most `connections` connections, at least one for writes and one for reads. */
 export async function openPostgres(
-  url: string,
+  { url, connections }: { readonly url: string; readonly connections: number },
   logger: StoreLogger,
   { writeMilliseconds }: StoreLimits,
 ): Promise<Database> {
+  const writerConnections = Math.max(1, Math.floor(connections * writersPart));
   const writers = await makePool({
     url,
     name: "till write",
@@ -41,7 +41,7 @@ export async function openPostgres(
   const readers = await makePool({
     url,
     name: "till read",
-    connections: readerConnections,
+    connections: connections - writerConnections,
     settings: [...timeouts, "SET default_transaction_read_only = on"],
   });
   const nesting = makeNesting();
