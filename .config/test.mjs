@@ -44,6 +44,12 @@ const keepsTimes = process.argv.includes("--times");
 const words = process.argv.slice(2).filter((word) => word !== "--times");
 const paths = words.filter((word) => !word.startsWith("-") && existsSync(join(root, word)));
 const options = words.filter((word) => !paths.includes(word));
+const missing = options.filter((word) => word.startsWith("test/") || word.endsWith(".test.ts"));
+if (missing.length > 0) {
+  console.error(`No such test file or folder: ${missing.join(", ")}`);
+  console.log("0 passed, 1 failed");
+  process.exit(1);
+}
 /** A partial run provokes only some of the problems and takes only part of the time. */
 const isWhole = words.length === 0;
 

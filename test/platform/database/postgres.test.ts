@@ -68,7 +68,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
     const connections = 4;
     const opened = `SELECT COUNT(*) AS "count" FROM pg_stat_activity
       WHERE application_name LIKE 'till %' AND datname = current_database()`;
-    // Those of the test's own store.
+    // Connections of the test's own store.
     const [own] = await db.all<{ count: number }>(opened);
     const held = own?.count ?? 0;
     const narrow = await openDatabase({ url, connections });
