@@ -6,7 +6,8 @@ import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/address.ts";
 import { includedInvoices, startAt, type Stage } from "./stage.ts";
-import type { Invoice, World } from "./world.ts";
+import type { Invoice } from "./deeds.ts";
+import type { World } from "./world.ts";
 
 // What must be once everybody has told the truth for long enough, said of the chain as it is and of what people did.
 // Nothing here calls a rule of the product.
@@ -18,7 +19,7 @@ const slackMs = 4 * hour;
 
 /** Everything that is not as it must be; empty where all is. */
 export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promise<string[]> {
-  const faults: string[] = [];
+  const faults: string[] = [...deeds.wronglyRefused];
   const expect = (isSo: boolean, fault: () => string): void => {
     if (!isSo) faults.push(fault());
   };

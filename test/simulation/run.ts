@@ -40,6 +40,9 @@ async function playAll(): Promise<number> {
   const only = values.only === "none" ? [] : values.only?.split(",").map(Number);
   for (let seed = first; seed < first + histories; seed += 1) {
     if (performance.now() - begun > Number(values.seconds) * 1_000) break;
+    if (values.all && played > 0 && played % 100 === 0) {
+      console.log(`${String(played)} before seed ${String(seed)}, ${String(failed)} failed`);
+    }
     played += 1;
     const history = { seed, steps, only };
     const fault = await play(stage, history, options);

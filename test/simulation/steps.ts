@@ -104,8 +104,11 @@ export type Step =
     }
   | {
       readonly kind: "bill";
-      readonly what: "select" | "pay" | "cancel" | "cancel_later" | "credit" | "month";
+      readonly what: "select" | "pay" | "cancel" | "cancel_later" | "credit" | "month" | "trial";
+      /** How much of a bill is paid, in percent. */
       readonly share: number;
+      /** Whether the payment of a trial is confirmed before the trial ends. */
+      readonly confirmed: boolean;
       readonly organization: number;
     };
 
@@ -198,9 +201,10 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       kind: "bill",
       what: chance.pick([
         ...(["select", "select", "pay", "pay", "pay", "cancel", "cancel"] as const),
-        ...(["cancel_later", "credit", "month"] as const),
+        ...(["cancel_later", "credit", "month", "trial", "trial"] as const),
       ]),
       share: chance.pick([100, 100, 60, 40, 110]),
+      confirmed: chance.below(4) > 0,
       organization: chance.pick([2, 2, 2, 3]),
     }),
   ],

@@ -1,0 +1,42 @@
+import type { invoices } from "../../src/features/invoices/table.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import type { RowOf } from "../../src/platform/database/index.ts";
+
+export type Invoice = RowOf<typeof invoices>;
+
+/** A transfer that somebody made, and what for. */
+export interface Payment {
+  readonly transactionHash: string;
+  /** The invoice that its payer meant to pay; null: none. */
+  readonly meant: Id<"invoice"> | null;
+  /** It is the amount that the payer's page showed, of an invoice that was not paid yet. */
+  readonly isAsTold: boolean;
+}
+
+/** The actions of people, for the model to compare the product with. */
+export interface Deeds {
+  readonly payments: ReadonlyMap<string, Payment>;
+  /** The invoices that operators gave a transaction's money to, beside the one that it was meant for. */
+  readonly given: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Invoices about whose payments somebody decided. */
+  readonly decided: ReadonlySet<string>;
+  /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
+  readonly mistimed: ReadonlySet<string>;
+  /** Refusals that must not have been. */
+  readonly wronglyRefused: readonly string[];
+}
+
+/** The deeds of a history that goes on. */
+export function newDeeds() {
+  return {
+    payments: new Map<string, Payment>(),
+    given: new Map<string, Set<string>>(),
+    decided: new Set<string>(),
+    mistimed: new Set<string>(),
+    wronglyRefused: [] as string[],
+    /** Issued invoices in their order. */
+    asked: [] as Id<"invoice">[],
+  };
+}
+
+export type OpenDeeds = ReturnType<typeof newDeeds>;

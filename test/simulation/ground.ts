@@ -1,0 +1,170 @@
+import { billingState } from "../../src/features/billing/table.ts";
+import { invoices } from "../../src/features/invoices/table.ts";
+import { hour, minute, second, type Instant } from "../../src/kernel/clock.ts";
+import { Problem } from "../../src/kernel/errors.ts";
+import { networkState } from "../../src/platform/chain/state.ts";
+import type { Database } from "../../src/platform/database/index.ts";
+import { testContext } from "../support/stores.ts";
+import type { Sending, SimulatedChain, SimulatedProvider } from "./chain.ts";
+import { crashable, Killed, type CrashPoint } from "./crashes.ts";
+import { newDeeds, type Invoice, type OpenDeeds } from "./deeds.ts";
+import { blockMs, networkId, startAt, type Process, type Stage } from "./stage.ts";
+import { chanceOf, type Chance } from "./steps.ts";
+
+/** The time, the chain and a process of Till that may die and be started again. */
+export interface Ground {
+  readonly stage: Stage;
+  readonly db: Database;
+  readonly chain: SimulatedChain;
+  readonly chance: Chance;
+  readonly deeds: OpenDeeds;
+  now(): Instant;
+  pass(milliseconds: number): void;
+  /** Has the process die at a point; null: it lives. */
+  planCrash(point: CrashPoint | null): void;
+  /**
+   * Work of the process, which may die of it; then another begins. Gives null where it died, or refused, which
+   * `onRefusal` hears of.
+   */
+  attempt<T>(
+    work: (live: Process) => Promise<T>,
+    onRefusal?: (problem: Problem) => Promise<void>,
+  ): Promise<T | null>;
+  /** Lets the watcher work until nothing is waiting. */
+  look(): Promise<void>;
+  /** Lets billing run, as if it had been at work until now. */
+  bill(): Promise<void>;
+  /** Blocks on top, the first with these transfers. */
+  mine(blocks?: number, sent?: readonly Sending[]): void;
+  /** Time passes with a chain that goes on: a few blocks now and then, and looks at them. */
+  wait(milliseconds: number): Promise<void>;
+  /** An issued invoice by its number from the newest, modulo; null: none was issued. */
+  invoiceAt(number: number): Promise<Invoice | null>;
+}
+
+const looksMax = 60;
+/** How long every provider may hide transfers at most. */
+const hiddenMaxMs = 35 * minute;
+
+export async function openGround(stage: Stage, store: Database, seed: number): Promise<Ground> {
+  const chance = chanceOf(seed ^ 0x5f3759df);
+  const chain = stage.newChain(chance);
+  const crashing = crashable(store);
+  const { db } = crashing;
+  const deeds = newDeeds();
+  let now: Instant = startAt + 2 * minute;
+  const composed = (): Promise<Process> => stage.compose({ db, now: () => now, chance, chain });
+  let process = await composed();
+  let billedAt: Instant = now;
+  /** For how long every provider may have hidden transfers. */
+  let hiddenMs = 0;
+
+  const attempt: Ground["attempt"] = async (work, onRefusal) => {
+    try {
+      return await work(process);
+    } catch (error) {
+      if (error instanceof Problem && error.status < 500) {
+        await onRefusal?.(error);
+        return null;
+      }
+      if (!isKilled(error)) throw error;
+      crashing.plan(null);
+      process = await composed();
+      return null;
+    }
+  };
+
+  /**
+   * Notes what the only provider gives a wrong time without contradicting what was scanned: nobody can tell then. Two
+   * providers that lie do not give the same time.
+   */
+  async function noteMistimed(): Promise<void> {
+    const [only, ...others] = chain.providers;
+    const state = await networkState(db, networkId);
+    if (only === undefined || others.length > 0 || state === null) return;
+    const { shiftMs, timesFrom } = only.lies;
+    if (shiftMs === 0) return;
+    const told = chain.tip().time + shiftMs;
+    const isSameChain = chain.blocks[state.tipHeight]?.hash === state.tipHash;
+    const scanned = Math.min(state.tipTime, state.scannedAt - minute);
+    if (told > now + 10 * minute || (isSameChain && told < scanned)) return;
+    for (const { logs } of chain.blocks.slice(timesFrom)) {
+      for (const { transactionHash } of logs) deeds.mistimed.add(transactionHash);
+    }
+  }
+
+  async function look(): Promise<void> {
+    await noteMistimed();
+    const signal = new AbortController().signal;
+    for (let looks = 0; looks < looksMax; looks += 1) {
+      const isMore = await attempt(async ({ workers }) =>
+        workers.get(`watch ${networkId}`)?.run(signal),
+      );
+      now += second;
+      if (isMore !== true && isMore !== null) return;
+    }
+    throw new Error("the watcher never comes to an end");
+  }
+
+  async function bill(): Promise<void> {
+    await store.write(testContext, (tx) =>
+      tx.update(billingState, { heartbeatAt: now }, "WHERE id = 'billing'"),
+    );
+    billedAt = now;
+    const done = await attempt(({ services }) => services.billingRun.runAll());
+    if (done !== null && done.parked > 0) throw new Error("billing failed, and was parked");
+  }
+
+  function mine(blocks = 1, sent: readonly Sending[] = []): void {
+    for (let block = 0; block < blocks; block += 1) {
+      if (block > 0) now += blockMs;
+      chain.mine(now, block === 0 ? sent : []);
+    }
+  }
+
+  /**
+   * Ends lies about logs in time, unless another provider tells the truth: Till promises to find what an index hides for
+   * less than an hour, or what one of several hides for ever.
+   */
+  function endIndexLies(ms: number): void {
+    const isHonest = ({ lies }: SimulatedProvider) =>
+      !lies.isEmpty && lies.indexLag === 0 && lies.behind === 0 && !lies.isDead;
+    hiddenMs = chain.providers.some(isHonest) ? 0 : hiddenMs + ms;
+    if (hiddenMs < hiddenMaxMs) return;
+    for (const { lies } of chain.providers) Object.assign(lies, { isEmpty: false, indexLag: 0 });
+  }
+
+  async function wait(ms: number): Promise<void> {
+    const parts = ms <= 5 * minute ? 1 : ms <= 2 * hour ? 2 : 4;
+    for (let part = 0; part < parts; part += 1) {
+      now += ms / parts;
+      endIndexLies(ms / parts);
+      mine(2);
+      await look();
+      if (now - billedAt > hour) await bill();
+    }
+  }
+
+  return {
+    ...{ stage, db, chain, chance, deeds, attempt, look, bill, mine, wait },
+    now: () => now,
+    pass(milliseconds) {
+      now += milliseconds;
+    },
+    planCrash(point) {
+      crashing.plan(point);
+    },
+    async invoiceAt(number) {
+      const { asked } = deeds;
+      const id = asked[asked.length === 0 ? 0 : asked.length - 1 - (number % asked.length)];
+      return id === undefined ? null : db.findOne(invoices, "WHERE id = $1", [id]);
+    },
+  };
+}
+
+function isKilled(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof Killed) return true;
+  }
+  return false;
+}

@@ -1,0 +1,146 @@
+import { invoices } from "../../src/features/invoices/table.ts";
+import { parseAddress } from "../../src/platform/chain/address.ts";
+import { encodeAmount } from "../../src/platform/database/index.ts";
+import { testContext } from "../support/stores.ts";
+import type { Sending } from "./chain.ts";
+import type { Invoice } from "./deeds.ts";
+import type { Ground } from "./ground.ts";
+import type { Step } from "./steps.ts";
+
+type Payment = Extract<Step, { kind: "pay" }>["how"];
+
+/** Payers, who send tokens and submit the hashes of their transactions. */
+export interface Payers {
+  pay(invoice: Invoice, how: Payment): Promise<void>;
+  submit(step: Extract<Step, { kind: "submit" }>): Promise<void>;
+}
+
+export function makePayers(ground: Ground): Payers {
+  const { db, chance, attempt, invoiceAt, mine } = ground;
+  const { network } = ground.stage;
+  const paid = ground.deeds.payments;
+  const onChain = new Map<string, bigint>();
+  let transactions = 0;
+
+  async function pay(invoice: Invoice, how: Payment): Promise<void> {
+    const token = network.tokens.find(({ symbol }) => symbol === invoice.tokenSymbol);
+    const parsed = parseAddress("evm", invoice.walletAddress ?? "");
+    const { payableAmount: payable, remainingAmount } = invoice;
+    if (token === undefined || !parsed.ok || payable === null) return;
+    const to = parsed.address;
+    const told = remainingAmount === null || remainingAmount === 0n ? payable : remainingAmount;
+    const isUnpaid = (onChain.get(invoice.id) ?? 0n) < payable;
+    const send = (amount: bigint, more: Partial<Sending> = {}, isAsTold = false): Sending => {
+      transactions += 1;
+      const transactionHash = `7${transactions.toString(16).padStart(63, "0")}`;
+      const isPayment = more.contract === undefined && more.from === undefined;
+      const meant = isPayment ? invoice.id : null;
+      paid.set(transactionHash, { transactionHash, meant, isAsTold: isAsTold && isUnpaid });
+      const from = "a".repeat(40);
+      return { transactionHash, contract: token.contract, from, to, amount, ...more };
+    };
+    const price = priceOf(invoice);
+    const isOwn = invoice.addressIndex !== null;
+    const sent: Sending[] = [];
+    switch (how) {
+      case "exact":
+        sent.push(send(told, {}, true));
+        break;
+      case "rounded":
+        if (price !== null) {
+          const transfer = send(price);
+          sent.push(transfer);
+          await noteBare(invoice, transfer);
+        }
+        break;
+      case "part":
+        sent.push(send((told * 37n) / 100n));
+        break;
+      case "over":
+        sent.push(send((told * 137n) / 100n));
+        break;
+      case "double":
+        sent.push(send(told, {}, true), send(told, {}, true));
+        break;
+      case "split": {
+        const first = send((told * 37n) / 100n);
+        const { amount, transactionHash } = first;
+        sent.push(first, { ...first, transactionHash, amount: told - amount });
+        break;
+      }
+      case "other_token":
+        sent.push(send(told, { contract: network.tokens[1]?.contract ?? "" }));
+        break;
+      case "fake_token":
+        sent.push(send(told, { contract: "fa".repeat(20) }));
+        break;
+      case "dust":
+        sent.push(send(1n));
+        break;
+      case "nothing":
+        sent.push(send(0n));
+        break;
+      case "to_itself":
+        sent.push(send(told, { from: to }));
+        break;
+    }
+    // Nobody pays, by chance, an amount that another payer was told, but for those who round.
+    const isOdd = how === "part" || how === "over" || how === "split" || how === "dust";
+    if (isOdd && !isOwn && (await isTold(invoice, sent))) return;
+    mine(1, sent);
+    const sum = sent
+      .filter(({ transactionHash }) => paid.get(transactionHash)?.meant === invoice.id)
+      .reduce((total, { amount }) => total + amount, 0n);
+    onChain.set(invoice.id, (onChain.get(invoice.id) ?? 0n) + sum);
+  }
+
+  /** The price without what tells it from others is just what an unpaid invoice may ask for: that one may be credited. */
+  async function noteBare(invoice: Invoice, { transactionHash, amount }: Sending): Promise<void> {
+    const asking = await db.find(
+      invoices,
+      "WHERE wallet_address = $1 AND token_symbol = $2 AND payable_amount = $3 AND id <> $4",
+      [invoice.walletAddress ?? "", invoice.tokenSymbol, encodeAmount(amount), invoice.id],
+    );
+    for (const { id } of asked(asking, amount)) {
+      const known = ground.deeds.given.get(transactionHash) ?? new Set();
+      ground.deeds.given.set(transactionHash, known.add(id));
+      onChain.set(id, (onChain.get(id) ?? 0n) + amount);
+    }
+  }
+
+  const asked = (rows: readonly Invoice[], amount: bigint) =>
+    rows.filter(({ id }) => (onChain.get(id) ?? 0n) < amount);
+
+  async function isTold(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
+    const others = await db.find(invoices, "WHERE wallet_address = $1 AND id <> $2", [
+      invoice.walletAddress ?? "",
+      invoice.id,
+    ]);
+    return others.some((other) =>
+      sent.some(({ amount }) => [other.payableAmount, other.remainingAmount].includes(amount)),
+    );
+  }
+
+  async function submit({ what, transfer, ...step }: Extract<Step, { kind: "submit" }>) {
+    const invoice = await invoiceAt(step.invoice);
+    const checkoutId = invoice?.checkoutId;
+    if (invoice === null || checkoutId == null) return;
+    const known = [...paid.values()].filter(
+      ({ meant }) => what === "another" || meant === invoice.id,
+    );
+    const junk = Buffer.from(chance.bytes(32)).toString("hex");
+    const hash = what === "junk" ? junk : known[transfer % known.length]?.transactionHash;
+    if (hash === undefined) return;
+    await attempt(({ services }) =>
+      services.checkout.submitTransaction(testContext, checkoutId, `0x${hash}`),
+    );
+  }
+
+  return { pay, submit };
+}
+
+/** What an invoice asks for before something tells it from others; null where a rate decides. */
+function priceOf(invoice: Invoice): bigint | null {
+  if (invoice.settlementCurrency !== "USD") return null;
+  return invoice.amount * 10n ** BigInt(invoice.tokenDecimals - invoice.settlementDecimals);
+}
