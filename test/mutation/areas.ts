@@ -29,6 +29,51 @@ export const areas: readonly Area[] = [
     sources: ["src/api/client-address.ts"],
     stages: [["test/api/client-address.test.ts"]],
   },
+  {
+    name: "payments-rules",
+    sources: [
+      "allocation-rules.ts",
+      "asked.ts",
+      "claim-rules.ts",
+      "reading-plan.ts",
+      "rules.ts",
+      "suggestions.ts",
+      "window.ts",
+    ].map((file) => `src/features/payments/${file}`),
+    stages: [
+      [
+        "allocation-rules.test.ts",
+        "claim-rules.test.ts",
+        "reading-plan.test.ts",
+        "rules.test.ts",
+        "suggestion-rules.test.ts",
+        "window.test.ts",
+      ].map((file) => `test/features/payments/${file}`),
+      ["test/platform/chain/readings.test.ts"],
+    ],
+  },
+  {
+    name: "invoices-rules",
+    sources: ["hold-amounts.ts", "payable.ts", "rules.ts"].map(
+      (file) => `src/features/invoices/${file}`,
+    ),
+    stages: [
+      ["hold-amounts.test.ts", "payable.test.ts", "rules.test.ts"].map(
+        (file) => `test/features/invoices/${file}`,
+      ),
+    ],
+  },
+  {
+    name: "billing-rules",
+    sources: ["charges.ts", "lifecycle.ts", "periods.ts", "plan-change.ts"].map(
+      (file) => `src/features/billing/${file}`,
+    ),
+    stages: [
+      ["charges.test.ts", "lifecycle.test.ts", "periods.test.ts", "plan-change.test.ts"].map(
+        (file) => `test/features/billing/${file}`,
+      ),
+    ],
+  },
 ];
 
 /** A mutant that may survive, since no test could tell it from the original. */

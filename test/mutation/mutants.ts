@@ -124,22 +124,27 @@ function replacementsOf(node: ts.Node, tree: ts.SourceFile): readonly string[] {
 }
 
 /**
- * Whether it makes no difference on which side of a comparison equal values are: in the order of a sort, and in
- * `x < 0 ? -x : x`.
+ * Whether it makes no difference on which side of a comparison equal values are: in the order of a sort, in
+ * `x < 0 ? -x : x`, and in `x < y ? x : y` and the like.
  */
 function hasIdleBoundary(node: ts.BinaryExpression): boolean {
   if ((replacements.get(node.operatorToken.kind) ?? []).length < 2) return false;
   const { parent } = node;
   if (!ts.isConditionalExpression(parent)) return false;
-  const [whenTrue, whenFalse] = [parent.whenTrue.getText(), parent.whenFalse.getText()];
-  return whenTrue === `-${whenFalse}` || [whenTrue, whenFalse].sort().join() === "-1,1";
+  const sides = [parent.whenTrue, parent.whenFalse].map((side) => side.getText());
+  const [left, right] = [node.left.getText(), node.right.getText()];
+  return (
+    sides[0] === `-${sides[1] ?? ""}` ||
+    sides.toSorted().join() === "-1,1" ||
+    (sides[0] === `${left} - ${right}` && sides[1] === `${right} - ${left}`) ||
+    (sides.includes(right) && (sides.includes(left) || sides.includes(`-${left}`)))
+  );
 }
 
 /** Whether a value, other than a comparison or logic, decides about a branch. */
 function isCondition(node: ts.Node): boolean {
-  if (!ts.isExpression(node) || ts.isBinaryExpression(node) || ts.isPrefixUnaryExpression(node)) {
-    return false;
-  }
+  if (!ts.isExpression(node) || ts.isBinaryExpression(node)) return false;
+  if (ts.isPrefixUnaryExpression(node) || ts.isParenthesizedExpression(node)) return false;
   const { parent } = node;
   return (
     (ts.isIfStatement(parent) && parent.expression === node) ||

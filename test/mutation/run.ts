@@ -18,8 +18,11 @@ const testsOfMutantMs = 20_000;
 /** A mutant that hangs counts as killed: the time that its tests get, as a base and as a multiple of their usual time. */
 const slackMs = 10_000;
 const slackFactor = 4;
+/** To load the tests and all that they import, in milliseconds. */
+const loadMs = 90_000;
 
 const wanted = process.argv.slice(2);
+const excuses = readExcuses();
 const copy = mkdtempSync(join(tmpdir(), "till-mutants-"));
 process.once("exit", () => {
   rmSync(copy, { recursive: true, force: true });
@@ -37,9 +40,9 @@ for (const area of areas) {
   if (mutants.length === 0) continue;
   let survivors: readonly Mutant[] = mutants;
   for (const stage of area.stages) survivors = await survivorsOf(stage, survivors);
+  report(mutants, survivors);
   everyMutant.push(...mutants);
   everySurvivor.push(...survivors);
-  report(mutants, survivors);
 }
 judge();
 
@@ -79,8 +82,10 @@ async function survivorsOf(
         // A worker that an earlier mutant spoiled is replaced once; a fresh one that fails again is the mutant's doing.
         for (let tries = 0; tries < 2 && outcome === "spoiled"; tries += 1) {
           if (mutant.isStatic || tries > 0) worker = endWorker(worker);
-          worker ??= await startWorker(files, mutant.isStatic ? mutant.number : 0);
-          outcome = await attempt(worker, mutant, reaching);
+          worker ??= await startWorker(files, mutant.isStatic ? mutant.number : 0).catch(
+            () => null,
+          );
+          outcome = worker === null ? "hung" : await attempt(worker, mutant, reaching);
           if (outcome === "hung" || mutant.isStatic) worker = endWorker(worker);
         }
         if (outcome === "survived") survivors.push(mutant);
@@ -126,7 +131,12 @@ async function startWorker(files: readonly string[], activeAtLoad: number): Prom
     execArgv: ["--import", "tsx"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  await answerOf(child, null, "loaded");
+  try {
+    await answerOf(child, loadMs, "loaded");
+  } catch (error) {
+    endWorker(child);
+    throw error;
+  }
   return child;
 }
 
@@ -172,6 +182,7 @@ async function answerOf<Kind extends Answer["kind"]>(
   });
 }
 
+/** Prints the figures of an area's files, and the survivors that nothing excuses. */
 function report(mutants: readonly Mutant[], survivors: readonly Mutant[]): void {
   for (const file of new Set(mutants.map((mutant) => mutant.file))) {
     const all = mutants.filter((mutant) => mutant.file === file).length;
@@ -179,23 +190,20 @@ function report(mutants: readonly Mutant[], survivors: readonly Mutant[]): void 
     const percent = ((100 * killed) / all).toFixed(1);
     console.log(`${percent.padStart(5)} % (${String(killed)} of ${String(all)}) ${file}`);
   }
-}
-
-/** Prints what is wrong, and sets the exit code. */
-function judge(): void {
-  const excuses = readExcuses();
-  const used = new Set<Excuse>();
-  for (const mutant of everySurvivor) {
-    const excuse = excuses.find((each) => isExcuseOf(each, mutant));
-    if (excuse !== undefined) used.add(excuse);
-    else
-      fail(`${mutant.file}:${String(mutant.line)} survives, in ${JSON.stringify(mutant.within)}:
+  for (const mutant of survivors) {
+    if (excuses.some((excuse) => isExcuseOf(excuse, mutant))) continue;
+    fail(`${mutant.file}:${String(mutant.line)} survives, in ${JSON.stringify(mutant.within)}:
   - ${mutant.original.replace(/\s+/g, " ")}
   + ${mutant.mutated.replace(/\s+/g, " ")}`);
   }
+}
+
+/** Prints which excuses are not needed and how many mutants were killed, and sets the exit code. */
+function judge(): void {
   const files = new Set(everyMutant.map(({ file }) => file));
   for (const excuse of excuses) {
-    if (used.has(excuse) || (wanted.length > 0 && !files.has(excuse.file))) continue;
+    if (wanted.length > 0 && !files.has(excuse.file)) continue;
+    if (everySurvivor.some((mutant) => isExcuseOf(excuse, mutant))) continue;
     const isThere = everyMutant.some((mutant) => isExcuseOf(excuse, mutant));
     fail(
       `excused.yaml: the mutant is ${isThere ? "killed" : "not there"}: ${excuse.file}, ${excuse.original}`,

@@ -1,5 +1,6 @@
 // A process of `npm run mutate` that runs tests against the instrumented sources: all of them once, to learn which tests
 // reach which mutants, then the tests of one mutant at a time. Its parent ends it when a mutant makes it hang.
+import fc from "fast-check";
 import Mocha from "mocha";
 
 export type Order =
@@ -36,6 +37,10 @@ Object.assign(globalThis, {
     return number === active;
   },
 });
+
+// That a property fails is enough: to search for the smallest example takes longer than all other tests.
+fc.configureGlobal({ endOnFailure: true });
+process.on("disconnect", () => process.exit());
 
 // Each run of mocha adds its own listeners to the process.
 process.setMaxListeners(0);

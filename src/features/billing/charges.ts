@@ -117,7 +117,7 @@ export function computeCharges(inputs: ChargeInputs): Charges {
 
   const lines = [...services, ...adjustmentLines, ...discounted, ...credited];
   assert(total >= 0n && totalOf(lines) === total, "an invoice's lines add up to its total");
-  const isCarried = total > 0n && total < inputs.minCollectable;
+  const isCarried = total < inputs.minCollectable;
   return {
     ...{ lines, subtotal, discountTotal, creditTotal, total, newCredit },
     discountUses: usesOf(discounted) as Charges["discountUses"],
@@ -179,7 +179,7 @@ function discountWords(one: DiscountInput, { currency, decimals }: ChargeInputs)
 
 function takeCredits(inputs: ChargeInputs, due: bigint): ChargeLine[] {
   const usable = inputs.credits
-    .filter(({ currency, remaining }) => currency === inputs.currency && remaining > 0n)
+    .filter(({ currency }) => currency === inputs.currency)
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > inputs.at)
     .sort(soonestFirst);
   let left = due;

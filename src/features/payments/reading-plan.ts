@@ -61,8 +61,7 @@ export function nextDueRange(
     if (to - from + 1 >= blocksMax) break;
   }
   if (joined.length === 0) return null;
-  const first = Math.max(from, to - blocksMax + 1);
-  return { from: first, to, rows: joined.filter(({ toHeight }) => toHeight >= first) };
+  return { from: Math.max(from, to - blocksMax + 1), to, rows: joined };
 }
 
 /** Whether a store of an earlier version brought the row, which did not know who had read it. */

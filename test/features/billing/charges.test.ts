@@ -146,6 +146,20 @@ describe("the charges of a platform invoice", () => {
     expect(charges.lines.at(-1)).to.include({ kind: "credit", amount: 1_500n, sourceId: null });
   });
 
+  it("that come to zero use no discount and no credit, and carry nothing", () => {
+    const charges = computeCharges(
+      inputs({
+        adjustments: [{ id: "adj_1", amount: -4_900n, description: "Refund" }],
+        discounts: [percent(50n)],
+        credits: [credit(1, 500n)],
+      }),
+    );
+    expect(charges).to.deep.include({
+      ...{ subtotal: 0n, discountTotal: 0n, creditTotal: 0n, total: 0n, newCredit: 0n },
+      ...{ discountUses: [], creditUses: [], carried: 0n, isCollected: false },
+    });
+  });
+
   it("become a credit too where the discounts bring them below zero", () => {
     const charges = computeCharges(
       inputs({

@@ -158,6 +158,19 @@ describe("a subscription's next transition", () => {
     );
   });
 
+  it("5: asks for nothing at the trial's end but what is open or past due", () => {
+    const ends = (status: UnpaidInvoice["status"]) =>
+      nextTransition(state(trialing, trialEnd, [{ ...trialInvoice, status }]))?.kind;
+    expect(ends("past_due")).to.equal("trial_unpaid");
+    expect(ends("paid")).to.equal("activated");
+    expect(ends("void")).to.equal("activated");
+  });
+
+  it("5: is past due at the trial's end before it reminds of the same moment", () => {
+    const unpaid = { ...trialInvoice, remindersSent: 1 };
+    expect(nextTransition(state(trialing, trialEnd, [unpaid]))?.kind).to.equal("trial_unpaid");
+  });
+
   it("5: waits for a due day that was moved behind the trial's end", () => {
     const moved = { ...trialInvoice, dueAt: trialEnd + 2 * day };
     happens((now) => state(trialing, now, [moved]), trialEnd + 2 * day, { kind: "trial_unpaid" });
@@ -271,6 +284,8 @@ describe("a subscription's next transition", () => {
       skipped: 1,
       change: "none",
     });
+    const later = { ...suspended, periodIndex: 1, currentPeriodEnd: period(1).end };
+    expect(nextTransition(state(later, now))).to.deep.include({ period: period(2), skipped: 0 });
     const atBoundary = nextTransition(state(suspended, monthly.end));
     expect(atBoundary).to.deep.include({ period: period(1), skipped: 0 });
   });
@@ -293,6 +308,13 @@ describe("a subscription's next transition", () => {
 
   it("12: is canceled thirty days after its suspension", () => {
     happens((now) => state(suspended, now, [debt]), suspendedAt + 30 * day, { kind: "canceled" });
+  });
+
+  it("12: is canceled for its oldest debt", () => {
+    const younger = invoice({ status: "past_due", dueAt: suspendedAt + day });
+    happens((now) => state(suspended, now, [younger, debt]), suspendedAt + 30 * day, {
+      kind: "canceled",
+    });
   });
 
   it("12: later where the debt's due day was moved since", () => {
@@ -380,7 +402,17 @@ describe("a subscription's next transition", () => {
     expect(remindDebt(open.dueAt + 3 * day, 3)).to.equal(null);
     const lateIssue = { ...unpaid, issuedAt: open.dueAt - day };
     expect(remind(open.dueAt - hour, lateIssue)).to.equal(null);
+    const issuedThen = { ...unpaid, issuedAt: open.dueAt - 3 * day };
+    expect(remind(open.dueAt - 3 * day, issuedThen)).to.equal(null);
     expect(nextActionAt(state(active, open.dueAt - hour, [lateIssue]))).to.equal(open.dueAt);
+  });
+
+  it("reminds of a trial's invoice, unless an operator ends the subscription with the trial", () => {
+    const unpaid = { ...trialInvoice, remindersSent: 0 };
+    const remind = (subscription: LifecycleSubscription) =>
+      nextTransition(state(subscription, trialEnd - 3 * day, [unpaid]))?.kind;
+    expect(remind(trialing)).to.equal("reminded");
+    expect(remind({ ...trialing, cancelAt: trialEnd })).to.equal(undefined);
   });
 
   it("reminds nobody whose payment is in flight, or who is suspended", () => {

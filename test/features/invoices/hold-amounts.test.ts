@@ -22,6 +22,25 @@ describe("the amounts that tell invoices of one price apart", () => {
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
 
+  it("take each level's picks from random bytes of its own, and the whole range", () => {
+    /** The nth 8 bytes are the number n. */
+    const counting = (length: number) => {
+      const words = new DataView(new ArrayBuffer(length));
+      for (let n = 0; n < length / 8; n += 1) words.setBigUint64(8 * n, BigInt(n));
+      return new Uint8Array(words.buffer);
+    };
+    const surcharges = (price: bigint, candidates: typeof furtherCandidates) =>
+      candidates(amountRange(price, 6), counting).map((amount) => Number(amount - price));
+    expect(surcharges(100_000_000n, furtherCandidates)).to.deep.equal([
+      ...[100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
+    ]);
+    // 1 % of 0.04 is 0.0004: the fourth of the smallest steps, and no more.
+    expect(surcharges(40_000n, firstCandidates)).to.deep.equal([
+      ...[0, 100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
+    ]);
+    expect(Math.max(...surcharges(30_000n, firstCandidates))).to.equal(300);
+  });
+
   it("cost a payer 1 % at most, and never a whole token", () => {
     expect(amountRange(1_000_000n, 6).cap).to.equal(10_000n);
     expect(amountRange(10_000_000_000n, 6).cap).to.equal(990_000n);

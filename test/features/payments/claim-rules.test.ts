@@ -2,6 +2,7 @@ import { expect } from "chai";
 import {
   claimedLogs,
   compareWithRecord,
+  givenUpAt,
   retryAt,
   timeFault,
 } from "../../../src/features/payments/claim-rules.ts";
@@ -54,6 +55,10 @@ describe("what a submitted transaction must fit", () => {
     expect(judge([log()], {}, ["USDT"])).to.equal("token_disabled");
     expect(judge([log({ from: address })])).to.equal("own_transfer");
     expect(judge([log({ amount: 1n })])).to.equal("dust");
+    expect(judge([log({ amount: 0n })])).to.equal("other_address");
+    const { dust } = network?.tokens.find(({ symbol }) => symbol === "USDT") ?? { dust: 0n };
+    expect(judge([log({ amount: dust - 1n })])).to.equal("dust");
+    expect(judge([log({ amount: dust })])).to.have.length(1);
   });
 
   it("is of a block from a minute before the issue to the end of the hold", () => {
@@ -73,6 +78,10 @@ describe("what a submitted transaction must fit", () => {
       30 * minute,
       30 * minute,
     ]);
+  });
+
+  it("is given up after an hour when no provider knows it", () => {
+    expect(givenUpAt({ createdAt: 7 })).to.equal(7 + 60 * minute);
   });
 
   describe("beside what is on record", () => {

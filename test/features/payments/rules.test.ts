@@ -109,6 +109,87 @@ describe("the rules of payments", () => {
     });
   });
 
+  describe("of an invoice's ledger", () => {
+    const rows = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).payments;
+    const worths = (...payments: readonly PaymentRow[]) =>
+      rows(...payments).map(({ id, settlementAmount }) => [id, settlementAmount]);
+    const late = { blockTime: expiresAt + 1 };
+
+    it("value each payment by the difference that it makes, the older first", () => {
+      const first = payment("manual", 10_000_000n);
+      const second = payment("manual", 10_000_000n, { payment: "2" });
+      const third = payment("manual", 5_000_100n, { payment: "3" });
+      // 25.0001 tokens are 25.00: 10 of them are 9.99, and rounding loses nothing of the whole.
+      expect(worths(third, first, second)).to.deep.equal([
+        ["pay_1", 999n],
+        ["pay_2", 1_000n],
+        ["pay_3", 501n],
+      ]);
+    });
+
+    it("value what waits by what it would add, and leave what does not count as it was", () => {
+      const waiting = review(payment("submitted_hash", 5_000_100n, { payment: "0" }));
+      const lost = {
+        ...revertPayment(payment("manual")),
+        id: "pay_2",
+        settlementAmount: 7n,
+      } as const;
+      expect(worths(waiting, payment("manual"), lost)).to.deep.equal([
+        ["pay_0", 501n],
+        ["pay_1", 999n],
+        ["pay_2", 7n],
+      ]);
+    });
+
+    it("sum up what counts, and of that what is confirmed", () => {
+      const confirmed = confirmPayment(payment("manual", 10n), 7_000);
+      const confirming = payment("manual", 5n, { payment: "2", blockHeight: 14 });
+      expect(totals(confirmed, confirming)).to.include({
+        ...{ seen: 15n, confirmed: 10n, latestBlock: 14 },
+      });
+      expect(totals(rejectPayment(confirmed))).to.include({ seen: 0n, latestBlock: null });
+    });
+
+    it("complete an invoice with the payment that reaches what is due, in the chain's order", () => {
+      expect(totals(payment("manual", terms.dueAmount)).completedAt).to.equal(5_000);
+      expect(totals(payment("manual", terms.dueAmount - 1n)).completedAt).to.equal(null);
+      const [later, earlier] = [
+        payment("manual", 20_000_000n, { blockHeight: 12, blockTime: 5_200 }),
+        payment("manual", 10_000_000n, { payment: "2", blockHeight: 11, blockTime: 5_100 }),
+      ];
+      expect(totals(later, earlier).completedAt).to.equal(5_200);
+      const inOneBlock = payment("manual", 10_000_000n, { payment: "2", blockTime: 5_001 });
+      expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
+    });
+
+    it("call an invoice late for money after its deadline, unless it was whole before", () => {
+      const whole = payment("manual", terms.payableAmount);
+      const more = payment("manual", 1n, { payment: "2", blockHeight: 11, ...late });
+      expect(totals(whole, more)).to.include({ isLate: false });
+      expect(totals(payment("manual", 1n), more)).to.include({ isLate: true });
+      expect(totals(payment("manual", terms.payableAmount, late))).to.include({ isLate: true });
+      expect(totals(payment("manual", 1n, { blockTime: expiresAt }))).to.include({ isLate: false });
+      const canceled = { ...terms, isCanceled: true };
+      expect(settleLedger([whole], canceled).totals).to.include({ isLate: true });
+    });
+
+    it("name each transaction of money that counts once", () => {
+      const of = (number: string, transactionHash: string) =>
+        payment("manual", 1n, { payment: number, transactionHash });
+      const ledger = [of("3", "bb"), of("1", "aa"), of("2", "aa"), revertPayment(of("4", "cc"))];
+      expect(totals(...ledger).transactionHashes).to.deep.equal(["aa", "bb"]);
+    });
+
+    it("keep the confirmations of a payment whose block has another time than was said at first", () => {
+      const confirmed = confirmPayment(payment("manual"), 7_000);
+      const block = { blockHeight: 10, blockHash: "b1", blockTime: 4_999 };
+      expect(movePayment(confirmed, block)).to.deep.equal({ ...confirmed, blockTime: 4_999 });
+      expect(movePayment(revertPayment(confirmed), block)).to.include({
+        ...{ status: "confirming", statusWhenBack: null, blockTime: 4_999 },
+      });
+    });
+  });
+
   describe("of what is taken of a transfer", () => {
     it("count what counts for an invoice, and never what waits or was rejected", () => {
       const counted = payment("manual", 10n);
@@ -152,6 +233,19 @@ describe("the rules of payments", () => {
         ...{ invoiceId: null, disposition: "unmatched" },
       });
     });
+  });
+
+  it("keep a transfer with its invoice while a payment for that is not rejected", () => {
+    const assigned = { ...transfer, invoiceId: "inv_1" } as const;
+    const [own, other] = [
+      payment("manual", 1n),
+      payment("manual", 1n, { payment: "2", invoice: "2" }),
+    ];
+    const invoiceOf = (...payments: readonly PaymentRow[]) =>
+      standingAfter(assigned, payments, "unmatched").invoiceId;
+    expect(invoiceOf(other, own)).to.equal("inv_1");
+    expect(invoiceOf(other, review(own))).to.equal("inv_1");
+    expect(invoiceOf(rejectPayment(own), other)).to.equal("inv_2");
   });
 
   describe("of late money", () => {

@@ -1,7 +1,12 @@
 import { expect } from "chai";
 import { makeRangeSize } from "../../../src/features/payments/look.ts";
 import type { TransferRow } from "../../../src/features/payments/table.ts";
-import { compareWindow, isSame } from "../../../src/features/payments/window.ts";
+import {
+  batchesOf,
+  compareAgain,
+  compareWindow,
+  isSame,
+} from "../../../src/features/payments/window.ts";
 import type { TransferLog } from "../../../src/platform/chain/client.ts";
 import { addressOf, wordOf } from "./scripted-chain.ts";
 
@@ -53,13 +58,16 @@ describe("Comparing a window of the chain", () => {
   });
 
   it("takes what is missing for gone only in the range that was read", () => {
-    const rows = [logAt("below", 9, 0), logAt("inside", 10, 0), logAt("above", 21, 0)];
+    const rows = [
+      ...[logAt("below", 9, 0), logAt("first", 10, 0)],
+      ...[logAt("last", 20, 0), logAt("above", 21, 0)],
+    ];
     const { orphaned } = compareWindow(
       rows.map((log) => stored(log)),
       [],
       range,
     );
-    expect(orphaned.map(({ blockHeight }) => blockHeight)).to.deep.equal([10]);
+    expect(orphaned.map(({ blockHeight }) => blockHeight)).to.deep.equal([10, 20]);
   });
 
   it("leaves what is final or gone already", () => {
@@ -124,6 +132,121 @@ describe("Comparing a window of the chain", () => {
     const difference = compareWindow([final], [logAt("a", 12, 0), logAt("a", 12, 1)], range);
     expect(isSame(difference)).to.equal(true);
     expect(difference.contradicting).to.have.length(2);
+    const both = compareWindow([stored(logAt("a", 12, 1)), final], [logAt("a", 12, 1)], range);
+    expect(both.contradicting).to.have.length(1);
+  });
+
+  it("finds every transfer of a transaction that is not on record", () => {
+    const found = [logAt("a", 12, 0), logAt("a", 12, 1)];
+    expect(compareWindow([], found, range)).to.deep.equal({
+      ...{ fresh: found, moved: [], orphaned: [], contradicting: [] },
+    });
+  });
+});
+
+describe("Comparing a range that was read before", () => {
+  it("finds what is new and what came back, and takes nothing away", () => {
+    const gone = stored(logAt("gone", 12, 0), { status: "orphaned" });
+    const there = stored(logAt("there", 12, 1));
+    const missing = stored(logAt("missing", 12, 2));
+    const found = [logAt("gone", 12, 0), logAt("there", 12, 1), logAt("new", 12, 3)];
+    const difference = compareAgain([gone, there, missing], found);
+    expect(difference.fresh).to.deep.equal([found[2]]);
+    expect(difference.moved.map(({ transfer }) => transfer)).to.deep.equal([gone]);
+    expect(difference).to.deep.include({ orphaned: [], contradicting: [] });
+  });
+
+  it("finds more of a final transaction in its block, and refuses it in another", () => {
+    const final = stored(logAt("a", 12, 0), { isFinal: true });
+    const more = compareAgain([final], [logAt("a", 12, 0), logAt("a", 12, 1)]);
+    expect(more.fresh.map(({ logIndex }) => logIndex)).to.deep.equal([1]);
+    expect(more.contradicting).to.deep.equal([]);
+    const elsewhere = compareAgain([final], [logAt("a", 13, 0)]);
+    expect(isSame(elsewhere)).to.equal(true);
+    expect(elsewhere.contradicting).to.have.length(1);
+    // A transaction that is not final may be in another block: the watcher follows it there.
+    const open = stored(logAt("a", 12, 0));
+    expect(compareAgain([open], [logAt("a", 13, 0)]).contradicting).to.deep.equal([]);
+  });
+});
+
+describe("A known transfer", () => {
+  const log = logAt("a", 12, 3);
+  const isMoved = (changes: Partial<TransferRow>, found: Partial<TransferLog> = {}) =>
+    compareWindow([stored(log, changes)], [{ ...log, ...found }], range).moved.length === 1;
+
+  it("has moved when its block, its height or its index is another", () => {
+    expect(isMoved({})).to.equal(false);
+    expect(isMoved({ blockHash: wordOf("other") })).to.equal(true);
+    expect(isMoved({ blockHeight: 13 })).to.equal(true);
+    expect(isMoved({ logIndex: 4 })).to.equal(true);
+    expect(isMoved({ status: "orphaned" })).to.equal(true);
+  });
+
+  it("has moved to another time only when providers agree on that", () => {
+    const timed = (blockTime: number, isTimeAgreed: boolean) =>
+      compareWindow([stored(log)], [{ ...log, blockTime, isTimeAgreed }], range).moved.length;
+    expect(timed(12, true)).to.equal(0);
+    expect(timed(13, true)).to.equal(1);
+    expect(timed(13, false)).to.equal(0);
+  });
+
+  it("is another transfer when its contract, its parties or its amount are others", () => {
+    const other = addressOf("other");
+    for (const changes of [
+      { contract: other },
+      { fromAddress: other },
+      { toAddress: other },
+      { amount: 6n },
+    ]) {
+      const { fresh, orphaned, moved } = compareWindow([stored(log, changes)], [log], range);
+      expect([fresh.length, orphaned.length, moved.length]).to.deep.equal([1, 1, 0]);
+    }
+  });
+
+  it("is paired by the order of logs when none is at its old place", () => {
+    const rows = [stored(logAt("a", 12, 5)), stored(logAt("a", 12, 2))];
+    const { moved } = compareWindow(rows, [logAt("a", 13, 9), logAt("a", 13, 7)], range);
+    const pairs = moved.map(({ transfer, log: at }) => [transfer.logIndex, at.logIndex]);
+    expect(pairs).to.deep.equal([
+      [2, 7],
+      [5, 9],
+    ]);
+  });
+
+  it("is not taken for gone a second time in a transaction that is found", () => {
+    const gone = stored(logAt("a", 12, 0, 7n), { status: "orphaned" });
+    const { orphaned } = compareWindow([gone], [logAt("a", 12, 1)], range);
+    expect(orphaned).to.deep.equal([]);
+  });
+});
+
+describe("A difference", () => {
+  it("is the same only without new, moved and gone transfers", () => {
+    const nothing = { fresh: [], moved: [], orphaned: [], contradicting: [] };
+    const log = logAt("a", 12, 0);
+    expect(isSame(nothing)).to.equal(true);
+    expect(isSame({ ...nothing, contradicting: [log] })).to.equal(true);
+    expect(isSame({ ...nothing, fresh: [log] })).to.equal(false);
+    expect(isSame({ ...nothing, orphaned: [stored(log)] })).to.equal(false);
+    expect(isSame({ ...nothing, moved: [{ transfer: stored(log), log }] })).to.equal(false);
+  });
+
+  it("is entered in parts of new transfers, the first with everything else", () => {
+    const logs = [1, 2, 3, 4].map((place) => logAt("a", 12, place));
+    const log = logAt("b", 12, 0);
+    const whole = {
+      ...{ fresh: logs, moved: [{ transfer: stored(log), log }] },
+      ...{ orphaned: [stored(log)], contradicting: [log] },
+    };
+    const rest = { moved: [], orphaned: [], contradicting: [] };
+    expect(batchesOf(whole, 3)).to.deep.equal([
+      { ...whole, fresh: logs.slice(0, 3) },
+      { ...rest, fresh: logs.slice(3) },
+    ]);
+    expect(batchesOf(whole, 2)).to.have.length(2);
+    expect(batchesOf(whole, 4)).to.deep.equal([whole]);
+    expect(batchesOf({ ...whole, fresh: [] }, 4)).to.have.length(1);
   });
 });
 

@@ -1,0 +1,146 @@
+import { expect } from "chai";
+import {
+  readAllocations,
+  requireCreditable,
+  requireRoom,
+  restOf,
+} from "../../../src/features/payments/allocation-rules.ts";
+import {
+  creditFault,
+  eventOf,
+  isWorthless,
+  rejectPayment,
+  revertPayment,
+} from "../../../src/features/payments/rules.ts";
+import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
+import { testNetworks } from "../../support/merchants.ts";
+
+const transfer: TransferRow = {
+  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
+  ...{ blockHeight: 10, blockHash: "b1", blockTime: 0, contract: "cc".repeat(20) },
+  ...{ token: "USDT", tokenDecimals: 6, amount: 25_000_000n },
+  ...{ fromAddress: "a1".repeat(20), toAddress: "b2".repeat(20) },
+  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
+  ...{ disposition: "unmatched", createdAt: 0 },
+};
+
+const payment = (invoice: string, amount: bigint): PaymentRow =>
+  ({
+    ...{ id: `pay_${invoice}`, invoiceId: `inv_${invoice}`, amount },
+    ...{ status: "confirming", statusWhenBack: null },
+  }) as PaymentRow;
+
+/** The code that something is refused with; null where it is not. */
+function refusal(act: () => unknown): string | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    return (error as { readonly code: string }).code;
+  }
+}
+
+describe("The allocations of a transfer", () => {
+  it("are read in the token's smallest unit, each invoice once", () => {
+    const read = readAllocations(transfer, [
+      { invoiceId: "inv_1", amount: "20.5" },
+      { invoiceId: "inv_2", amount: "0.000001" },
+    ]);
+    expect(read).to.deep.equal([
+      { invoiceId: "inv_1", amount: 20_500_000n },
+      { invoiceId: "inv_2", amount: 1n },
+    ]);
+    const twice = [
+      { invoiceId: "inv_1", amount: "1" },
+      { invoiceId: "inv_1", amount: "2" },
+    ] as const;
+    expect(() => readAllocations(transfer, twice))
+      .to.throw()
+      .with.nested.property("errors[0].pointer", "/allocations/1/invoiceId");
+  });
+
+  it("leave a rest beside what is taken, and none below zero", () => {
+    const rest = (payments: readonly PaymentRow[], ...amounts: string[]) =>
+      restOf({ transfer, payments }, amounts);
+    expect(rest([])).to.equal("25.00");
+    expect(rest([payment("1", 5_000_000n)], "2.5", "7.5")).to.equal("10.00");
+    expect(rest([payment("1", 5_000_000n)], "20")).to.equal("0.00");
+    expect(rest([payment("1", 5_000_000n)], "20.000001")).to.equal("0.00");
+  });
+
+  it("are never more than is left", () => {
+    const room = (payments: readonly PaymentRow[], ...amounts: bigint[]) =>
+      refusal(() => {
+        const given = amounts.map((amount, place) => ({
+          invoiceId: `inv_new${String(place)}` as const,
+          amount,
+        }));
+        requireRoom(transfer, payments, given);
+      });
+    expect(room([], 25_000_000n)).to.equal(null);
+    expect(room([], 25_000_001n)).to.equal("allocation_too_large");
+    const taken = payment("1", 5_000_000n);
+    expect(room([taken], 15_000_000n, 5_000_000n)).to.equal(null);
+    expect(room([taken], 15_000_000n, 5_000_001n)).to.equal("allocation_too_large");
+    expect(room([revertPayment(taken)], 20_000_001n)).to.equal("allocation_too_large");
+    expect(room([rejectPayment(taken)], 25_000_000n)).to.equal(null);
+  });
+
+  it("give an invoice one payment of a transfer at a time, and a transfer 200 in all", () => {
+    const again = [{ invoiceId: "inv_1" as const, amount: 1n }];
+    const taken = payment("1", 5n);
+    expect(
+      refusal(() => {
+        requireRoom(transfer, [taken], again);
+      }),
+    ).to.equal("transfer_allocated");
+    const reversed = Array.from({ length: 200 }, () => rejectPayment(taken));
+    expect(
+      refusal(() => {
+        requireRoom(transfer, reversed.slice(1), again);
+      }),
+    ).to.equal(null);
+    expect(
+      refusal(() => {
+        requireRoom(transfer, reversed, again);
+      }),
+    ).to.equal("transfer_allocated");
+  });
+
+  it("are refused for dust, for an address's money to itself, and for a token switched off", () => {
+    const network = testNetworks("ethereum").get("ethereum");
+    if (network === undefined) throw new Error("no network");
+    const fault = (changes: Partial<TransferRow>, ...disabled: string[]) => {
+      const changed = { ...transfer, ...changes };
+      const found = creditFault(changed, network, disabled);
+      const refused = refusal(() => {
+        requireCreditable(changed, network, disabled);
+      });
+      expect(refused).to.equal(found === null ? null : "transfer_not_creditable");
+      return found;
+    };
+    expect(fault({})).to.equal(null);
+    expect(fault({}, "USDC")).to.equal(null);
+    expect(fault({}, "USDT")).to.equal("token_disabled");
+    expect(fault({ token: "NONE" })).to.equal("token_disabled");
+    expect(fault({ fromAddress: transfer.toAddress })).to.equal("worthless");
+    const { dust } = network.tokens.find(({ symbol }) => symbol === "USDT") ?? { dust: 0n };
+    expect(fault({ amount: dust })).to.equal(null);
+    expect(fault({ amount: dust - 1n })).to.equal("worthless");
+    expect(isWorthless({ dust: 0n }, { amount: 0n, from: "a", to: "b" })).to.equal(false);
+  });
+});
+
+describe("The event of a payment", () => {
+  it("is that of its new status, and its own for a payment that the merchant accepts", () => {
+    const counted = payment("1", 1n);
+    const review = { ...counted, status: "review" } as const;
+    expect(eventOf(null, counted)).to.equal("payment.detected");
+    expect(eventOf(null, review)).to.equal("payment.needs_review");
+    expect(eventOf(review, counted)).to.equal("payment.accepted");
+    expect(eventOf(review, rejectPayment(review))).to.equal("payment.rejected");
+    expect(eventOf(revertPayment(counted), counted)).to.equal("payment.detected");
+    expect(eventOf(counted, revertPayment(counted))).to.equal("payment.reverted");
+    expect(eventOf(counted, { ...counted, status: "confirmed" })).to.equal("payment.confirmed");
+  });
+});

@@ -1,0 +1,166 @@
+// The rules of suggestions from the inside; what the inbox makes of them is in suggestions.test.ts.
+import { expect } from "chai";
+import type { InvoiceCandidate } from "../../../src/features/invoices/index.ts";
+import { openPayment, rejectPayment, revertPayment } from "../../../src/features/payments/rules.ts";
+import { suggest, suggestionsMax } from "../../../src/features/payments/suggestions.ts";
+import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
+import { minute } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { formatAddress } from "../../../src/platform/chain/address.ts";
+
+const [issuedAt, expiresAt] = [10 * minute, 70 * minute];
+const [shop, elsewhere] = ["a1".repeat(20), "b2".repeat(20)];
+
+const transfer: TransferRow = {
+  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
+  ...{ blockHeight: 10, blockHash: "b1", blockTime: expiresAt, contract: "cc".repeat(20) },
+  ...{ token: "USDT", tokenDecimals: 6, fromAddress: elsewhere, toAddress: shop, amount: 1_000n },
+  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
+  ...{ disposition: "unmatched", createdAt: 0 },
+};
+
+type Changes = Partial<InvoiceCandidate["invoice"]>;
+
+/** An invoice that asks for 1,000 units at the transfer's address. */
+function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]): InvoiceCandidate {
+  const invoice = {
+    ...{ id: `inv_${id}`, network: "ethereum", tokenSymbol: "USDT", status: "open" },
+    ...{ payableAmount: 1_000n, seenAmount: 0n, remainingAmount: null, customerId: null },
+    ...{ walletAddress: formatAddress("evm", shop), issuedAt, expiresAt },
+    ...changes,
+  };
+  return { invoice: invoice as InvoiceCandidate["invoice"], heldAmounts };
+}
+
+const asking = (id: string, payableAmount: bigint, changes: Changes = {}) =>
+  candidate(id, { payableAmount, ...changes });
+
+function payment(invoice: string, amount: bigint): PaymentRow {
+  return openPayment({
+    ...{ id: "pay_1", transfer, amount, source: "operator", at: 0 },
+    match: { invoiceId: `inv_${invoice}`, organizationId: "org_1", rule: "manual" },
+    terms: {
+      ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
+      ...{ amount: 1n, settlementCurrency: "USD", settlementDecimals: 2, network: "ethereum" },
+      ...{ tokenSymbol: "USDT", tokenDecimals: 6, payableAmount: 1n, askedAmount: 1n },
+      ...{ dueAmount: 1n, remainingAmount: 0n, seenAmount: 0n, requiredConfirmations: 1 },
+      ...{ issuedAt, expiresAt, isCanceled: false, latePolicy: "accept" },
+    },
+  });
+}
+
+interface Given {
+  readonly of?: Partial<TransferRow>;
+  readonly payments?: readonly PaymentRow[];
+  readonly customers?: readonly Id<"customer">[];
+}
+
+/** The invoices that are suggested, each with its amount and reasons in one text. */
+function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): string[] {
+  return suggest({
+    transfer: { ...transfer, ...given.of },
+    network: { addressForm: "evm" },
+    payments: given.payments ?? [],
+    candidates,
+    customers: new Set(given.customers),
+  }).map(({ invoice, amount, reasons }) =>
+    [invoice.id.slice(4), String(amount), ...reasons].join(" "),
+  );
+}
+
+describe("The rules of suggestions", () => {
+  it("name the amount that is asked for, and one that is 5 % off at most", () => {
+    const close = "close_amount in_time";
+    expect(suggested([asking("1", 1_000n)])).to.deep.equal(["1 1000 same_amount in_time"]);
+    // 1,000 is 50 more than 950, which is 5.3 %, and 50 less than 1,050, which is 4.8 %.
+    expect(suggested([asking("1", 950n)])).to.deep.equal([]);
+    expect(suggested([asking("1", 953n)])).to.deep.equal([`1 1000 ${close}`]);
+    expect(suggested([asking("1", 1_052n)])).to.deep.equal([`1 1000 ${close}`]);
+    expect(suggested([asking("1", 1_053n)])).to.deep.equal(["1 1000 possible_part in_time"]);
+    const exactly = { of: { amount: 1_050n } };
+    expect(suggested([asking("1", 1_000n)], exactly)).to.deep.equal([`1 1050 ${close}`]);
+  });
+
+  it("call less than is asked for a part only at the invoice's address and in its time", () => {
+    const part = (changes: Changes, blockTime = expiresAt) =>
+      suggested([asking("1", 5_000n, changes)], { of: { blockTime } });
+    expect(part({})).to.deep.equal(["1 1000 possible_part in_time"]);
+    expect(part({}, issuedAt - minute)).to.have.length(1);
+    expect(part({}, issuedAt - minute - 1)).to.deep.equal([]);
+    expect(part({}, expiresAt + 1)).to.deep.equal([]);
+    expect(part({ walletAddress: formatAddress("evm", elsewhere) })).to.deep.equal([]);
+    expect(part({ issuedAt: null })).to.deep.equal([]);
+    expect(part({ expiresAt: null })).to.deep.equal([]);
+  });
+
+  it("compare with what is left of the transfer and still asked for by the invoice", () => {
+    const rest = { status: "partially_paid", seenAmount: 400n } as const;
+    const of = { amount: 600n };
+    expect(suggested([candidate("1", rest)], { of })).to.deep.equal(["1 600 same_amount in_time"]);
+    const held = { ...rest, remainingAmount: 601n };
+    expect(suggested([candidate("1", held)], { of })).to.deep.equal(["1 600 close_amount in_time"]);
+    // The whole price again is its amount too, whatever is left of it; no more is allocated than it asks for.
+    expect(suggested([candidate("1", rest)])).to.deep.equal(["1 600 same_amount in_time"]);
+
+    const other = payment("2", 300n);
+    const split = { payments: [other] };
+    expect(suggested([asking("1", 700n)], split)).to.deep.equal(["1 700 same_amount in_time"]);
+    expect(suggested([asking("1", 700n)], { payments: [rejectPayment(other)] })).to.deep.equal([]);
+    expect(suggested([asking("2", 700n)], split)).to.deep.equal([]);
+    expect(suggested([asking("2", 700n)], { payments: [revertPayment(other)] })).to.deep.equal([]);
+  });
+
+  it("put an invoice first whose payment waits for a decision, then the closest and the newest", () => {
+    const review: PaymentRow = { ...payment("1", 1_000n), status: "review" };
+    const invoices = [
+      asking("1", 200n),
+      asking("2", 1_003n),
+      asking("3", 998n),
+      asking("4", 1_002n),
+      asking("5", 1_000n),
+    ];
+    const inOrder = suggested(invoices, { payments: [review] }).map((text) => text.charAt(0));
+    expect(inOrder).to.deep.equal(["1", "5", "4", "3", "2"]);
+  });
+
+  it("put a customer first whose invoices the sender paid before", () => {
+    const theirs = asking("1", 1_040n, { customerId: "cus_1" });
+    const invoices = [asking("2", 1_001n, { customerId: "cus_2" }), theirs, asking("3", 1_002n)];
+    const inOrder = suggested(invoices, { customers: ["cus_1"] }).map((text) => text.charAt(0));
+    expect(inOrder).to.deep.equal(["1", "2", "3"]);
+    // A sender who pays for somebody is a reason even when the amount is not.
+    const far = asking("1", 100n, { customerId: "cus_1" });
+    expect(suggested([far], { customers: ["cus_1"] })).to.deep.equal([
+      "1 100 same_customer in_time",
+    ]);
+    expect(suggested([far])).to.deep.equal([]);
+  });
+
+  it("leave out other networks and tokens", () => {
+    const others = [candidate("1", { network: "tron" }), candidate("2", { tokenSymbol: "USDC" })];
+    expect(suggested(others)).to.deep.equal([]);
+  });
+
+  it("name a paid invoice last, and only for the amount that it held at the same address", () => {
+    const paid = (id: string, changes: Changes, ...held: bigint[]) =>
+      candidate(id, { status: "paid", ...changes }, ...held);
+    const twice = paid("9", {}, 999n, 1_000n);
+    const many = Array.from({ length: suggestionsMax + 1 }, (_, place) =>
+      asking(String(place), 1_000n),
+    );
+    expect(suggested([twice, ...many])).to.have.length(suggestionsMax);
+    expect(suggested([twice, ...many]).at(-1)).to.equal("9 1000 already_paid");
+    expect(suggested([paid("9", { status: "confirming" }, 1_000n)])).to.have.length(1);
+    expect(suggested([paid("9", {}, 999n)])).to.deep.equal([]);
+    const away = { walletAddress: formatAddress("evm", elsewhere) };
+    expect(suggested([paid("9", away, 1_000n)])).to.deep.equal([]);
+  });
+
+  it("name a canceled invoice only for an amount that it held, with what was missing then", () => {
+    const canceled = { status: "canceled", seenAmount: 200n, remainingAmount: 0n } as const;
+    expect(suggested([candidate("1", canceled)])).to.deep.equal([]);
+    expect(suggested([candidate("1", canceled, 1_000n)])).to.deep.equal([
+      "1 800 same_amount in_time",
+    ]);
+  });
+});
