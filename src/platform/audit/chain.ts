@@ -5,7 +5,7 @@ import type { auditLogs } from "./table.ts";
 
 export type AuditRow = RowOf<typeof auditLogs>;
 
-/** The server's key of purpose `audit-seals`. */
+/** The server's key for the purpose `audit-seals`. */
 export type SealKey = Uint8Array;
 
 /** The last entry of the chain. A copy that is kept elsewhere proves later that the entries up to it are unchanged. */
@@ -15,12 +15,12 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** The link of the first entry. */
+/** The predecessor of the first entry. */
 export const genesis: ChainHead = { position: 0, hash: "0".repeat(64) };
 
 /**
- * The seal of an entry at its position: HMAC-SHA-256 over the hash before it and the entry's canonical JSON. Without a
- * key it is plain SHA-256, as earlier releases sealed.
+ * Returns the seal of an entry at its position: HMAC-SHA-256 over the previous hash and the entry's canonical JSON.
+ * Without a key, it is plain SHA-256, as in the seals of earlier releases.
  */
 export function hashOf(
   key: SealKey | null,
@@ -35,12 +35,12 @@ export function hashOf(
     .digest("hex");
 }
 
-/** `12:9f86…`, for people and scripts to keep. */
+/** Formats a head as `12:9f86…`, for people and scripts to keep. */
 export function formatHead(head: ChainHead): string {
   return `${String(head.position)}:${head.hash}`;
 }
 
-/** The head that a text names; null where it names none. */
+/** Parses a head; null if the text is not one. */
 export function parseHead(text: string): ChainHead | null {
   const [, position, hash] = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   return position === undefined || hash === undefined ? null : { position: Number(position), hash };

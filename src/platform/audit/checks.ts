@@ -7,7 +7,7 @@ export function auditChecks(key: SealKey): readonly Check[] {
     {
       name: "audit.chain",
       describe:
-        "The audit log's chain holds from its first entry to its head, and to every head that an event announced.",
+        "The audit log's chain is intact from its first entry to its head, and matches every head that an event announced.",
       advice: "Run till audit verify, and compare the store with a backup from before.",
       async run(reader) {
         const fault = await auditFault(reader, key);

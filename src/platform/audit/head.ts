@@ -5,34 +5,34 @@ import { meta } from "../database/meta.ts";
 import { isSameSecret } from "../secrets/tokens.ts";
 import { formatHead, genesis, parseHead, type ChainHead, type SealKey } from "./chain.ts";
 
-/** The head of the chain as the store has it, in `meta`: `position:hash:keyedFrom:mac`. */
+/** The head of the chain as stored in `meta`: `position:hash:keyedFrom:mac`. */
 export interface StoredHead extends ChainHead {
-  /** The first position that is sealed with the key. Earlier releases sealed the entries before it without one. */
+  /** The first position that is sealed with the key. Earlier releases sealed the entries before it without a key. */
   readonly keyedFrom: number;
 }
 
-/** Tells the operator that `readHead` gives null. */
+/** The message to the operator when `readHead` returns null. */
 export const headBroken = "The head of the audit chain is missing from the store, or was altered.";
 
 const headFact = "audit_head";
 
-/** The stored head; null where it is missing, or where no process that has the server's secret wrote it. */
+/** Reads the stored head; null if it is missing, or was not written with the server's secret. */
 export async function readHead(reader: Reader, key: SealKey): Promise<StoredHead | null> {
   const row = await reader.findOne(meta, "WHERE name = $1", [headFact]);
   return row === null ? null : authentic(row.value, key);
 }
 
-/** The stored head as `12:9f86…`, without proof that Till wrote it; null where the store lacks it. */
+/** Reads the stored head as `12:9f86…`, without proof that Till wrote it; null if it is missing. */
 export async function claimedHead(reader: Reader): Promise<string | null> {
   const row = await reader.findOne(meta, "WHERE name = $1", [headFact]);
   return row === null ? null : row.value.split(":").slice(0, 2).join(":");
 }
 
-/** Locks the head, so that of any number of processes one at a time continues the chain. */
+/** Locks the head, so that only one process at a time extends the chain. */
 export async function lockHead(tx: Tx, key: SealKey): Promise<StoredHead> {
   const row = await tx.lockOne(meta, "WHERE name = $1", [headFact]);
   const head = row === null ? null : authentic(row.value, key);
-  // To seal on would make whatever was put in its place look genuine.
+  // Sealing further entries would make a forged head look genuine.
   if (head === null) throw new Defect(`${headBroken} Nothing is sealed until it is restored.`);
   return head;
 }
@@ -42,15 +42,15 @@ export async function moveHead(tx: Tx, key: SealKey, head: StoredHead): Promise<
   await tx.update(meta, { value: written(head, key) }, "WHERE name = $1", [headFact]);
 }
 
-/** Gives a new store the head of an empty chain. A store that lost its head is not taken for a new one. */
+/** Stores the head of an empty chain in a new store. A store that lost its head must not be treated as new. */
 export async function beginChain(tx: Tx, key: SealKey): Promise<void> {
   const value = written({ ...genesis, keyedFrom: 1 }, key);
   await tx.insertIfAbsent(meta, { name: headFact, value });
 }
 
 /**
- * Lets the chain of a store that an earlier release made go on with keyed seals. Gives the last entry without one; null
- * where it goes on already.
+ * Switches the chain of a store from an earlier release to keyed seals. Returns the last entry without one; null if the
+ * chain uses keyed seals already.
  */
 export async function keyChain(tx: Tx, key: SealKey): Promise<ChainHead | null> {
   await beginChain(tx, key);
@@ -70,7 +70,7 @@ function authentic(value: string, key: SealKey): StoredHead | null {
 
 function written(head: StoredHead, key: SealKey): string {
   const text = `${formatHead(head)}:${String(head.keyedFrom)}`;
-  // No seal of an entry is over a text that begins like this one.
+  // The prefix keeps this MAC distinct from every seal of an entry.
   const mac = createHmac("sha256", key).update(`head:${text}`).digest("hex");
   return `${text}:${mac}`;
 }

@@ -4,18 +4,18 @@ import type { Tx } from "../database/index.ts";
 import { auditLogs } from "./table.ts";
 
 export interface AuditEntry {
-  /** `noun.verb_in_the_past`, such as `invoice.created`. */
+  /** The action as `noun.past_tense_verb`, such as `invoice.created`. */
   readonly action: string;
-  /** Null for what concerns a user alone: such entries are the platform's to see. */
+  /** Null for an entry about a user alone, which only the platform sees. */
   readonly organizationId: string | null;
   readonly targetType: string;
   readonly targetId: string;
-  /** Values before and after the change; never a secret. */
+  /** Values before and after the change; never secrets. */
   readonly changes?: Readonly<Record<string, unknown>>;
 }
 
 export interface Auditor {
-  /** Writes down, in the transaction of the change, who changed what. */
+  /** Records a change with its actor, in the transaction of the change. */
   record(tx: Tx, at: Instant, entry: AuditEntry): void;
 }
 
@@ -43,7 +43,7 @@ export function createAuditor(ids: IdSource): Auditor {
   };
 }
 
-/** The fields of `after` that differ from `before`, each with both values. */
+/** Returns the fields of `after` that differ from `before`, each with both values. */
 export function difference(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -5,16 +5,18 @@ import { parseHead, type ChainHead } from "./chain.ts";
 
 /** A head of the chain that is kept beside the entries. */
 export interface KeptHead extends ChainHead {
-  /** Follows the words "the head": `of the event evt_… of 2026-…`. */
+  /** Completes "the head …" in messages: `of the event evt_… of 2026-…`. */
   readonly source: string;
 }
 
-/** Heads that a verification compares with: events are kept for 90 days, with one head an hour. */
+/**
+ * The number of newest heads that a verification compares. Events are kept for 90 days, with at most one head per hour.
+ */
 const announcedMax = 10_000;
 
 /**
- * The heads of the events `audit.head` that the store still has. Somebody who can write to the store can delete them, but
- * not the copies that receivers of webhooks have.
+ * Returns the heads of the `audit.head` events in the store. An attacker who can write to the store can delete them,
+ * but not the copies that webhook receivers have.
  */
 export async function announcedHeads(reader: Reader): Promise<readonly KeptHead[]> {
   const rows = await reader.find(

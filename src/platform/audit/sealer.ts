@@ -7,13 +7,13 @@ import { hashOf, type ChainHead, type SealKey } from "./chain.ts";
 import { lockHead, moveHead } from "./head.ts";
 import { auditLogs } from "./table.ts";
 
-/** Entries sealed in one transaction. */
+/** The largest number of entries that one transaction seals. */
 const batchMax = 500;
 const leaseLife = 30 * second;
-/** The scheduler wakes every second, so that an entry is sealed within two. */
+/** The scheduler runs every second, so an entry is sealed within two seconds. */
 const everyMs = second / 2;
 
-/** Links entries into the chain after they were written, so that no write waits for another one's hash. */
+/** Creates the worker that seals entries after they were written, so that no write waits for the hash of another. */
 export function createSealer(deps: {
   readonly db: Database;
   readonly key: SealKey;
@@ -40,7 +40,7 @@ export function createSealer(deps: {
   };
 }
 
-/** When the oldest entry that is not sealed yet was written; null where every entry is sealed. */
+/** Returns the time at which the oldest unsealed entry was written; null if every entry is sealed. */
 export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
   const [oldest] = await reader.all<{ createdAt: Instant }>(
     'SELECT created_at AS "createdAt" FROM audit_logs WHERE position IS NULL ORDER BY id LIMIT 1',
@@ -49,8 +49,8 @@ export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
 }
 
 /**
- * Seals everything that is not sealed yet, and gives the head after it.
- * @throws Defect where the stored head is missing or was altered
+ * Seals all unsealed entries, and returns the new head.
+ * @throws Defect if the stored head is missing or was altered
  */
 export async function sealAll(
   db: Database,
@@ -63,7 +63,7 @@ export async function sealAll(
   }
 }
 
-/** Gives the next entries their positions and hashes. */
+/** Assigns positions and hashes to the next entries. */
 async function sealBatch(
   tx: Tx,
   key: SealKey,
@@ -86,7 +86,7 @@ async function sealBatch(
   return { head: { position, hash }, isMore: waiting.length === batchMax };
 }
 
-/** One statement for a batch: its one value is a JSON array of `[id, position, hash]`. */
+/** Seals a batch in one statement. Its only parameter is a JSON array of `[id, position, hash]`. */
 const writeSeals: Readonly<Record<Dialect, string>> = {
   sqlite: `UPDATE audit_logs SET position = seal.value ->> 1, hash = seal.value ->> 2
     FROM json_each($1) AS seal WHERE audit_logs.id = seal.value ->> 0`,

@@ -1,12 +1,12 @@
 import type { Actor } from "../../kernel/actor.ts";
 import { integer, json, table, text, time } from "../database/index.ts";
 
-/** The audit log: who did what. It is written with the change, never changed but for the seal. */
+/** The audit log: who changed what. An entry is written with the change, and never changed except by sealing. */
 export const auditLogs = table(
   "audit_logs",
   {
     id: text(),
-    /** Null for what concerns a user alone. */
+    /** Null for an entry about a user alone. */
     organizationId: text().nullable(),
     actorType: text<Actor["type"]>(),
     actorId: text().nullable(),
@@ -17,9 +17,9 @@ export const auditLogs = table(
     ip: text().nullable(),
     requestId: text().nullable(),
     changes: json<Readonly<Record<string, unknown>>>(),
-    /** The place in the chain, dense; null until sealed. */
+    /** The position in the chain, without gaps; null until sealed. */
     position: integer().nullable(),
-    /** Over this entry and the hash before it; null until sealed. */
+    /** The seal over this entry and the previous hash; null until sealed. */
     hash: text().nullable(),
     createdAt: time(),
   },

@@ -5,10 +5,10 @@ import { announcedHeads, type KeptHead } from "./kept-heads.ts";
 import { sealAll } from "./sealer.ts";
 import { auditLogs } from "./table.ts";
 
-/** The first place at which the chain does not hold. */
+/** The first position at which the chain is broken. */
 export interface AuditFault {
   readonly position: number;
-  /** The entry at the position, or next after the gap; null where the log ends. */
+  /** The entry at the position, or the next one after a gap; null at the end of the log. */
   readonly id: string | null;
   /** `head`: the stored head is missing or was altered. */
   readonly kind: "missing" | "altered" | "rewritten" | "foreign" | "head";
@@ -16,20 +16,20 @@ export interface AuditFault {
 }
 
 export interface AuditVerification {
-  /** How many entries were found good, from the first on. */
+  /** Number of intact entries, from the first one on. */
   readonly entries: number;
-  /** The stored head, to be kept elsewhere; position 0 where it is missing or was altered. */
+  /** The stored head, to be kept elsewhere; position 0 if it is missing or was altered. */
   readonly head: ChainHead;
-  /** Null where the chain holds. */
+  /** Null if the chain is intact. */
   readonly fault: AuditFault | null;
 }
 
-/** Entries that are read at once. */
+/** Number of entries that one query reads. */
 const batchSize = 1_000;
 
 /**
- * Seals the waiting entries, then proves the chain from its first entry to its head. The entries that the store's
- * `audit.head` events and `given` name must be there, unchanged; `given` is a head that was kept elsewhere.
+ * Seals the unsealed entries, then verifies the chain from its first entry to its head. The entries of the store's
+ * `audit.head` events and of `given`, a head that was kept elsewhere, must exist unchanged.
  */
 export async function verifyAudit(
   db: Database,
@@ -41,7 +41,7 @@ export async function verifyAudit(
   return prove(db, key, given === null ? [] : [{ ...given, source: "that was given" }]);
 }
 
-/** The first fault of the chain as it is sealed so far; null where it holds. Writes nothing. */
+/** Returns the first fault of the chain as sealed so far; null if it is intact. Writes nothing. */
 export async function auditFault(reader: Reader, key: SealKey): Promise<AuditFault | null> {
   return (await prove(reader, key, [])).fault;
 }
@@ -51,7 +51,7 @@ async function prove(
   key: SealKey,
   given: readonly KeptHead[],
 ): Promise<AuditVerification> {
-  // Events come first: while a server writes, the head that is read after them is never behind them.
+  // The events are read first: while a server writes, the head that is read after them is never behind them.
   const kept = [...given, ...(await announcedHeads(reader))];
   const head = await readHead(reader, key);
   if (head === null) return { entries: 0, head: genesis, fault: await faultOfHead(reader, kept) };
@@ -127,11 +127,11 @@ function faultOfEnd(
   if (last.hash === head.hash) return null;
   return {
     ...{ position, id: null, kind: "rewritten" },
-    message: `The entry at ${String(position)} is not the one that was sealed last.`,
+    message: `The entry at ${String(position)} is not the last one that Till sealed.`,
   };
 }
 
-/** Names the entries after a position that the furthest of the heads stands for; null where there are none. */
+/** Describes the entries after a position that the furthest of the heads proves; null if it proves none. */
 function lackAfter(position: number, heads: readonly KeptHead[]): string | null {
   const [furthest] = heads.toSorted((one, other) => other.position - one.position);
   const lacking = (furthest?.position ?? 0) - position;
@@ -146,14 +146,14 @@ async function faultOfHead(reader: Reader, kept: readonly KeptHead[]): Promise<A
   return { position, id: null, kind: "head", message };
 }
 
-/** Finds an entry beyond the head: Till moves the head in the transaction that seals. */
+/** Finds an entry beyond the head. Till never leaves one, because it moves the head in the transaction that seals. */
 async function findForeign(reader: Reader, key: SealKey): Promise<AuditFault | null> {
   const entry = await newest(reader);
-  // The head is read again, since a server may have sealed meanwhile.
+  // The head is read again, because a server may have sealed entries in the meantime.
   const head = await readHead(reader, key);
   const position = entry?.position ?? 0;
   if (entry === null || position <= (head?.position ?? 0)) return null;
-  const message = `The entry ${entry.id} at ${String(position)} stands beyond the head in the store: Till did not seal it, or the head was put back.`;
+  const message = `The entry ${entry.id} at ${String(position)} is beyond the head in the store: Till did not seal it, or the head was put back.`;
   return { position, id: entry.id, kind: "foreign", message };
 }
 

@@ -5,7 +5,10 @@ import { createBase58check } from "@scure/base";
 import type { Address } from "./client.ts";
 import { looksLikeSecret, secretWarning } from "./secret.ts";
 
-/** How a network writes its 20 bytes: base58 with a check sum (`T…`), or hex with EIP-55's upper-case letters. */
+/**
+ * The notation of a network's 20-byte addresses: Base58Check (`T…`), or hexadecimal with the mixed-case checksum of
+ * EIP-55.
+ */
 export type AddressForm = "tron" | "evm";
 
 export const addressForms = ["tron", "evm"] as const satisfies readonly AddressForm[];
@@ -14,7 +17,7 @@ export type AddressFault = "secret" | "checksum" | "wrong_network" | "zero_addre
 
 export type ParsedAddress =
   | { readonly ok: true; readonly address: Address }
-  /** `message` says what to do next and never repeats the text. */
+  /** `message` says what to do next, and never repeats the text that was entered. */
   | { readonly ok: false; readonly fault: AddressFault; readonly message: string };
 
 const base58check = createBase58check(sha256);
@@ -23,10 +26,10 @@ const tronShape = /^T[1-9A-HJ-NP-Za-km-z]{33}$/;
 const evmShape = /^0x[0-9a-fA-F]{40}$/;
 const canonicalShape = /^[0-9a-f]{40}$/;
 const zeroAddress = "0".repeat(40);
-/** Base58 takes time in the square of the length, so longer text is not looked at. */
+/** Decoding base58 takes time quadratic in the length, so longer text is rejected unread. */
 const textLengthMax = 512;
 
-/** Reads an address as a person pastes it; surrounding space is forgiven, a wrong letter is not. */
+/** Parses an address as a person pastes it. Surrounding white space is ignored; a wrong letter is an error. */
 export function parseAddress(form: AddressForm, text: string): ParsedAddress {
   const pasted = text.trim();
   if (looksLikeSecret(pasted)) return refuse("secret", secretWarning);
@@ -35,20 +38,20 @@ export function parseAddress(form: AddressForm, text: string): ParsedAddress {
   if (parsed.ok && parsed.address === zeroAddress) {
     return refuse(
       "zero_address",
-      "This is the zero address: money sent to it is destroyed. Give your own address.",
+      "This is the zero address: money sent to it is lost. Enter your own address.",
     );
   }
   return parsed;
 }
 
-/** Forms that were made last: a check sum costs more than the rest of a record, and the same addresses come again. */
+/** Cache of recent results: a checksum costs more than the rest of a record, and the same addresses recur. */
 const formatted: Readonly<Record<AddressForm, Map<Address, string>>> = {
   tron: new Map(),
   evm: new Map(),
 };
 const formattedMax = 4_096;
 
-/** The form that a network's people know. Throws on anything but a canonical address. */
+/** Formats an address as people on that kind of network write it. Throws unless the address is canonical. */
 export function formatAddress(form: AddressForm, address: Address): string {
   const known = formatted[form];
   let text = known.get(address);
@@ -61,25 +64,25 @@ export function formatAddress(form: AddressForm, address: Address): string {
 }
 
 function format(form: AddressForm, address: Address): string {
-  if (!canonicalShape.test(address)) throw new TypeError("this is not a canonical address");
+  if (!canonicalShape.test(address)) throw new TypeError("not a canonical address");
   if (form === "tron") return base58check.encode(Uint8Array.of(tronPrefix, ...hexToBytes(address)));
   return `0x${checksummed(address)}`;
 }
 
-/** True for the canonical form itself. */
+/** True for an address in canonical form. */
 export function isAddress(text: string): boolean {
   return canonicalShape.test(text);
 }
 
-/** The address of a public key given as the 64 bytes of its point, the same on TRON and EVM. */
+/** Returns the address of a public key, given as the 64 bytes of its point. TRON and EVM share the derivation. */
 export function addressOfPublicKey(point: Uint8Array): Address {
-  if (point.length !== 64) throw new TypeError("the point of a public key has 64 bytes");
+  if (point.length !== 64) throw new TypeError("the point of a public key must have 64 bytes");
   return bytesToHex(keccak_256(point).subarray(12));
 }
 
 const expected: Record<AddressForm, string> = {
-  tron: "A TRON address has 34 letters and digits and starts with T. Copy it again from your wallet.",
-  evm: "An address of this network is 0x and 40 hex digits. Copy it again from your wallet.",
+  tron: "A TRON address starts with T and has 34 letters and digits. Copy it again from your wallet.",
+  evm: "An address of this network is 0x followed by 40 hexadecimal digits. Copy it again from your wallet.",
 };
 
 function refuse(fault: AddressFault, message: string): ParsedAddress {
@@ -90,7 +93,7 @@ function parseTron(text: string): ParsedAddress {
   if (evmShape.test(text)) {
     return refuse(
       "wrong_network",
-      "This is an address of an EVM network (0x…). On TRON give the address that starts with T.",
+      "This is an address of an EVM network (0x…). On TRON, enter the address that starts with T.",
     );
   }
   if (!tronShape.test(text)) return refuse("malformed", expected.tron);
@@ -98,7 +101,7 @@ function parseTron(text: string): ParsedAddress {
   if (bytes === null) {
     return refuse(
       "checksum",
-      "The address has a mistyped letter: its check sum does not fit. Copy it again from your wallet.",
+      "The address has a mistyped letter: its checksum does not match. Copy it again from your wallet.",
     );
   }
   if (bytes.length !== 21 || bytes[0] !== tronPrefix) return refuse("malformed", expected.tron);
@@ -117,7 +120,7 @@ function parseEvm(text: string): ParsedAddress {
   if (tronShape.test(text)) {
     return refuse(
       "wrong_network",
-      "This is a TRON address (T…). On this network give the address that starts with 0x.",
+      "This is a TRON address (T…). On this network, enter the address that starts with 0x.",
     );
   }
   if (!evmShape.test(text)) return refuse("malformed", expected.evm);
@@ -127,14 +130,14 @@ function parseEvm(text: string): ParsedAddress {
   if (!isOneCase && digits !== checksummed(address)) {
     return refuse(
       "checksum",
-      "The address has a mistyped letter: its upper and lower case do not fit (EIP-55). " +
+      "The address has a mistyped letter: its upper and lower case do not match the checksum (EIP-55). " +
         "Copy it again from your wallet.",
     );
   }
   return { ok: true, address };
 }
 
-/** EIP-55: a letter is upper case where the digit of the address's hash at its place is 8 or more. */
+/** EIP-55: a letter is upper case if the digit at the same position of the address's hash is 8 or more. */
 function checksummed(address: Address): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(address)));
   return Array.from(address, (digit, place) =>

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Logger } from "../logger/index.ts";
 
-/** What an operator is told of a network. */
+/** The kinds of alarms about a network. */
 export const alarmKinds = [
   "network_not_read",
   "token_disabled",
@@ -23,20 +23,22 @@ export type AlarmKind = (typeof alarmKinds)[number];
 export interface Alarm {
   readonly kind: AlarmKind;
   /**
-   * What it is about: a provider, a token, a payment, a transaction or a range of blocks; the network's id where it is
-   * that, and `restSubject` where it stands for more than are kept.
+   * The subject: a provider, a token, a payment, a transaction or a range of blocks. It is the network's id if the
+   * alarm concerns the whole network, and `restSubject` if the alarm represents those beyond the limit.
    */
   readonly subject: string;
-  /** A sentence for the operator. */
+  /** A message for the operator. */
   readonly message: string;
   readonly raisedAt: Instant;
-  /** Null while it holds. */
+  /** Null while the alarm is open. */
   readonly endedAt: Instant | null;
 }
 
-/** The alarms of one network in this process. They reach the log at once, and the store when they are flushed. */
+/** The alarms of one network in this process. They are logged at once, and stored when they are flushed. */
 export interface ChainAlarms {
-  /** Says it in the log once, until it is cleared or says something else. `details` goes into the log line. */
+  /**
+   * Opens an alarm and logs it, once until it is cleared or its message changes. `details` are added to the log line.
+   */
   raise(
     kind: AlarmKind,
     subject: string,
@@ -44,23 +46,23 @@ export interface ChainAlarms {
     details?: Readonly<Record<string, unknown>>,
   ): void;
   clear(kind: AlarmKind, subject: string): void;
-  /** Whether it was raised and holds; true, too, where it may be one of those that another stands for. */
+  /** True if the alarm is open. Also true if it may be one of those that the alarm of `restSubject` represents. */
   holds(kind: AlarmKind, subject: string): boolean;
   open(): readonly Alarm[];
-  /** How many were raised since the process began, by kind: for metrics. */
+  /** The number of alarms raised since the process started, by kind, for metrics. */
   raised(): Readonly<Record<AlarmKind, number>>;
-  /** Those that changed since they were last written to the store. */
+  /** The alarms that changed since they were last stored. */
   changes(): readonly Alarm[];
   written(changes: readonly Alarm[]): void;
-  /** Forgets everything and knows these: another process has watched meanwhile. */
+  /** Replaces all alarms by these, because another process was the watcher in the meantime. */
   adopt(open: readonly Alarm[]): void;
-  /** Forgets what was written and is not among those that the store has open: an operator acknowledged it. */
+  /** Drops stored alarms that are no longer open in the store: an operator acknowledged them. */
   keepOpen(stored: readonly Pick<Alarm, "kind" | "subject">[]): void;
 }
 
 /**
- * Alarms that an operator must acknowledge; all others end with their cause. `providers_disagree` ends, too, when the
- * providers come to agree.
+ * Alarms that an operator must acknowledge; all others end with their cause. `providers_disagree` also ends when the
+ * providers agree again.
  */
 export const acknowledgedKinds = [
   "final_block_changed",
@@ -69,9 +71,12 @@ export const acknowledgedKinds = [
   "transfer_left_out",
 ] as const;
 
-/** Alarms of a kind and network that are open by themselves; for the ones beyond, one stands that ends with the last. */
+/**
+ * The largest number of separately open alarms of one kind on one network. A single alarm represents those beyond it;
+ * it ends with the last of its kind.
+ */
 export const openMax = 500;
-/** The subject of the alarm that stands for the others of its kind. */
+/** The subject of the alarm that represents the others of its kind. */
 export const restSubject = "the rest";
 
 export function createAlarms(deps: {
@@ -84,7 +89,7 @@ export function createAlarms(deps: {
   const zeros = () =>
     Object.fromEntries(alarmKinds.map((kind) => [kind, 0])) as Record<AlarmKind, number>;
   const counts = zeros();
-  /** How many of a kind are open by themselves. */
+  /** The number of separately open alarms of each kind. */
   let openOf = zeros();
 
   function put(alarm: Alarm): void {
@@ -149,7 +154,7 @@ export function createAlarms(deps: {
   };
 }
 
-const restMessage = `more than ${String(openMax)} hold at once; the log names each of the others`;
+const restMessage = `more than ${String(openMax)} of these alarms are open; the log lists the others`;
 
 function keyOf({ kind, subject }: Pick<Alarm, "kind" | "subject">): string {
   return `${kind} ${subject}`;

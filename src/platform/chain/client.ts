@@ -1,98 +1,101 @@
 import type { Instant } from "../../kernel/clock.ts";
 
-/** 20 bytes as 40 lower-case hex digits without 0x: the canonical form everywhere inside. */
+/** 20 bytes as 40 lower-case hexadecimal digits without 0x: the canonical form of an address inside Till. */
 export type Address = string;
 
-/** A block, as far as Till needs it. */
+/** The fields of a block that Till needs. */
 export interface Head {
   readonly height: number;
-  /** 64 lower-case hex digits without 0x. */
+  /** 64 lower-case hexadecimal digits without 0x. */
   readonly hash: string;
-  /** The time the block itself states. */
+  /** The timestamp in the block. */
   readonly time: Instant;
 }
 
-/** The newest block and the newest final block, as one provider gives them in one answer. */
+/** The newest block and the newest final block of one provider, from one response. */
 export interface Heads {
   readonly latest: Head;
   readonly finalized: Head;
-  /** The block at the height of the known final block; null where none was asked for or the provider lacks it. */
+  /**
+   * The block at the height of the known final block; null if it was not requested or the provider does not have it.
+   */
   readonly known: Head | null;
 }
 
-/** The chain as it was scanned, against which a provider's heads are checked. */
+/** The chain as it was scanned, with which a provider's heads are compared. */
 export interface KnownChain {
   readonly tipHeight: number;
-  /** The newest final block that was scanned; its time is 0 where no provider gave one. */
+  /** The newest final block that was scanned; its time is 0 if no provider has returned it. */
   readonly final: Head;
 }
 
 /** One Transfer event of a token contract. */
 export interface TransferLog {
-  /** 64 lower-case hex digits without 0x. */
+  /** 64 lower-case hexadecimal digits without 0x. */
   readonly transactionHash: string;
-  /** The event's place among all of its block, so a reorganisation may change it. */
+  /** The event's index in its block. A reorganization may change it. */
   readonly logIndex: number;
   readonly blockHeight: number;
   readonly blockHash: string;
-  /** Null where the node does not say it with the log; `blocks` tells it then. */
+  /** Null if the node omits it from the log; `blocks` returns it then. */
   readonly blockTime: Instant | null;
   readonly contract: Address;
   readonly from: Address;
   readonly to: Address;
-  /** In the token's smallest unit, always above zero. */
+  /** In the token's smallest unit; always greater than 0. */
   readonly amount: bigint;
 }
 
-/** What became of a transaction that is in a block. */
+/** The result of a transaction that is in a block. */
 export interface Receipt {
   readonly transactionHash: string;
-  /** False: it is in the block and had no effect; `transfers` is empty then. */
+  /** False: the transaction failed and had no effect; `transfers` is empty then. */
   readonly succeeded: boolean;
   readonly blockHeight: number;
   readonly blockHash: string;
-  /** The transfers of every contract, allowed or not: the caller looks for its own. */
+  /** The transfers of all contracts: the caller selects those that it watches. */
   readonly transfers: readonly TransferLog[];
 }
 
-/** A range of blocks, both ends included, and whose transfers are wanted. */
+/** The transfers to read: a range of blocks, both ends included, with contracts and recipients. */
 export interface TransferQuery {
   readonly from: number;
   readonly to: number;
   readonly contracts: readonly Address[];
-  /** Null: transfers to anybody. */
+  /** Null: any recipient. */
   readonly recipients: readonly Address[] | null;
 }
 
 /**
- * One provider of one network: a node reached over JSON-RPC, or the sandbox. Every method throws `ProviderError` when
- * the provider cannot be used; an answer that comes back has been checked for form, not for truth.
+ * One provider of one network: a node reached over JSON-RPC, or the sandbox. Every method throws `ProviderError` if the
+ * provider cannot be used. The form of a response has been checked, but not its truth.
  */
 export interface ChainClient {
   /** The network's id, such as `tron`. */
   readonly network: string;
-  /** What operators are shown: the provider's origin, never a path or a key. */
+  /** The provider's origin, which operators see. It never contains a path or a key. */
   readonly provider: string;
   chainId(): Promise<number>;
   /**
-   * The tip and the last block that never changes, with the block at the height of `known.final`, asked together. A
-   * pool of providers prefers one whose tip is not below `known.tipHeight`.
+   * Reads, in one request, the tip, the final block and the block at the height of `known.final`. A pool of providers
+   * prefers one whose tip is not below `known.tipHeight`.
    */
   heads(known?: KnownChain): Promise<Heads>;
   /**
-   * Every transfer above zero in the range, in the order of the chain, and the tip read again in the same batch: where
-   * it differs from the tip the caller knows, the answers may come from two forks and are asked for again.
+   * Reads every transfer above zero in the range, in chain order, and the tip again in the same batch. If that tip
+   * differs from the one that the caller knows, the transfers may come from two forks, and the caller must read them
+   * again.
    */
   transfers(query: TransferQuery): Promise<{ readonly logs: TransferLog[]; readonly latest: Head }>;
   /**
-   * The transfers of one block, read from its receipts. A node whose index of logs is broken answers `transfers` with
-   * nothing and this in full. Null where the provider does not offer it.
+   * Reads the transfers of one block from its receipts. A node with a broken log index returns all of them here, but
+   * none from `transfers`. Returns null if the provider does not offer it.
    */
   blockTransfers(height: number, contracts: readonly Address[]): Promise<TransferLog[] | null>;
-  /** The blocks at these heights in the same order; null for one that the provider does not have. */
+  /** Reads the blocks at these heights, in the same order; null for each block that the provider does not have. */
   blocks(heights: readonly number[]): Promise<(Head | null)[]>;
-  /** Null: the provider knows no block with this transaction. */
+  /** Returns null if the provider knows no block with this transaction. */
   receipt(transactionHash: string): Promise<Receipt | null>;
-  /** The number of decimals that a token contract states. */
+  /** Reads the decimals that a token contract states. */
   decimals(contract: Address): Promise<number>;
 }

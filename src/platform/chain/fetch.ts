@@ -1,4 +1,7 @@
-/** The part of `fetch` that is used; passed in, so that an operator's pinned sender or a test stands in. */
+/**
+ * The part of `fetch` that Till uses. It is passed in, so that it can be replaced by a sender that pins addresses, or
+ * by a test.
+ */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 export interface FetchInit {

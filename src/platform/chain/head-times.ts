@@ -2,17 +2,19 @@ import { minute, toIso, type Instant } from "../../kernel/clock.ts";
 import type { Heads, KnownChain } from "./client.ts";
 
 /**
- * A scanned final block counts as so much older than the clock at least: the newest block of an honest provider is never
- * before it, even where the provider that told of it lied about its time.
+ * The minimum age at which a scanned final block's time is recorded, relative to the clock. The newest block of an
+ * honest provider is therefore never before it, even if the provider that reported the time lied.
  */
 export const ancestorAgeMs = minute;
 
-/** How far a block's time may lie ahead of this machine's clock. Clocks of honest nodes differ by seconds. */
+/**
+ * The most by which a block's time may be ahead of this server's clock. The clocks of honest nodes differ by seconds.
+ */
 export const aheadMaxMs = 10 * minute;
 
 /**
- * Returns why the times of a provider's heads cannot be true, null where they can: ahead of the clock by more than
- * `aheadMaxMs`, or behind the time of a known ancestor. Block times never decrease along one chain.
+ * Returns the reason why the times of a provider's heads cannot be true, or null: they are ahead of the clock by more
+ * than `aheadMaxMs`, or behind the time of a known ancestor. Block times never decrease along one chain.
  */
 export function headTimeFault(
   { latest, finalized, known }: Heads,
@@ -27,7 +29,7 @@ export function headTimeFault(
     );
   }
   if (finalized.time > latest.time) return "its final block is newer than its newest one";
-  // On another fork the scanned block is no ancestor.
+  // On another fork, the scanned block is not an ancestor.
   if (scanned === undefined || known?.hash !== scanned.final.hash) return null;
   const { height } = scanned.final;
   const ancestorTime = Math.max(scanned.final.time, known.time);
@@ -40,7 +42,7 @@ export function headTimeFault(
   );
 }
 
-/** A provider may name a time that no calendar has. */
+/** Formats a time. A provider may return a number that is not a valid date. */
 function isoOf(time: Instant): string {
   return Math.abs(time) <= 8.64e15 ? toIso(time) : `${String(time)} ms`;
 }

@@ -2,28 +2,28 @@ import type { FetchAnswer } from "./fetch.ts";
 import type { ProviderFault } from "./provider-error.ts";
 import { readObject } from "./json-rpc-values.ts";
 
-/** The error of a call or of a whole answer, as the provider states it. */
+/** The error of a call, or of a whole response, as the provider states it. */
 export interface StatedError {
-  /** JSON-RPC's code; null where there is none. */
+  /** The JSON-RPC error code; null if it is missing. */
   readonly code: number | null;
   readonly message: string;
 }
 
-/** All that tells of what kind an error is. */
+/** The properties of an error that determine its kind. */
 export interface ErrorAnswer extends StatedError {
   readonly status: number;
-  /** Whether logs were asked for: only then does a smaller range help. */
+  /** True if the request was for logs: only then does a smaller range help. */
   readonly isAboutLogs: boolean;
 }
 
 const limitExceeded = -32_005;
-/** java-tron's code for an answer that would be longer than it sends. */
+/** java-tron's code for a response that exceeds its size limit. */
 const answerTooLong = -32_003;
 
 export function readError(error: unknown): StatedError {
   if (typeof error === "string") return { code: null, message: error };
   const { code, message, data } = readObject(error, "an error");
-  // Some providers put the reason into `data` and say "invalid params" here.
+  // Some providers put the reason into `data`, and only "invalid params" here.
   const reason = typeof data === "object" && data !== null ? JSON.stringify(data) : data;
   const parts = [message, reason].filter(
     (part) => typeof part === "string" && part !== "" && part !== "{}",
@@ -32,8 +32,8 @@ export function readError(error: unknown): StatedError {
 }
 
 /**
- * The error of an answer that is one as a whole: a single JSON-RPC error, whatever its id, or the `{"Error": "…"}`
- * with which a TRON node says, with HTTP 200, that it is asked too often.
+ * Returns the error if the whole response is one: a single JSON-RPC error with any id, or `{"Error": "…"}`, which a
+ * TRON node sends with HTTP 200 when it gets too many requests.
  */
 export function wholeError(parsed: unknown): StatedError | null {
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return null;
@@ -51,10 +51,10 @@ const outOfReachText = /beyond current head|invalid block range|unknown block|he
 const rangeText =
   /range|too (?:large|many|wide|big)|more than \d+ (?:results|logs)|response size|time(?:d )?-?out|limit exceeded|max(?:imum)? results/i;
 
-/** The kind of an error, by status and code where they tell, and else by the words that providers use. */
+/** Returns the kind of an error by its status and code, or else by the words that providers use. */
 export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): ProviderFault {
   if (status === 429 || overloadedText.test(message)) return "rate_limited";
-  // The node that answered is behind the one that named the block.
+  // The node that responded is behind the one that reported the block.
   if (outOfReachText.test(message)) return "unreachable";
   if (isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message))) {
     return "range_too_large";
@@ -64,10 +64,10 @@ export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): Pr
   return "refused";
 }
 
-/** TronGrid shuts out for half a minute, with 403 and without saying so. */
+/** TronGrid blocks a client for half a minute with HTTP 403, without a Retry-After header. */
 const shutOutMs = 30_000;
 
-/** How long to wait, in milliseconds: seconds or a date in Retry-After; null where nothing says it. */
+/** Returns the waiting time in milliseconds from Retry-After, in seconds or as a date; null if unknown. */
 export function retryAfter({ status, headers }: FetchAnswer): number | null {
   return readRetryAfter(headers) ?? (status === 403 ? shutOutMs : null);
 }
@@ -76,7 +76,7 @@ function readRetryAfter(headers: FetchAnswer["headers"]): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,7}$/.test(text)) return Number(text) * 1_000;
   const [date, until] = [headers.get("date") ?? "", text].map((moment) => Date.parse(moment));
-  // The provider's own clock is the one that its date refers to.
+  // The date is compared with the provider's own clock.
   if (date === undefined || until === undefined || Number.isNaN(date) || Number.isNaN(until)) {
     return null;
   }

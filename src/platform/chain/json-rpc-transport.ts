@@ -5,19 +5,19 @@ import { ProviderError, type ProviderFault } from "./provider-error.ts";
 
 export interface Endpoint {
   readonly url: string;
-  /** Which of several of one origin it is, from 1. */
+  /** The endpoint's number among several of the same origin, from 1. */
   readonly member: number;
-  /** Sent with every request; their values are secrets. */
+  /** Headers that are sent with every request. Their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch;
-  /** For the whole exchange, the answer's last byte included. */
+  /** Timeout of a whole exchange, up to the last byte of the response, in milliseconds. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
-  /** How many calls one request may hold. */
+  /** The largest number of calls in one request. */
   readonly batchMax: number;
-  /** Ends every exchange that is under way. */
+  /** Aborts every exchange in progress. */
   readonly signal: AbortSignal | null;
-  /** Awaited before every request; throws ProviderError where none may be sent. */
+  /** Awaited before every request; throws ProviderError if none may be sent. */
   readonly beforeRequest: (() => Promise<void>) | null;
 }
 
@@ -32,13 +32,13 @@ export type Outcome<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ProviderError };
 
 export interface Transport {
-  /** The provider's origin, with its number where there are several of it. */
+  /** The provider's origin, with its number if several providers share that origin. */
   readonly provider: string;
-  /** One call; throws ProviderError. */
+  /** Makes one call; throws ProviderError. */
   call<T>(call: Call<T>): Promise<T>;
   /**
-   * Calls asked together, in requests of at most `batchMax`. Each has an outcome of its own; where a whole request
-   * fails it throws.
+   * Makes several calls, in requests of at most `batchMax`. Each call has its own outcome; if a whole request fails,
+   * `batch` throws.
    */
   batch<T>(calls: readonly Call<T>[]): Promise<Outcome<T>[]>;
 }
@@ -74,13 +74,13 @@ export function makeTransport(endpoint: Endpoint): Transport {
       if (error instanceof TooLarge) {
         const limit = String(endpoint.responseBytesMax);
         const kind = isAboutLogs ? "range_too_large" : "malformed";
-        throw fail(kind, `the answer is longer than ${limit} bytes`);
+        throw fail(kind, `the response is longer than ${limit} bytes`);
       }
       if (endpoint.signal?.aborted === true) throw fail("unreachable", "Till is stopping");
       if (abort.signal.aborted) {
-        throw fail("unreachable", `no answer within ${String(endpoint.timeoutMs)} ms`);
+        throw fail("unreachable", `no response within ${String(endpoint.timeoutMs)} ms`);
       }
-      throw fail("unreachable", `no answer (${networkCode(error)})`);
+      throw fail("unreachable", `no response (${networkCode(error)})`);
     } finally {
       clearTimeout(timer);
       endpoint.signal?.removeEventListener("abort", stop);
@@ -99,7 +99,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
     return fail(kind, said === "" ? code : `${said} (${code})`, retryAfterMs);
   }
 
-  /** Answers by id; throws where the answer as a whole is an error or not one of these calls. */
+  /** Returns the answers by id. Throws if the response as a whole is an error, or does not match these calls. */
   async function send(requests: readonly Request[]): Promise<Map<number, Answer>> {
     const [only] = requests;
     const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
@@ -112,7 +112,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
       const stated = error ?? { code: null, message: "" };
       throw refusal(stated, { status, isAboutLogs }, retryAfter(answer));
     }
-    if (parsed === undefined) throw fail("malformed", "the answer is not JSON");
+    if (parsed === undefined) throw fail("malformed", "the response is not JSON");
     try {
       return readAnswers(parsed, requests);
     } catch (cause) {
@@ -181,7 +181,7 @@ interface Exchange {
   readonly text: string;
 }
 
-/** Every request answered exactly once, in any order, and nothing besides. */
+/** Requires exactly one answer to every request, in any order, and nothing else. */
 function readAnswers(parsed: unknown, requests: readonly Request[]): Map<number, Answer> {
   const entries: readonly unknown[] = requests.length > 1 ? asList(parsed) : [parsed];
   const ids = new Set(requests.map(({ id }) => id));
@@ -189,24 +189,24 @@ function readAnswers(parsed: unknown, requests: readonly Request[]): Map<number,
   for (const entry of entries) {
     const fields = readObject(entry, "an answer");
     const { id, error, result } = fields;
-    if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the answer is not JSON-RPC 2.0");
+    if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the response is not JSON-RPC 2.0");
     if (typeof id !== "number" || !ids.delete(id)) {
-      throw new MalformedAnswer("the answer has an id that was not asked");
+      throw new MalformedAnswer("the response has an id that was not requested");
     }
     if (error !== undefined && error !== null) answers.set(id, { error: readError(error) });
     else if (result !== undefined) answers.set(id, { result });
-    else throw new MalformedAnswer("the answer has neither result nor error");
+    else throw new MalformedAnswer("the response has neither a result nor an error");
   }
   if (ids.size > 0) throw new MalformedAnswer("a call has no answer");
   return answers;
 }
 
 function asList(parsed: unknown): readonly unknown[] {
-  if (!Array.isArray(parsed)) throw new MalformedAnswer("the answer to a batch is not a list");
+  if (!Array.isArray(parsed)) throw new MalformedAnswer("the response to a batch is not a list");
   return parsed;
 }
 
-/** Whether it is the answer to the one call that was sent, by its id. */
+/** True for the answer, by id, to the one call that was sent. */
 function isAnswerTo(parsed: unknown, requests: readonly Request[]): boolean {
   const { id, jsonrpc } = readObject(parsed, "an answer");
   return requests.length === 1 && jsonrpc === "2.0" && id === requests[0]?.id;
@@ -225,7 +225,7 @@ async function readText(answer: FetchAnswer, bytesMax: number): Promise<string> 
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Undefined where the text is not JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -234,7 +234,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Such as ECONNREFUSED. The message itself may hold the URL. */
+/** A code such as ECONNREFUSED. The error's message is not used, because it may contain the URL. */
 function networkCode(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = (cause as { code?: unknown } | null)?.code;
@@ -245,7 +245,7 @@ interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly provider: string;
-  /** The text without anything of the URL or the headers that may be a key, on one line. */
+  /** Returns the text on one line, with every part of the URL and of the headers masked that may be a key. */
   masked(text: string): string;
 }
 

@@ -1,4 +1,4 @@
-/** Thrown for an answer that cannot be used; the client turns it into a ProviderError of the kind. */
+/** Thrown for a response that cannot be used; the client turns it into a ProviderError of the same kind. */
 export class MalformedAnswer extends Error {
   override readonly name = "MalformedAnswer";
   readonly kind: "malformed" | "range_too_large";
@@ -23,7 +23,7 @@ export function readArray(value: unknown, what: string): readonly unknown[] {
   return value;
 }
 
-/** A hex quantity that fits a whole number exactly. */
+/** Parses a hexadecimal quantity that is a safe integer. */
 export function readQuantity(value: unknown, what: string): number {
   const number =
     typeof value === "string" && /^0x[0-9a-fA-F]{1,16}$/.test(value) ? Number(value) : NaN;
@@ -31,12 +31,12 @@ export function readQuantity(value: unknown, what: string): number {
   return number;
 }
 
-/** 32 bytes as 64 lower-case hex digits. */
+/** Parses 32 bytes; returns 64 lower-case hexadecimal digits. */
 export function readHash(value: unknown, what: string): string {
   return readHex(value, 64, what);
 }
 
-/** As many hex digits in lower case, without the 0x. */
+/** Parses exactly this many hexadecimal digits after 0x; returns them in lower case without the 0x. */
 export function readHex(value: unknown, digits: number, what: string): string {
   if (typeof value !== "string" || value.length !== digits + 2 || !/^0x[0-9a-fA-F]+$/.test(value)) {
     throw new MalformedAnswer(`${what} is not ${String(digits / 2)} bytes of hex`);

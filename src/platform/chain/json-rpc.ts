@@ -21,33 +21,41 @@ import { inChainOrder, readReceipt, readTransfers, transferTopic } from "./trans
 export interface JsonRpcOptions {
   readonly network: Pick<Network, "id" | "finality">;
   readonly url: string;
-  /** Which of several of one origin this is, from 1: two accounts with one company, say. */
+  /**
+   * The number of this provider among several of the same origin, from 1; for example, two accounts with one company.
+   */
   readonly member?: number;
-  /** Values are secrets: they are sent to this provider and shown nowhere. */
+  /** Headers with secret values, which are sent to this provider only and never shown or logged. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
   readonly responseBytesMax?: number;
   readonly batchMax?: number;
-  /** Ends what is under way, when the program stops. */
+  /** Aborts all calls in progress when the program stops. */
   readonly signal?: AbortSignal;
-  /** Awaited before every request; throws ProviderError where none may be sent. */
+  /** Awaited before every request; throws ProviderError if none may be sent. */
   readonly beforeRequest?: () => Promise<void>;
 }
 
-/** java-tron's limit; others allow as many. */
+/** The limit of java-tron; other nodes accept at least as many. */
 const recipientsMax = 1_000;
-/** Where nodes stop listing logs. One that cuts the list off here instead of refusing would hide the rest. */
+/**
+ * The most logs that nodes return. A node that truncates its list here, instead of returning an error, would hide the
+ * rest.
+ */
 const logsMax = 10_000;
-/** java-tron answers with at most 25 MiB. */
+/** java-tron's responses have at most 25 MiB. */
 const responseBytesMax = 32 * 1_024 * 1_024;
 const timeoutMs = 10_000;
 const batchMax = 100;
-/** After so many looks a node is asked again whether it knows its final block: nodes are upgraded. */
+/**
+ * After this many calls of `heads`, a node without the tag is asked for its final block again, because nodes get
+ * upgraded.
+ */
 const finalityRetryLooks = 1_000;
 const decimalsSelector = "0x313ce567";
 
-/** A node of an EVM network or of TRON, which speaks the same JSON-RPC. */
+/** Creates the client of a node of an EVM network, or of TRON, which offers the same JSON-RPC methods. */
 export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
   const transport = makeTransport(endpointOf(options));
   return {
@@ -73,7 +81,7 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
         read(result) {
           const receipt = readReceipt(result);
           if (receipt !== null && receipt.transactionHash !== transactionHash) {
-            throw new MalformedAnswer("the receipt is of another transaction");
+            throw new MalformedAnswer("the receipt belongs to another transaction");
           }
           return receipt;
         },
@@ -83,8 +91,8 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
         method: "eth_call",
         params: [{ to: `0x${contract}`, data: decimalsSelector }, "latest"],
         read(result) {
-          const decimals = Number(`0x${readHash(result, "the answer to decimals()")}`);
-          if (decimals > 255) throw new MalformedAnswer("a token has no more than 255 decimals");
+          const decimals = Number(`0x${readHash(result, "the result of decimals()")}`);
+          if (decimals > 255) throw new MalformedAnswer("a token has at most 255 decimals");
           return decimals;
         },
       }),
@@ -114,7 +122,7 @@ function hex(height: number): string {
   return `0x${height.toString(16)}`;
 }
 
-/** A block by its height or tag; null where the node has none. */
+/** Reads a block by its height or tag; null if the node does not have it. */
 function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
   return {
     method: "eth_getBlockByNumber",
@@ -124,7 +132,7 @@ function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
       const fields = readObject(result, "a block");
       const height = readQuantity(fields["number"], "a block's number");
       if (typeof block === "number" && height !== block) {
-        throw new MalformedAnswer("the block is at another height than was asked");
+        throw new MalformedAnswer("the block has another height than requested");
       }
       return {
         height,
@@ -135,7 +143,7 @@ function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
   };
 }
 
-/** The tip is there at every time: an answer without it is none. */
+/** Reads the tip. Every node has one, so a missing tip is an error. */
 const latestCall: Call<Head> = {
   ...blockCall("latest"),
   read(result) {
@@ -145,14 +153,14 @@ const latestCall: Call<Head> = {
   },
 };
 
-/** Asks for tip and final block; remembers for a while of a node that it lacks the tag. */
+/** Reads the tip and the final block. Remembers for a while that a node lacks the tag of the final block. */
 function makeHeads(transport: Transport, finality: Network["finality"]): ChainClient["heads"] {
   let looksWithoutTag = finality.tag === null ? Infinity : 0;
 
-  /** The block at the height of the known final block; null where the node lacks it. */
+  /** Returns the block at the height of the known final block; null if the node does not have it. */
   function knownOf(outcome: Outcome<Head | null> | undefined): Head | null {
     if (outcome === undefined) return null;
-    // Some nodes refuse a height above their tip instead of answering null.
+    // Some nodes return an error instead of null for a height above their tip.
     return !outcome.ok && outcome.error.kind === "refused" ? null : valueOf(outcome);
   }
 
@@ -183,8 +191,8 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
     if (!final.ok && final.error.kind === "refused") looksWithoutTag = finalityRetryLooks;
     const finalized = final.ok && final.value !== null ? final.value : await belowTip(latest);
     if (finalized.height <= latest.height) return { latest, finalized, known: knownOf(told) };
-    // Two machines behind one address: the one that told the tip is behind.
-    throw new ProviderError("its final block lies above its tip", {
+    // Two nodes share this URL, and the one that returned the tip is behind.
+    throw new ProviderError("its final block is above its tip", {
       kind: "malformed",
       provider: transport.provider,
     });
@@ -202,10 +210,10 @@ async function findTransfers(
   transport: Transport,
   query: TransferQuery,
 ): Promise<{ logs: TransferLog[]; latest: Head }> {
-  // A node takes an empty list of contracts for any contract.
+  // A node would treat an empty list of contracts as any contract.
   const topics = query.contracts.length === 0 ? [] : recipientTopics(query.recipients);
   const logCalls = topics.map((recipients) => logsCall(query, recipients));
-  // The tip comes last, so that a reorganisation while the node works through the batch shows in it.
+  // The tip is read last, so that a reorganization during the batch becomes visible.
   const calls: Call<TransferLog[] | Head>[] = [...logCalls, latestCall];
   const answers = (await transport.batch(calls)).map(valueOf);
   const latest = answers.pop();
@@ -213,7 +221,7 @@ async function findTransfers(
   return { logs: inChainOrder(answers.filter(Array.isArray).flat()), latest };
 }
 
-/** The recipients as topics, as many as a node takes in one call; one call without a filter where there are none. */
+/** Encodes the recipients as topics and splits them by the limit of a call; null for a call without that filter. */
 function recipientTopics(recipients: readonly Address[] | null): (readonly string[] | null)[] {
   if (recipients === null) return [null];
   const topics = [...new Set(recipients)].map((address) => `0x${address.padStart(64, "0")}`);
@@ -240,10 +248,10 @@ function logsCall(query: TransferQuery, recipients: readonly string[] | null): C
     read(result) {
       const transfers = readTransfers(result);
       if (Array.isArray(result) && result.length >= logsMax && query.from < query.to) {
-        throw new MalformedAnswer("as many logs as a node lists at most", "range_too_large");
+        throw new MalformedAnswer("the list of logs reached the limit of nodes", "range_too_large");
       }
       if (transfers.some(({ blockHeight: at }) => at < query.from || at > query.to)) {
-        throw new MalformedAnswer("a log is of a block that was not asked for");
+        throw new MalformedAnswer("a log belongs to a block that was not requested");
       }
       return transfers.filter(
         ({ contract, to }) => contracts.has(contract) && (wanted === null || wanted.has(to)),
@@ -252,7 +260,10 @@ function logsCall(query: TransferQuery, recipients: readonly string[] | null): C
   };
 }
 
-/** Null where the provider lacks the method, which is no part of what TRON and older nodes must offer. */
+/**
+ * Reads the transfers of a block from its receipts. Returns null if the provider lacks the method, which TRON and older
+ * nodes need not offer.
+ */
 async function readBlockTransfers(
   transport: Transport,
   height: number,
@@ -267,7 +278,7 @@ async function readBlockTransfers(
         const receipts = readArray(result, "the receipts of a block").map(readReceipt);
         const logs = receipts.flatMap((receipt) => receipt?.transfers ?? []);
         if (logs.some(({ blockHeight }) => blockHeight !== height)) {
-          throw new MalformedAnswer("a receipt is of a block that was not asked for");
+          throw new MalformedAnswer("a receipt belongs to a block that was not requested");
         }
         return inChainOrder(logs.filter(({ contract }) => wanted.has(contract)));
       },

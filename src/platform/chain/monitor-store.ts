@@ -13,7 +13,7 @@ import { givenRows, listed } from "../database/json-rows.ts";
 import type { Alarm, AlarmKind } from "./alarms.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 
-/** How a network's providers did when the process that reads the network last wrote it down. */
+/** The health of a network's providers, as the network's watcher last stored it. */
 export const providerTable = table(
   "network_providers",
   {
@@ -55,7 +55,7 @@ export function storedProviders(reader: Reader): Promise<StoredProvider[]> {
   return reader.find(providerTable, "ORDER BY network, place");
 }
 
-/** The alarms that hold, of one network or of all, the oldest first. */
+/** Returns the open alarms of one network or of all, the oldest first. */
 export function openAlarms(reader: Reader, network: string | null = null): Promise<StoredAlarm[]> {
   const which = "WHERE ended_at IS NULL";
   const order = "ORDER BY network, raised_at, kind, subject";
@@ -77,7 +77,7 @@ export async function writeProviders(
   );
 }
 
-/** How many alarms hold on each network where one does. */
+/** Returns the number of open alarms of every network that has any. */
 export async function countOpenAlarms(reader: Reader): Promise<ReadonlyMap<string, number>> {
   const rows = await reader.all<{ network: string; open: number }>(
     "SELECT network, count(*) AS open FROM network_alarms WHERE ended_at IS NULL GROUP BY network",
@@ -85,7 +85,7 @@ export async function countOpenAlarms(reader: Reader): Promise<ReadonlyMap<strin
   return new Map(rows.map(({ network, open }) => [network, open]));
 }
 
-/** Ends alarms that hold, of one kind or of one subject where these are given. */
+/** Ends a network's open alarms of these kinds; only those about `subject`, unless it is null. */
 export async function endAlarms(
   tx: Tx,
   which: {
@@ -107,7 +107,7 @@ export async function endAlarms(
   return ended;
 }
 
-/** Alarms that ended are kept so long. */
+/** Retention of ended alarms. */
 const keptMs = 30 * day;
 
 export async function writeAlarms(

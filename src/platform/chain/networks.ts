@@ -10,32 +10,32 @@ import { parseUrl } from "../../kernel/url.ts";
 
 /** A token by its contract on one network. */
 export interface NetworkToken {
-  /** Such as `USDT`: what invoices name it by. */
+  /** The symbol that invoices use, such as `USDT`. */
   readonly symbol: string;
   readonly title: string;
   readonly contract: Address;
   readonly decimals: number;
-  /** Currencies for which one token counts as one. */
+  /** Currencies for which one token counts as one unit. */
   readonly pegs: readonly string[];
-  /** In the token's smallest unit: transfers below it are recorded and never matched. */
+  /** In the token's smallest unit. Smaller transfers are recorded but never matched. */
   readonly dust: bigint;
 }
 
 export interface NetworkProvider {
   readonly url: string;
-  /** Names of headers whose values the settings give. */
+  /** Names of HTTP headers. The settings hold their values. */
   readonly headers: readonly string[];
-  /** How many calls one request may hold. */
+  /** The largest number of calls in one request. */
   readonly batchMax: number;
   readonly requestsPerSecond: number;
-  /** From midnight UTC on; null: as many as are needed. */
+  /** Requests per day, from midnight UTC; null: unlimited. */
   readonly requestsPerDay: number | null;
 }
 
 export interface Finality {
-  /** The tag of the block that the node calls final; null: it has none. */
+  /** The tag of the block that the node reports as final; null: the network has no such tag. */
   readonly tag: "finalized" | null;
-  /** Without the tag, blocks this far below the tip count as final. */
+  /** If the tag is missing, blocks at least this far below the tip count as final. */
   readonly lagBlocks: number;
 }
 
@@ -43,19 +43,19 @@ export interface Network {
   /** Such as `tron`. */
   readonly id: string;
   readonly title: string;
-  /** Such as `TRC-20`, shown beside the network so that payers choose the right one. */
+  /** Such as `TRC-20`. It is shown beside the network, so that payers choose the right one. */
   readonly tokenStandard: string;
-  /** True where money is free. */
+  /** True if the network's tokens have no value. */
   readonly isTest: boolean;
   readonly chainId: number;
   readonly addressForm: AddressForm;
-  /** Networks of one family share their addresses. */
+  /** Networks of the same family share their addresses. */
   readonly addressFamily: string;
   readonly blockTimeMs: number;
-  /** Blocks until a payment is confirmed, its own counted. */
+  /** Number of confirmations that confirm a payment; the payment's own block is the first. */
   readonly confirmations: number;
   readonly pollMs: number;
-  /** How many of the newest blocks are read again at each look. */
+  /** Number of newest blocks that every scan reads again. */
   readonly windowBlocks: number;
   readonly maxLogRange: number;
   readonly finality: Finality;
@@ -64,7 +64,7 @@ export interface Network {
   readonly tokens: readonly NetworkToken[];
 }
 
-/** One thing that is wrong with the file: where, as `networks.tron.tokens.USDT.contract`, and what to do. */
+/** One error in the file: its path, such as `networks.tron.tokens.USDT.contract`, and what to correct. */
 export interface NetworkProblem {
   readonly path: string;
   readonly message: string;
@@ -85,7 +85,7 @@ const explorerLink = (placeholder: string) =>
   z
     .string()
     .refine((text) => text.startsWith("https://") && text.split(placeholder).length === 2, {
-      error: `must be an https: URL that holds ${placeholder} once`,
+      error: `must be an https: URL that contains ${placeholder} once`,
     })
     .nullable();
 
@@ -111,14 +111,14 @@ const networkSchema = z.strictObject({
   blockTimeMs: milliseconds,
   confirmations: blocks,
   pollMs: milliseconds,
-  // The window is kept in memory and read at every look.
+  // The window is kept in memory and read by every scan.
   windowBlocks: z.int().min(1).max(256),
   maxLogRange: blocks,
   finality: z.strictObject({ tag: z.literal("finalized").nullable(), lagBlocks: blocks }),
   providers: z.array(
     z.strictObject({
       url: httpUrl,
-      headers: z.array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be a header's name")).default([]),
+      headers: z.array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be the name of an HTTP header")).default([]),
       batchMax: z.int().min(1).max(1_000).default(100),
       requestsPerSecond: z.int().min(1).max(10_000).default(defaultRequestsPerSecond),
       requestsPerDay: z.int().min(1).max(1_000_000_000).nullable().default(null),
@@ -145,7 +145,7 @@ type NetworkEntry = z.infer<typeof networkSchema>;
 type TokenEntry = z.infer<typeof tokenSchema>;
 type Report = (path: string, message: string) => void;
 
-/** Reads the network table; every wrong entry is reported at once. */
+/** Parses the network table. Reports all errors at once. */
 export function parseNetworks(yamlText: string): ParsedNetworks {
   const lines = new LineCounter();
   const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
@@ -192,7 +192,7 @@ function readToken(
 ): NetworkToken {
   const contract = parseAddress(form, entry.contract);
   if (!contract.ok) report("contract", contract.message);
-  if (findCurrency(symbol) !== null) report("symbol", "is a currency's code; tokens need another");
+  if (findCurrency(symbol) !== null) report("symbol", "is the code of a currency: choose another symbol");
   return {
     symbol,
     title: entry.title,
@@ -223,21 +223,21 @@ function reportSharedContracts(
   const symbols = new Map<Address, string>();
   for (const { symbol, contract } of tokens) {
     const first = symbols.get(contract);
-    // A contract that could not be read is empty, and reported already.
+    // A contract that could not be parsed is empty here; that error has been reported.
     if (first !== undefined && contract !== "") {
-      report(`${path}.tokens.${symbol}.contract`, `is the contract of ${first} already`);
+      report(`${path}.tokens.${symbol}.contract`, `is already the contract of ${first}`);
     }
     symbols.set(contract, symbol);
   }
 }
 
-/** Two entries for one chain would credit each transfer twice. */
+/** Reports networks with the same chain id: with two entries for one chain, each transfer would be credited twice. */
 function reportSharedChainIds(networks: readonly Network[], report: Report): void {
   const ids = new Map<number, string>();
   for (const { id, chainId } of networks) {
     const first = ids.get(chainId);
     if (first !== undefined)
-      report(`networks.${id}.chainId`, `is the chain id of ${first} already`);
+      report(`networks.${id}.chainId`, `is already the chain id of ${first}`);
     ids.set(chainId, id);
   }
 }
@@ -256,13 +256,13 @@ export function findTokenByContract(network: Network, contract: Address): Networ
   return network.tokens.find((token) => token.contract === contract) ?? null;
 }
 
-/** The explorer's page of a transaction; null where the network has no explorer. */
+/** Returns the explorer's page for a transaction; null if the network has no explorer. */
 export function transactionLink(network: Network, transactionHash: string): string | null {
   const shown = formatTransactionHash(network.addressForm, transactionHash);
   return network.explorer.transaction?.replace("{hash}", shown) ?? null;
 }
 
-/** The explorer's page of an address; null where the network has no explorer. */
+/** Returns the explorer's page for an address; null if the network has no explorer. */
 export function addressLink(network: Network, address: Address): string | null {
   const shown = formatAddress(network.addressForm, address);
   return network.explorer.address?.replace("{address}", shown) ?? null;

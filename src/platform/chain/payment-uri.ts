@@ -12,8 +12,8 @@ export interface PaymentRequest {
 }
 
 /**
- * What a payment's QR code says. On TRON the bare address, because wallets there refuse anything else; on EVM networks
- * EIP-681, which names chain, token and amount.
+ * Returns the text of the QR code for a payment. On TRON that is the bare address, because wallets there reject
+ * anything else; on EVM networks an EIP-681 URI with chain, token and amount.
  */
 export function paymentUri(request: PaymentRequest): string {
   const to = formatAddress(request.form, request.to);

@@ -1,28 +1,30 @@
 import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { ProviderError } from "./provider-error.ts";
 
-/** How often a provider may be asked. */
+/** Limits on the requests to a provider. */
 export interface BudgetLimits {
   readonly requestsPerSecond: number;
-  /** Counted from midnight UTC; null: as many as are needed. */
+  /** Requests per day, from midnight UTC; null: unlimited. */
   readonly requestsPerDay: number | null;
 }
 
-/** What a provider may still be asked. */
+/** The token bucket and the daily limit of a provider. */
 export interface ProviderBudget {
   readonly requestsPerDay: number | null;
   /**
-   * Before each request: waits for its turn. Throws ProviderError (`rate_limited`, with the time until midnight) where
-   * the day's requests are used up.
+   * Waits until a request may be sent. Throws ProviderError (`rate_limited`, with the time until midnight) if the day's
+   * requests are used up.
    */
   take(): Promise<void>;
   /** Requests since midnight UTC. */
   spentToday(): { readonly day: Instant; readonly requests: number };
-  /** Counts what was spent before this process began. */
+  /** Adds the requests that were sent before this process started. */
   spentBefore(spent: { readonly day: Instant; readonly requests: number }): void;
 }
 
-/** What public nodes bear; one of your own bears more and is not slowed by it. */
+/**
+ * The rate that public nodes tolerate. Your own node tolerates more, and the limit does not slow it down noticeably.
+ */
 export const defaultRequestsPerSecond = 25;
 
 export function makeBudget(deps: {
@@ -35,7 +37,7 @@ export function makeBudget(deps: {
   const { clock, delay, provider } = deps;
   const { requestsPerSecond, requestsPerDay } = deps.limits;
   const spacing = second / requestsPerSecond;
-  /** When the bucket, which holds a second's requests, is full again. */
+  /** The time at which the bucket, which holds one second's requests, is full again. */
   let fullAt = 0;
   let askedAt = 0;
   let spent = { day: 0, requests: 0 };
@@ -52,13 +54,14 @@ export function makeBudget(deps: {
       const used = today();
       if (requestsPerDay !== null && used.requests >= requestsPerDay) {
         throw new ProviderError(
-          `the day's ${String(requestsPerDay)} requests are used up; it is asked again from midnight UTC on`,
+          `today's ${String(requestsPerDay)} requests are used up; the next one is sent after midnight UTC`,
           { kind: "rate_limited", provider, retryAfterMs: used.day + day - clock.now() },
         );
       }
       used.requests += 1;
       const now = clock.now();
-      // Where the clock went back, the bucket goes with it: nobody waits for what was an hour from now.
+      // If the clock was set back, move the bucket back too: otherwise requests would wait for a time that was an hour
+      // away.
       fullAt = Math.max(fullAt - Math.max(0, askedAt - now), now) + spacing;
       askedAt = now;
       const waitMs = fullAt - now - second;

@@ -1,10 +1,10 @@
 /**
- * Why a provider gave no usable answer:
- * - `refused`: it answered and will not do it (a bad key, a method or tag that it lacks); asking again is no use.
- * - `rate_limited`: asked too often; good again later.
- * - `unreachable`: no answer, too late, or its own failure.
- * - `malformed`: an answer that is not what was asked for.
- * - `range_too_large`: ask for fewer blocks.
+ * The reason why a provider gave no usable response:
+ * - `refused`: it rejected the request (invalid key, unsupported method or tag); a retry will not help.
+ * - `rate_limited`: it received too many requests; a later retry will help.
+ * - `unreachable`: no response, a response after the timeout, or a failure of the provider.
+ * - `malformed`: the response does not fit the request.
+ * - `range_too_large`: the request must be repeated for fewer blocks.
  */
 export type ProviderFault =
   "refused" | "rate_limited" | "unreachable" | "malformed" | "range_too_large";
@@ -13,11 +13,14 @@ export interface ProviderErrorDetails {
   readonly kind: ProviderFault;
   /** The provider's origin. */
   readonly provider: string;
-  /** How long the provider asked to be left alone; null where it did not say. */
+  /** The waiting time that the provider asked for, in milliseconds; null if it did not say. */
   readonly retryAfterMs?: number | null;
 }
 
-/** Its message names the provider by origin and holds neither a URL's path nor a header. */
+/**
+ * A provider's failure. The message names the provider by its origin and contains neither the path of a URL nor a
+ * header.
+ */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly kind: ProviderFault;

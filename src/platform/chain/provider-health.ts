@@ -2,11 +2,13 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { ProviderFault } from "./provider-error.ts";
 
 /**
- * How a provider does:
- * - `ok`: it is used, or would be; `unknown`: it was not asked yet
- * - `waiting`: it failed, and is left alone for a while
- * - `behind`: others have newer blocks, or its answers did not fit together: others are asked before it
- * - `wrong_chain`, `silent_logs`: it is of another chain, or leaves transfers out, and is not used
+ * The condition of a provider:
+ * - `ok`: in use, or usable
+ * - `unknown`: no request has been sent yet
+ * - `waiting`: it failed, and gets no requests during its backoff
+ * - `behind`: other providers have newer blocks, or its responses contradict each other; the others are preferred
+ * - `wrong_chain`: it serves another chain, and is not used
+ * - `silent_logs`: its logs omit transfers, and it is not used
  */
 export type ProviderCondition =
   "ok" | "unknown" | "waiting" | "behind" | "wrong_chain" | "silent_logs";
@@ -18,38 +20,38 @@ export interface ProviderFailure {
 }
 
 export interface ProviderHealth {
-  /** Its place in the order of preference, from 0. */
+  /** Its position in the order of preference, from 0. */
   readonly place: number;
-  /** Its origin, with its number where there are several of it. */
+  /** Its origin, with its number if several providers share that origin. */
   readonly provider: string;
   readonly condition: ProviderCondition;
-  /** Whether the network is read from it at present. */
+  /** True while the watcher reads the network from it. */
   readonly isInUse: boolean;
-  /** Of the latest answers, smoothed; null before the first. */
+  /** Smoothed latency of its responses, in milliseconds; null before the first. */
   readonly latencyMs: number | null;
   readonly tipHeight: number | null;
-  /** How far that is below the best tip of all; null where it told none. */
+  /** Blocks by which its tip is below the best tip of all providers; null if it has reported no tip. */
   readonly lagBlocks: number | null;
-  /** Of the last hundred calls, how many of a hundred failed. */
+  /** Percentage of failures among its last hundred calls. */
   readonly errorPercent: number;
   readonly requestsToday: number;
-  /** The day, by its midnight UTC, that they are of. */
+  /** The day of `requestsToday`: its midnight in UTC. */
   readonly budgetDay: Instant;
-  /** The requests of a day that it is allowed; null: any number. */
+  /** Its daily request limit; null: unlimited. */
   readonly requestsPerDay: number | null;
   readonly lastError: ProviderFailure | null;
-  /** Until when it is left alone; null: it may be asked. */
+  /** The end of its backoff; null: it may be called. */
   readonly retryAt: Instant | null;
-  /** When it last answered. */
+  /** The time of its last successful response. */
   readonly answeredAt: Instant | null;
   /**
-   * When it first failed, or was found unfit, after its last answer; null while it answers. Stores of earlier versions do
-   * not have it.
+   * The time of its first failure, or of its exclusion, since its last successful response; null while it responds.
+   * Missing in rows that earlier versions stored.
    */
   readonly unusableSince?: Instant | null;
   /**
-   * When a probe last found in its logs every transfer that its receipts have; null: never. Stores of earlier versions
-   * do not have it.
+   * The time at which a probe last found every transfer of the receipts in its logs; null: never. Missing in rows that
+   * earlier versions stored.
    */
   readonly provenAt?: Instant | null;
 }
@@ -62,10 +64,10 @@ export interface ProviderCounts {
 }
 
 const recentMax = 100;
-/** The weight of the newest answer's time. */
+/** The weight of the newest latency in the moving average. */
 const smoothing = 0.2;
 
-/** Outcomes of calls, as they come. */
+/** Counts the outcomes of calls. */
 export function makeTally() {
   const recent: boolean[] = [];
   const failures: Partial<Record<ProviderFault, number>> = {};

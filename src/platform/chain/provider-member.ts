@@ -14,7 +14,7 @@ import {
 } from "./provider-health.ts";
 import { probeLogs } from "./provider-probe.ts";
 
-/** One of a network's providers, and what it may be asked. */
+/** A provider of a network, with its budget of requests. */
 export interface PooledProvider {
   readonly client: ChainClient;
   readonly budget: ProviderBudget | null;
@@ -22,59 +22,62 @@ export interface PooledProvider {
 
 type Exclusion = "wrong_chain" | "silent_logs";
 
-/** A provider with what is known of it: when it may be asked, and how far it is believed. */
+/** A provider with its state: when it may be called, and whether its responses are trusted. */
 export interface PoolMember {
   readonly client: ChainClient;
-  /** It failed lately and is not asked: a question throws its last failure. */
+  /** True during the backoff after a failure: a call then throws the last failure. */
   isLeftAlone(): boolean;
-  /** The higher, the less it is liked: what is passed over is asked after the others, what was untruthful last. */
+  /**
+   * The rank; lower is better. Providers that are passed over come after the others, those whose logs omitted transfers
+   * last.
+   */
   rank(): number;
-  /** The height of its newest block; 0 where it told none, or none that is believed. */
+  /** The height of its newest block; 0 if it has reported none, or is distrusted. */
   tipHeight(): number;
-  /** What it told of its newest and its final block at last; null where it never did, or is not believed. */
+  /** The newest and the final block that it last reported; null if it has reported none, or is distrusted. */
   heard(): (Heads & { readonly at: Instant }) | null;
   lastFailure(): ProviderError | null;
-  /** Since when it fails or is not used; null where it answered its last question. */
+  /** Since when it has failed or been excluded; null if its last call succeeded. */
   unusableSince(): Instant | null;
   /**
-   * One question, once it is of the right chain, with its outcome noted. `isAnswer`: what says nothing about the
-   * provider though it is an error.
+   * Calls the provider, after its chain id was checked, and records the outcome. `isAnswer` selects errors that say
+   * nothing about the provider.
    */
   ask<T>(
     question: Question,
     work: (client: ChainClient) => Promise<T>,
     isAnswer?: (error: ProviderError) => boolean,
   ): Promise<T>;
-  /** Its tip and final block, once its logs were probed where that is due. Refuses times that cannot be true. */
+  /** Returns its tip and final block, and probes its logs if that is due. Rejects times that cannot be true. */
   heads(known?: KnownChain): Promise<Heads>;
-  /** What it leaves out makes it unusable until a probe finds it again. */
+  /** Excludes the provider for omitted transfers until a probe finds its logs complete. */
   distrust(reason: string): void;
-  /** Others have newer blocks, and are asked before it for a while; false ends that. */
+  /** True: other providers have newer blocks, and are preferred for a while. False ends that. */
   setBehind(isBehind: boolean): void;
-  /** Its answers do not fit together: others are asked before it for a while, and its tip is not believed. */
+  /** Its responses contradict each other: other providers are preferred for a while, and its tip is ignored. */
   doubt(reason: string): void;
-  /** It gave a block a time that cannot be true: as `doubt`, with an alarm. */
+  /** It gave a block an impossible time: as `doubt`, and raises an alarm. */
   doubtTime(reason: string): void;
   health(best: number, isInUse: boolean): ProviderHealth;
-  /** Goes on from what another process wrote down. */
+  /** Continues from the health that another process stored. */
   resume(before: ProviderHealth): void;
   counts(): ProviderCounts;
 }
 
 export type Question = keyof Omit<ChainClient, "network" | "provider"> | "probe";
 
-/** A failed provider is left alone so long at first; twice as long after each failure more, up to the most. */
+/** The backoff after a first failure, doubled by each further failure up to the maximum; in milliseconds. */
 const backoffFirstMs = 500;
 const backoffMostMs = 30 * second;
-/** What a provider asks for is granted so far. */
+/** The longest waiting time that a provider may request, in milliseconds. */
 const askedMostMs = 10 * minute;
-/** One of another chain, or without its logs, is looked at again so often. */
+/** Backoff of a provider that serves another chain, or whose logs omit transfers, before the next check. */
 const excludedMs = 5 * minute;
-/** One that is behind is passed over so long, while another is not. */
+/** Time for which a provider that is behind is passed over in favor of others. */
 const behindMs = 15 * second;
-/** So long one whose answers do not fit together is. */
+/** Time for which a provider whose responses contradict each other is passed over. */
 const doubtedMs = 5 * minute;
-/** Indexes of logs break while a node runs, too. */
+/** Interval of probes. A log index may also break while the node runs. */
 const probeEveryMs = 10 * minute;
 
 export function makePoolMember(
@@ -83,7 +86,7 @@ export function makePoolMember(
     readonly clock: Clock;
     readonly random: () => number;
     readonly alarms: ChainAlarms;
-    /** Called when it is not to be asked any more for now. */
+    /** Called when the provider may not be called for now. */
     readonly onLeft: (client: ChainClient) => void;
   },
   { client, budget }: PooledProvider,
@@ -93,7 +96,7 @@ export function makePoolMember(
   const { provider } = client;
   const contracts = network.tokens.map(({ contract }) => contract);
   const tally = makeTally();
-  /** What it failed at last: other questions that it answers do not make up for it. */
+  /** The methods whose last call failed. Success of another method does not reset the backoff. */
   const failing = new Set<Question>();
   let exclusion: Exclusion | null = null;
   let retryAt: Instant = 0;
@@ -109,7 +112,7 @@ export function makePoolMember(
   let lastFailure: ProviderError | null = null;
   let lastError: ProviderFailure | null = null;
 
-  /** A clock that went back behind the failure says nothing about how long that is over. */
+  /** If the clock was set back to before the failure, the end of the backoff is meaningless. */
   const isLeftAlone = () => clock.now() < retryAt && clock.now() >= (lastError?.at ?? 0);
   const isDoubted = () => clock.now() < doubtedUntil;
   const isPassedOver = () => isDoubted() || clock.now() < behindUntil;
@@ -124,7 +127,7 @@ export function makePoolMember(
     note(error);
     retryAt = clock.now() + milliseconds;
     unusableSince ??= clock.now();
-    // What answers there afterwards may be another node.
+    // After the failure, another node may respond at this URL.
     chainCheckedAt = null;
     deps.onLeft(client);
   }
@@ -187,7 +190,7 @@ export function makePoolMember(
     if (chainId !== network.chainId) {
       throw exclude(
         "wrong_chain",
-        `it is of chain ${String(chainId)} and ${network.title} is chain ` +
+        `it serves chain ${String(chainId)}, but ${network.title} is chain ` +
           `${String(network.chainId)}. Correct the network's provider.`,
       );
     }
@@ -205,7 +208,7 @@ export function makePoolMember(
     return call(question, work, isAnswer);
   }
 
-  /** Throws where the provider leaves transfers out. */
+  /** Throws if the provider's logs omit transfers. */
   async function probe(finalHeight: number): Promise<void> {
     let verdict: Awaited<ReturnType<typeof probeLogs>>;
     try {
@@ -219,7 +222,7 @@ export function makePoolMember(
     recovered("probe");
     probedAt = clock.now();
     if (verdict === "works") provenAt = probedAt;
-    // Where nothing could be compared, what it left out before is not forgiven for that.
+    // If there was nothing to compare, an earlier omission still counts.
     if (verdict === "works" || exclusion === null) include("silent_logs");
   }
 
@@ -230,12 +233,12 @@ export function makePoolMember(
 
   function doubtTime(reason: string): void {
     doubt(reason);
-    alarms.raise("provider_wrong_time", provider, `${provider} is doubted: ${reason}`, {
+    alarms.raise("provider_wrong_time", provider, `${provider} is distrusted: ${reason}`, {
       network: network.id,
     });
   }
 
-  /** Throws where the times of the heads cannot be true. */
+  /** Throws if the times of the heads cannot be true. */
   function checkTimes(told: Heads, known: KnownChain | undefined): Heads {
     const fault = headTimeFault(told, clock.now(), known);
     if (fault !== null) {
@@ -297,7 +300,7 @@ export function makePoolMember(
       answeredAt ??= before.answeredAt;
       provenAt = before.provenAt ?? null;
       unusableSince = before.unusableSince ?? null;
-      // It is probed again before it is used: only its rank is kept.
+      // Its logs are probed again before it is used: only the rank is restored.
       if (before.condition === "silent_logs") exclusion = "silent_logs";
     },
     counts: () => ({ provider, ...tally.counts() }),

@@ -12,47 +12,56 @@ import {
 } from "./provider-member.ts";
 
 /**
- * A network's providers behind one interface. Each round of questions, which `heads` begins, is put to one provider:
- * the most preferred that answers, is of the right chain, lists its logs and is not behind. Where it fails, the round
- * fails, and the next is put to another; so no answer is ever made of two providers' chains.
+ * Combines a network's providers behind one interface. Each round of calls, which starts with `heads`, goes to one
+ * provider: the most preferred one that responds, serves the right chain, has complete logs and is not behind. If it
+ * fails, the round fails, and the next round goes to another provider; so no result mixes the chains of two providers.
  */
 export interface ProviderPool {
   readonly client: ChainClient;
-  /** Each by itself, in order of preference; one that is left alone throws ProviderError without being asked. */
+  /**
+   * A client for each provider, in order of preference. During a provider's backoff it throws ProviderError without a
+   * request.
+   */
   readonly providers: readonly ChainClient[];
-  /** Since when a provider, by its name, fails or is not used; null where it answered its last question. */
+  /** Since when the provider of this name has failed or been excluded; null if its last call succeeded. */
   unusableSince(provider: string): Instant | null;
-  /** Whether some provider may be asked now: after a failure another round makes sense at once. */
+  /** True if some provider may be called now: after a failure, another round can start at once. */
   isReady(): boolean;
   /**
-   * Whether some provider may be asked now that nothing speaks against: after an answer that cannot be true another
-   * round makes sense at once. The only provider is asked again at the next poll.
+   * True if some provider may be called now that is neither excluded nor passed over: after an impossible response,
+   * another round can start at once. A sole provider is called again at the next poll.
    */
   isAnotherReady(): boolean;
-  /** The provider in use left out transfers that it has receipts for: it is not used until a probe finds them. */
+  /**
+   * Excludes the current provider, whose logs omitted transfers that its receipts contain, until a probe finds them.
+   */
   distrust(reason: string): void;
-  /** The answers of the provider in use do not fit together, or are of another fork: others are asked before it. */
+  /**
+   * Prefers other providers, because the responses of the current one contradict each other or belong to another fork.
+   */
   passOver(reason: string): void;
-  /** A provider, by its name, gave a block a time that cannot be true or that two others contradict. */
+  /**
+   * Distrusts the provider of this name, because it gave a block an impossible time, or one that two others contradict.
+   */
   doubtTime(provider: string, reason: string): void;
-  /** Looks after those that are not in use, when that is due: their tips, and whether they list their logs. */
+  /** Checks the providers that are not in use, if that is due: reads their tips, and probes their logs. */
   check(): Promise<void>;
   health(): readonly ProviderHealth[];
-  /** Goes on from what another process wrote down: what the day's requests are, and who is not to be used. */
+  /** Continues from the health that another process stored: requests of the day, and excluded providers. */
   resume(stored: readonly ProviderHealth[]): void;
   counts(): readonly ProviderCounts[];
 }
 
-/** The tips of those that are not in use are asked for so often. */
+/** Interval at which the tips of providers that are not in use are read. */
 const checkEveryMs = minute;
-/** A provider whose newest block is this much older than another's is passed over. */
+/** A provider is passed over if its newest block is this much older than another's. */
 const staleMs = minute;
 const staleBlocksMin = 10;
-/** One whose blocks are old is not asked again so soon. */
+/** For this long, the last heads of a provider whose blocks are old are used instead of a new call. */
 const heardMs = 30 * second;
 
 type IsAnswer = (error: ProviderError) => boolean;
-/** How a question is put: to one provider, or to the one of the round. */
+/** Makes a call: to a given provider, or to that of the round. */
 type Put = <T>(
   question: Question,
   work: (client: ChainClient) => Promise<T>,
@@ -61,10 +70,10 @@ type Put = <T>(
 
 export function makeProviderPool(deps: {
   readonly network: Network;
-  /** In order of preference, one at least. */
+  /** In order of preference, at least one. */
   readonly members: readonly PooledProvider[];
   readonly clock: Clock;
-  /** From 0 up to 1, so that many processes do not ask again at the same moment. */
+  /** Returns a number from 0 to below 1. Spreads the retries of several processes over time. */
   readonly random: () => number;
   readonly alarms: ChainAlarms;
 }): ProviderPool {
@@ -81,7 +90,7 @@ export function makeProviderPool(deps: {
   const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);
   const bestTip = () => Math.max(0, ...members.map((member) => member.tipHeight()));
 
-  /** Those that may be asked, the most preferred first, and what is behind or was untruthful at the end. */
+  /** The providers that may be called, the most preferred first, and those that are behind or distrusted last. */
   function inOrder(): PoolMember[] {
     return members
       .filter((member) => !member.isLeftAlone())
@@ -96,13 +105,13 @@ export function makeProviderPool(deps: {
   }
 
   const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
-  // Where blocks become final by many at once, one honest provider knows it before another, for a moment.
+  // If many blocks become final at once, honest providers learn of it at slightly different times.
   const finalSlack = Math.max(staleBlocksMin, Math.ceil(network.finality.lagBlocks / 2));
 
   /**
-   * A provider alone could make a payment look old, or a network unreadable, by telling of blocks that are not there:
-   * where its blocks are far above those of the others, they are asked. One contradicts it whose newest block is of just
-   * now, and not below what was read already.
+   * A single provider could make a payment look old, or a network unreadable, by reporting blocks that do not exist. If
+   * its blocks are far above those of the others, this asks the others. Another provider contradicts it if its own
+   * newest block is current and not below the highest block already read.
    */
   async function isTooFarAhead(member: PoolMember, told: Heads, known: number): Promise<boolean> {
     const { provider } = member.client;
@@ -112,7 +121,7 @@ export function makeProviderPool(deps: {
     for (const other of members) {
       if (other === member || other.rank() > 0) continue;
       const before = other.heard();
-      // One that is behind says nothing about it, and is not asked at every look.
+      // A provider that is behind proves nothing here, and is not called in every scan.
       const isBehind = before !== null && isRecent(before.at) && !isOfNow(before);
       const heard = supports(before, told) || isBehind ? before : await askHeads(other);
       if (supports(heard, told)) {
@@ -127,8 +136,8 @@ export function makeProviderPool(deps: {
       return false;
     }
     const reason =
-      `it tells of block ${String(told.latest.height)}, final up to ${String(told.finalized.height)}; ` +
-      `the newest of ${against.provider}, which is of just now, is ${String(against.height)}`;
+      `it reports block ${String(told.latest.height)}, final up to ${String(told.finalized.height)}; ` +
+      `the newest block of ${against.provider}, which is current, is ${String(against.height)}`;
     member.doubt(reason);
     alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
       network: network.id,
@@ -136,12 +145,13 @@ export function makeProviderPool(deps: {
     return true;
   }
 
-  /** Whether what one provider told of, some time ago, makes what another tells of believable. */
+  /** True if the heads that one provider reported earlier make those of another plausible. */
   function supports(heard: ReturnType<PoolMember["heard"]>, { latest, finalized }: Heads): boolean {
     if (heard === null) return false;
     const grown = Math.max(0, clock.now() - heard.at) / network.blockTimeMs;
     const { lagBlocks } = network.finality;
-    // One that does not know what is final counts far down from its tip, and has nothing to say about it.
+    // A provider that does not know the final block derives it from its tip by a large lag, so its final block proves
+    // nothing.
     const isCounted = heard.latest.height - heard.finalized.height === lagBlocks;
     const final =
       isCounted && lagBlocks > staleBlocks
@@ -155,7 +165,7 @@ export function makeProviderPool(deps: {
 
   const isRecent = (at: Instant) => Math.abs(clock.now() - at) < heardMs;
 
-  /** What it tells of now; null where it does not answer. */
+  /** Returns its current heads; null if it does not respond. */
   async function askHeads(member: PoolMember): Promise<ReturnType<PoolMember["heard"]>> {
     if (member.isLeftAlone()) return null;
     try {
@@ -167,7 +177,7 @@ export function makeProviderPool(deps: {
     }
   }
 
-  /** Begins a round. */
+  /** Starts a round. */
   async function heads(known?: KnownChain): Promise<Heads> {
     const knownHeight = known?.tipHeight ?? 0;
     const wanted = Math.max(knownHeight, bestTip() - staleBlocks);
@@ -194,7 +204,7 @@ export function makeProviderPool(deps: {
     return best.heads;
   }
 
-  /** A question within the round. */
+  /** Makes a call within the round. */
   const within: Put = async (question, work, isAnswer) => {
     const [first] = inOrder();
     const member = current ?? first;
@@ -260,11 +270,11 @@ export function makeProviderPool(deps: {
   };
 }
 
-/** Every question but for the heads. */
+/** Wraps every method except `heads`. */
 function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"> {
   return {
     chainId: () => put("chainId", (client) => client.chainId()),
-    // Fewer blocks are asked for then; fewer than one cannot be.
+    // The caller then asks for fewer blocks, unless the range is a single block.
     transfers: (query) =>
       put(
         "transfers",
@@ -279,7 +289,7 @@ function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"
   };
 }
 
-/** What a contract answers says nothing about the provider. */
+/** A response about a contract says nothing about the provider. */
 function isAboutContract({ kind }: ProviderError): boolean {
   return kind === "refused" || kind === "malformed";
 }

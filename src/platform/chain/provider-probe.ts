@@ -1,17 +1,16 @@
 import type { Address, ChainClient } from "./client.ts";
 
-/** Blocks whose receipts are read in search of a transfer to compare with. */
+/** Number of blocks whose receipts are searched for a transfer to compare. */
 const blocksMax = 3;
-/** Recipients that are then asked for, as the watcher asks for its own. */
+/** Number of recipients that are then queried, in the way in which the watcher queries its addresses. */
 const recipientsMax = 10;
 
 /**
- * Whether a node's index of logs works: final blocks' receipts are compared with what the node answers when it is asked
- * for transfers to the same recipients. A node that was restored from a snapshot, or whose index was switched on
- * late, answers with an empty list (java-tron issues 4447, 4987, 6037 and 6384).
- *
- * Gives what it left out; `works` where nothing is missing; `unknown` where the blocks hold no transfer or the provider
- * does not offer receipts of blocks.
+ * Checks that a node's log index works: compares the receipts of final blocks with the node's logs for the same
+ * recipients. A node that was restored from a snapshot, or whose index was enabled late, responds with an empty list
+ * (java-tron issues 4447, 4987, 6037 and 6384).
+ * || Returns a description of the omitted transfers; `works` if none is missing; `unknown` if the blocks contain no
+ * transfer or the provider does not serve receipts of blocks.
  */
 export async function probeLogs(
   client: ChainClient,
@@ -29,7 +28,7 @@ export async function probeLogs(
     const leftOut = told.filter((log) => asked.has(log.to) && !listed.has(placeOf(log)));
     if (leftOut.length === 0) return "works";
     const count = `${String(leftOut.length)} of ${String(told.length)}`;
-    return { leftOut: `it leaves out ${count} transfers of block ${String(height)}` };
+    return { leftOut: `its logs omit ${count} transfers of block ${String(height)}` };
   }
   return "unknown";
 }

@@ -1,18 +1,18 @@
 import { day, minute, type Instant } from "../../kernel/clock.ts";
 import type { KnownBlock } from "./state.ts";
 
-/** One reading of every block of a range. */
+/** A pass over every block of a range. */
 export interface Reading {
-  /** The provider's origin, as operators are shown it; empty in stores of earlier versions. */
+  /** The provider's origin, as operators see it; empty in rows that earlier versions stored. */
   readonly provider: string;
-  /** When the last of the blocks was read. */
+  /** The time at which the last of the blocks was read. */
   readonly at: Instant;
 }
 
-/** A range of blocks of one chain that was read by the same providers, in the same order. */
+/** A range of blocks of one chain that the same providers read, in the same order. */
 export interface ReadingRow {
   readonly fromHeight: number;
-  /** The hash of the block before the first; null where it is not known. */
+  /** The hash of the block before the first; null if unknown. */
   readonly parentHash: string | null;
   readonly toHeight: number;
   readonly toHash: string;
@@ -20,25 +20,30 @@ export interface ReadingRow {
   readonly openedAt: Instant;
 }
 
-/** A range that was read: every block after `parent` up to `to`. */
+/** A range that was read: the blocks after `parent`, up to and including `to`. */
 export interface ScannedRange {
   readonly parent: { readonly height: number; readonly hash: string | null };
   readonly to: KnownBlock;
 }
 
-/** The newest readings of a range that are kept. */
+/** The number of newest readings that are kept of a range. */
 const readingsMax = 10;
-/** Ranges that were opened within this time are joined once they were read again, so that they are read together. */
+/**
+ * Ranges that were opened within this time are joined after their second reading, so that they are read together from
+ * then on.
+ */
 const joinedSpanMs = 10 * minute;
-/** Ranges that were read before this age are joined to any length. */
+/** Ranges that were last read longer ago than this are joined without a limit on length. */
 const joinedAgeMs = day;
-/** The ranges of a network that are kept apart; beyond, the lowest are joined whatever their readings. */
+/**
+ * The largest number of separate ranges of a network. Beyond it, the lowest are joined regardless of their readings.
+ */
 const rowsMax = 1_000;
 
 /**
- * The rows (lowest first) after one more reading of a range. Rows are split at its ends; blocks that no row held become
- * rows. Where the range begins or ends with another block than a row, the row was of another chain: the reading takes
- * its place.
+ * Returns the rows (lowest first) after one more reading of a range. Splits rows at the ends of the range, and adds
+ * rows for blocks that no row contained. If a row has another block where the range begins or ends, it belongs to
+ * another chain, and the reading replaces the row.
  */
 export function withReading<Row extends ReadingRow>(
   rows: readonly Row[],
@@ -80,7 +85,7 @@ export function withReading<Row extends ReadingRow>(
   return [...after, ...above];
 }
 
-/** Whether a range has another block where it meets a row's first or last. */
+/** True if the range and the row have different blocks where one of their ends coincides. */
 export function isContradicted(
   row: Pick<ReadingRow, "fromHeight" | "parentHash" | "toHeight" | "toHash">,
   { parent, to }: ScannedRange,
@@ -94,8 +99,9 @@ export function isContradicted(
 }
 
 /**
- * Joins neighboring rows (lowest first) of one chain and of the same providers that are due together, or done. Where a
- * provider's limits leave too many rows, the lowest are joined as well, and count as read as seldom as the least read.
+ * Joins adjacent rows (lowest first) of one chain and of the same providers if their next reading is due together, or
+ * they are complete. If too many rows remain, because a provider's limits delay the later readings, the lowest rows are
+ * joined as well; a joined row keeps the readings of the row with the fewest.
  */
 export function joinRows(rows: readonly ReadingRow[], at: Instant): ReadingRow[] {
   const joined = joinWhere(rows, (below, row) => isJoined(below, row, at));
@@ -147,15 +153,15 @@ function isJoined(below: ReadingRow, row: ReadingRow, at: Instant): boolean {
   return isOld || (row.readings.length > 1 && isOfOneTime);
 }
 
-/** When a range was last read. */
+/** Returns the time at which a range was last read. */
 export function lastReadAt({ readings, openedAt }: ReadingRow): Instant {
   return readings.reduce((last, { at }) => Math.max(last, at), openedAt);
 }
 
-/** Blocks that were read without a gap on one chain, however often. */
+/** Blocks that were read without a gap on one chain, regardless of the number of readings. */
 export type ReadRange = Omit<ReadingRow, "readings" | "openedAt"> & { readonly readAt: Instant };
 
-/** The rows (lowest first) as contiguous ranges. */
+/** Joins the rows (lowest first) into contiguous ranges. */
 export function contiguousRanges(rows: readonly ReadingRow[]): ReadRange[] {
   const ranges: ReadRange[] = [];
   for (const row of rows) {
@@ -172,19 +178,19 @@ export function contiguousRanges(rows: readonly ReadingRow[]): ReadRange[] {
 
 type Edges = Pick<ReadingRow, "fromHeight" | "parentHash" | "toHeight" | "toHash">;
 
-/** Ranges that meet must agree about the block where they do. */
+/** True unless the ranges are adjacent and disagree about the block at their border. */
 function isOneChain(below: Edges, above: Edges): boolean {
   if (below.toHeight + 1 !== above.fromHeight) return true;
   return above.parentHash === null || above.parentHash === below.toHash;
 }
 
-/** Blocks between two heights that no range holds. */
+/** Blocks between two heights that no range contains. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
 }
 
-/** A place where ranges meet that are not of one chain. */
+/** A height at which adjacent ranges belong to different chains. */
 export interface Seam {
   readonly height: number;
 }
@@ -194,7 +200,7 @@ export interface Coverage {
   readonly seams: readonly Seam[];
 }
 
-/** The blocks from one height to another, both included, that the ranges (lowest first) leave unread. */
+/** Returns the unread blocks between two heights, both included, and the seams between the ranges (lowest first). */
 export function coverageOf(rows: readonly Edges[], from: number, to: number): Coverage {
   const gaps: Gap[] = [];
   const seams: Seam[] = [];

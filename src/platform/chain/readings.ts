@@ -17,31 +17,33 @@ import {
   type ScannedRange,
 } from "./reading-ranges.ts";
 
-/** How often each range of blocks was read, and by which providers. Ranges do not overlap. */
+/** The readings of each range of blocks, with their providers. Ranges do not overlap. */
 export const readingTable = table(
   "network_readings",
   {
     network: text(),
     fromHeight: integer(),
-    /** The hash of the block before the first. It tells whether the range below is of the same chain. */
+    /** The hash of the block before the first. It shows whether the range below belongs to the same chain. */
     parentHash: text().nullable(),
     toHeight: integer(),
     toHash: text(),
-    /** The watcher's reading, then the later ones. Empty: every provider that read it failed a probe since. */
+    /**
+     * The watcher's reading, then the later ones. Empty if every provider that read the range has failed a probe since.
+     */
     readings: json<readonly Reading[]>(),
-    /** When the watcher read the first of the blocks. */
+    /** The time at which the watcher read the first of the blocks. */
     openedAt: time(),
   },
   { primaryKey: ["network", "fromHeight"] },
 );
 
-/** The name of the provider of readings that were stored without one. */
+/** The provider of readings that earlier versions stored without one. */
 export const unknownProvider = "";
 
-/** How long the watcher extends one row; the next row's later readings are due after this one's. */
+/** Time for which the watcher extends one row. The later readings of the next row are due after those of this one. */
 const rowSpanMs = 2 * minute;
 
-/** All ranges of a network that were read, the lowest first. */
+/** Returns all ranges of a network that were read, the lowest first. */
 export function readingsOf(reader: Reader, network: string): Promise<StoredReading[]> {
   return reader.find(readingTable, "WHERE network = $1 ORDER BY from_height", [network]);
 }
@@ -49,8 +51,8 @@ export function readingsOf(reader: Reader, network: string): Promise<StoredReadi
 type StoredReading = RowOf<typeof readingTable>;
 
 /**
- * Stores what the watcher read above a block that it knew. What anyone read above that block before is forgotten, as a
- * reorganisation may have replaced it, of final blocks too.
+ * Stores a reading of the watcher above a block that it knew. Discards all earlier readings above that block, even of
+ * final blocks, because a reorganization may have replaced them.
  */
 export async function extendReadings(
   tx: Tx,
@@ -87,8 +89,8 @@ export async function extendReadings(
 }
 
 /**
- * The watcher goes on in a row that it alone has read, with the same provider, for a limited time. A row that ends at the
- * parent with another hash is of another chain.
+ * True if the watcher continues a row: only the watcher has read it, with the same provider, within a limited time. A
+ * row that ends at the parent with another hash belongs to another chain.
  */
 function isExtended(
   row: ReadingRow,
@@ -105,7 +107,7 @@ function isExtended(
   );
 }
 
-/** Adds one more reading of a range, or the first one of the blocks that no row holds. */
+/** Adds a further reading of a range, or the first reading of blocks that no row contains. */
 export async function addReading(
   tx: Tx,
   network: string,
@@ -123,8 +125,8 @@ export async function addReading(
 }
 
 /**
- * Takes back what one provider read after a moment, in blocks from a height on: it is read again. Gives the number of
- * ranges.
+ * Removes the readings of one provider after a time, in ranges that reach a height, so that they are read again.
+ * Returns the number of ranges.
  */
 export async function dropReadings(
   tx: Tx,
@@ -153,7 +155,7 @@ export interface DroppedReadings {
   readonly fromHeight: number;
 }
 
-/** Deletes and inserts the rows in which two lists differ. */
+/** Deletes and inserts the rows in which the two lists differ. */
 async function replaceRows(
   tx: Tx,
   network: string,

@@ -12,23 +12,23 @@ import {
 import { listed } from "../database/json-rows.ts";
 import type { KnownChain } from "./client.ts";
 
-/** What Till has seen of a network. Everything that depends on the chain's progress is computed from this one row. */
+/** The progress of the watcher on a network. Everything that depends on it is computed from this one row. */
 export interface NetworkState {
   readonly network: string;
   readonly chainId: number;
-  /** Everything up to here is scanned and final. */
+  /** The height up to which every block is scanned and final. */
   readonly cursorHeight: number;
-  /** The time of the block up to which everything is final, a minute old at least; 0: no provider gave it yet. */
+  /** The time of the block at the cursor, recorded as at least one minute old; 0: no provider has returned it yet. */
   readonly cursorTime: Instant;
-  /** The newest block that is scanned. */
+  /** The newest scanned block. */
   readonly tipHeight: number;
   readonly tipHash: string;
   readonly tipTime: Instant;
-  /** The newest block that the provider told of. It is ahead of the tip while the watcher catches up. */
+  /** The newest block that the provider has reported. It is ahead of the tip while the watcher catches up. */
   readonly headHeight: number;
-  /** When the watcher last looked. */
+  /** The time of the last scan. */
   readonly scannedAt: Instant;
-  /** Symbols of the tokens whose contract counts in other decimals than configured: nothing is credited in them. */
+  /** Symbols of the tokens whose contract has other decimals than configured: transfers of them are not credited. */
   readonly disabledTokens: readonly string[];
 }
 
@@ -46,16 +46,16 @@ export const stateTable = table(
     headHeight: integer(),
     scannedAt: time(),
     disabledTokens: json<readonly string[]>(),
-    /** Counts every write, so that a watcher that was paused finds out that another went on. */
+    /** Incremented by every write, so that a watcher that was paused notices the progress of another one. */
     version: integer(),
   },
   { primaryKey: ["network"] },
 );
 
 /**
- * Hashes of scanned blocks, some distance apart. Those between the cursor and the tip, below the window that is read
- * again at each look, tell whether the chain is still the one that was scanned, and from where on it is not. Those up to
- * the cursor tell how far to go back where a chain replaces blocks that it had called final.
+ * Hashes of scanned blocks, at intervals. Those between the cursor and the tip, below the window that every scan reads
+ * again, show whether the chain is still the scanned one, and from which height it is not. Those up to the cursor show
+ * how far to go back if a chain replaces blocks that it had reported as final.
  */
 export const blockTable = table(
   "network_blocks",
@@ -71,38 +71,38 @@ export interface KnownBlock {
 }
 
 /**
- * The time by which deadlines are decided: that of the newest scanned block, so that nothing expires while nobody reads
- * the chain, and never later than the clock, so that no provider's word about the future expires anything.
+ * Returns the time that decides deadlines: that of the newest scanned block, so that nothing expires while the chain is
+ * not being read; but at most the current time, so that a provider's block from the future expires nothing.
  */
 export function deadlineTime({ tipTime }: Pick<NetworkState, "tipTime">, now: Instant): Instant {
   return Math.min(tipTime, now);
 }
 
-/** The scanned chain, against which a provider's heads are checked. */
+/** Returns the scanned chain, with which a provider's heads are compared. */
 export function knownOf(state: NetworkStateRow): KnownChain {
   const { tipHeight, cursorHeight: height, cursorHash: hash, cursorTime: time } = state;
   return { tipHeight, final: { height, hash, time } };
 }
 
-/** Null: the network was never reached, so nothing can be issued on it. */
+/** Returns the state of a network; null if the network was never reached, so that nothing can be issued on it. */
 export function networkState(reader: Reader, network: string): Promise<NetworkStateRow | null> {
   return reader.findOne(stateTable, "WHERE network = $1", [network]);
 }
 
-/** The state of every network that was ever reached, by the network's id. */
+/** Returns the state of every network that was ever reached, by the network's id. */
 export async function networkStates(reader: Reader): Promise<Map<string, NetworkState>> {
   const rows = await reader.find(stateTable, "ORDER BY network");
   return new Map(rows.map((row) => [row.network, row]));
 }
 
-/** The first state of a network. False where another process wrote one first. */
+/** Stores the first state of a network. Returns false if another process stored one first. */
 export function createState(tx: Tx, row: NetworkStateRow): Promise<boolean> {
   return tx.insertIfAbsent(stateTable, row);
 }
 
 /**
- * Writes the state that follows another. False where that is not the stored one any more: another process went on, and
- * what was read from the chain is out of date.
+ * Replaces a state by its successor. Returns false if the stored state is no longer `before`: another process has
+ * stored its progress, and the data that was read from the chain is out of date.
  */
 export async function replaceState(
   tx: Tx,
@@ -118,12 +118,12 @@ export async function replaceState(
   return changed === 1;
 }
 
-/** The kept blocks, lowest first. */
+/** Returns the stored blocks, the lowest first. */
 export async function knownBlocks(reader: Reader, network: string): Promise<KnownBlock[]> {
   return reader.find(blockTable, "WHERE network = $1 ORDER BY height", [network]);
 }
 
-/** Replaces the kept blocks of a network; `before` are those that are stored. */
+/** Replaces the stored blocks of a network; `before` are those in the store. */
 export async function keepBlocks(
   tx: Tx,
   network: string,
@@ -149,15 +149,15 @@ export async function keepBlocks(
   }
 }
 
-/** How many blocks a block and those after it are: 1 for the newest; 0 where the chain does not reach it any more. */
+/** Returns the confirmations of a block: 1 for the newest; 0 if the chain no longer reaches it. */
 export function confirmationsOf(tipHeight: number, blockHeight: number): number {
   return Math.max(0, tipHeight - blockHeight + 1);
 }
 
-/** Networks' states, each at most `ageMaxMs` old: for decisions that a second makes no difference to. */
+/** Reads a network's state, at most `ageMaxMs` old, for decisions that need not be exact to the second. */
 export type RecentStates = (reader: Reader, network: string) => Promise<NetworkState | null>;
 
-/** Remembers states; that a network was never reached is asked again each time. */
+/** Caches states. A network that was never reached is read from the store each time. */
 export function createRecentStates(clock: Clock, ageMaxMs: number): RecentStates {
   const recent = new Map<string, { readonly state: NetworkState; readonly readAt: Instant }>();
   return async (reader, network) => {

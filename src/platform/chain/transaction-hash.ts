@@ -5,8 +5,8 @@ const inside = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/gi;
 const textLengthMax = 2_048;
 
 /**
- * Reads a transaction's hash as a payer pastes it: bare, with 0x, in any case, or an explorer's link that holds
- * exactly one. Gives 64 lower-case hex digits, or null.
+ * Parses a transaction hash as a payer pastes it: bare or with 0x, in any case, or an explorer's link that contains
+ * exactly one. Returns 64 lower-case hexadecimal digits, or null.
  */
 export function parseTransactionHash(text: string): string | null {
   const pasted = text.trim();
@@ -19,8 +19,8 @@ export function parseTransactionHash(text: string): string | null {
   return hash === undefined || another !== undefined ? null : hash;
 }
 
-/** The form of the network's explorers: 0x on EVM, bare on TRON. */
+/** Formats a hash as the network's explorers do: with 0x on EVM, bare on TRON. */
 export function formatTransactionHash(form: AddressForm, hash: string): string {
-  if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("this is not a canonical hash");
+  if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("not a canonical transaction hash");
   return form === "evm" ? `0x${hash}` : hash;
 }

@@ -12,9 +12,9 @@ import {
 export const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /**
- * Reads one log. Null for what is not a transfer of money: another event, an ERC-721 transfer (four topics), a value
- * of 0, a log that the node took back. A log that may be a transfer and cannot be read throws, because to drop it
- * would lose money.
+ * Parses one log. Returns null if it is not a transfer of a token amount: another event, an ERC-721 transfer (four
+ * topics), an amount of 0, or a log that a reorganization removed. Throws if the log may be a transfer but cannot be
+ * parsed, because dropping it would lose money.
  */
 export function readTransfer(value: unknown): TransferLog | null {
   const log = readObject(value, "a log");
@@ -44,12 +44,12 @@ export function readTransfer(value: unknown): TransferLog | null {
   };
 }
 
-/** An address stands in the last 20 of a topic's 32 bytes. */
+/** Returns the address in the last 20 of a topic's 32 bytes. */
 function readTopicAddress(topic: unknown): Address {
   return readHex(topic, 64, "a log's topic").slice(24);
 }
 
-/** Reads a receipt; null where the node knows none. */
+/** Parses a receipt; null if the node has none. */
 export function readReceipt(value: unknown): Receipt | null {
   if (value === null) return null;
   const fields = readObject(value, "a receipt");
@@ -60,7 +60,7 @@ export function readReceipt(value: unknown): Receipt | null {
   const transfers = readTransfers(fields["logs"]);
   for (const transfer of transfers) {
     if (transfer.transactionHash !== transactionHash || transfer.blockHash !== blockHash) {
-      throw new MalformedAnswer("a receipt holds a log of another transaction");
+      throw new MalformedAnswer("a receipt contains a log of another transaction");
     }
   }
   return {
@@ -72,14 +72,14 @@ export function readReceipt(value: unknown): Receipt | null {
   };
 }
 
-/** The transfers among a list of logs. */
+/** Returns the transfers among a list of logs. */
 export function readTransfers(value: unknown): TransferLog[] {
   return readArray(value, "the logs")
     .map(readTransfer)
     .filter((transfer) => transfer !== null);
 }
 
-/** In the order of the chain, each once: where a list of recipients repeats itself, so do the answers. */
+/** Sorts logs in chain order without duplicates: a recipient that was listed twice yields its logs twice. */
 export function inChainOrder(logs: readonly TransferLog[]): TransferLog[] {
   const seen = new Map(logs.map((log) => [`${log.transactionHash}:${String(log.logIndex)}`, log]));
   return [...seen.values()].sort(

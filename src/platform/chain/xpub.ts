@@ -12,7 +12,7 @@ export type XpubFault = "secret" | "checksum" | "depth" | "wrong_kind" | "malfor
 
 export type ParsedXpub =
   | { readonly ok: true; readonly xpub: string }
-  /** `message` says what to do next and never repeats the text. */
+  /** `message` says what to do next, and never repeats the text that was entered. */
   | { readonly ok: false; readonly fault: XpubFault; readonly message: string };
 
 const base58check = createBase58check(sha256);
@@ -22,7 +22,7 @@ const serializedLength = 78;
 /** m / purpose' / coin' / account' */
 const accountDepth = 3;
 
-/** Reads an account's extended public key, such as `m/44'/60'/0'` or `m/44'/195'/0'`. */
+/** Parses the extended public key of an account, such as `m/44'/60'/0'` or `m/44'/195'/0'`. */
 export function parseXpub(text: string): ParsedXpub {
   const pasted = text.trim();
   if (looksLikeSecret(pasted)) return refuse("secret", secretWarning);
@@ -36,13 +36,13 @@ export function parseXpub(text: string): ParsedXpub {
   if (bytes?.length !== serializedLength) {
     return refuse(
       "checksum",
-      "The key has a mistyped or missing letter: its check sum does not fit. Copy it again.",
+      "The key has a mistyped or missing letter: its checksum does not match. Copy it again.",
     );
   }
   if (new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) !== xpubVersion) {
     return refuse(
       "wrong_kind",
-      "This is an extended public key of another kind of wallet. Export the account's xpub for this network.",
+      "This is an extended public key for another kind of wallet. Export the account's xpub for this network.",
     );
   }
   return readAccount(pasted);
@@ -58,17 +58,17 @@ function readAccount(xpub: string): ParsedXpub {
   if (key.depth !== accountDepth || key.index < HARDENED_OFFSET) {
     return refuse(
       "depth",
-      `This key stands at depth ${String(key.depth)}; Till needs the account's key at depth 3, ` +
+      `This key is at depth ${String(key.depth)}. Till needs the account's key at depth 3, ` +
         "such as m/44'/60'/0' or m/44'/195'/0'. Export the account's xpub.",
     );
   }
   return { ok: true, xpub };
 }
 
-/** The address at `/0/index` below the account: the one that an ordinary wallet shows as its `index`th. */
+/** Derives the address at `/0/index` below the account, which ordinary wallets show as number `index`. */
 export function deriveAddress(xpub: string, index: number): Address {
   if (!Number.isInteger(index) || index < 0 || index >= HARDENED_OFFSET) {
-    throw new Defect(`${String(index)} is not an index of an address`);
+    throw new Defect(`${String(index)} is not an address index`);
   }
   const { publicKey } = receiving(xpub).deriveChild(index);
   if (publicKey === null) throw new Defect("a derived key has no public key");
@@ -76,8 +76,9 @@ export function deriveAddress(xpub: string, index: number): Address {
 }
 
 /**
- * What a wallet's record shows as its address: the account's BIP-32 fingerprint and the key's last letters, such as
- * `xpub:73c5da0a…x9Kf2Q`. Short and recognisable, and no address can be derived from it.
+ * Returns the text that represents a wallet's key in its record: the account's BIP-32 fingerprint and the last
+ * characters of the key, such as `xpub:73c5da0a…x9Kf2Q`. It is short and recognizable, and no address can be derived
+ * from it.
  */
 export function fingerprintForm(xpub: string): string {
   const fingerprint = HDKey.fromExtendedKey(xpub).fingerprint.toString(16).padStart(8, "0");
@@ -85,12 +86,12 @@ export function fingerprintForm(xpub: string): string {
 }
 
 /**
- * 64 hex digits, equal for two keys that derive the same addresses. The text of a key also holds its place in the
- * tree, so two texts may be one key.
+ * Returns 64 hexadecimal digits that are equal for two keys that derive the same addresses. The text of a key also
+ * encodes its position in the tree, so different texts may be the same key.
  */
 export function xpubIdentity(xpub: string): string {
   const { publicKey, chainCode } = HDKey.fromExtendedKey(xpub);
-  if (publicKey === null || chainCode === null) throw new Defect("this is not an extended key");
+  if (publicKey === null || chainCode === null) throw new Defect("not an extended public key");
   return bytesToHex(sha256(concatBytes(publicKey, chainCode)));
 }
 
@@ -106,7 +107,10 @@ function decode(text: string): Uint8Array | null {
   }
 }
 
-/** The `/0` nodes last used: an invoice then costs one derivation, not two and the reading of the key. */
+/**
+ * Cache of the `/0` nodes: an invoice then costs one derivation, without the parsing of the key and a second
+ * derivation.
+ */
 const receivingNodes = new Map<string, HDKey>();
 const receivingNodesMax = 1_000;
 

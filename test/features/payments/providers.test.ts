@@ -452,7 +452,7 @@ anyStore("A network with several providers", (store) => {
     await open({ nodes: 1, limits: { requestsPerSecond: 1_000, requestsPerDay: 40 } });
     for (let looks = 0; looks < 25; looks += 1) await till.mine(1);
     expect(till.budgets[0]?.spentToday().requests).to.equal(40);
-    expect(till.watcher.health().problem).to.match(/the day's 40 requests are used up/);
+    expect(till.watcher.health().problem).to.match(/today's 40 requests are used up/);
     till.advance(day);
     await till.mine(1);
     expect(till.watcher.health().problem).to.equal(null);

@@ -179,8 +179,8 @@ describe("the network table", () => {
     expect(problems.join("\n"))
       .to.contain("networks.tron.tokens.USDT.contract: The address has a mistyped letter")
       .and.contain("networks.tron.tokens.USDT.dust: USDT has at most 6 decimals")
-      .and.contain("networks.ethereum.tokens.USDC.contract: is the contract of USDT already")
-      .and.contain("networks.bsc.chainId: is the chain id of ethereum already");
+      .and.contain("networks.ethereum.tokens.USDC.contract: is already the contract of USDT")
+      .and.contain("networks.bsc.chainId: is already the chain id of ethereum");
   });
 
   it("tells the line of what is no YAML, and of an entry that is there twice", () => {

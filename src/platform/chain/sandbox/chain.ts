@@ -17,66 +17,68 @@ export const SandboxRefused = defineProblem({
 
 export interface SandboxPayment {
   readonly to: Address;
-  /** A token of the sandbox by its symbol. */
+  /** Symbol of one of the sandbox's tokens. */
   readonly token: string;
-  /** In the token's smallest unit; 0 leaves a transaction that moves nothing. */
+  /** In the token's smallest unit; 0 makes a transaction that transfers nothing. */
   readonly amount: bigint;
-  /** The payer; somebody new when absent. */
+  /** The payer's address; a new random one if absent. */
   readonly from?: Address;
-  /** It comes into its block, moves nothing and leaves no log. */
+  /** True: the transaction is included in a block, but transfers nothing and has no log. */
   readonly failed?: boolean;
-  /** The token of another contract that calls itself the same. */
+  /** True: uses another contract, which claims the same symbol. */
   readonly fakeToken?: boolean;
-  /** The first provider shows it and the witness does not: it never happened. */
+  /** True: only the first provider reports the transfer. The witness does not, because it never happened. */
   readonly lie?: boolean;
 }
 
 export interface SandboxTransaction {
   readonly transactionHash: string;
-  /** The block that it comes into. */
+  /** The block that includes the transaction. */
   readonly blockHeight: number;
   readonly contract: Address;
   readonly from: Address;
 }
 
 export interface Reorganisation {
-  /** The lowest block that is another now. */
+  /** The lowest block that was replaced. */
   readonly fromHeight: number;
-  /** As high as before, with another hash. */
+  /** The new tip: the same height, another hash. */
   readonly tip: Head;
   /** Hashes of the transactions that were in the replaced blocks. */
   readonly transactions: readonly string[];
 }
 
 /**
- * What goes wrong with providers:
- * - `stall`: none of them answers.
- * - `refuse`: the first refuses, for being asked too often.
- * - `silence`: the first has no logs, as if nobody had paid.
- * - `contradict`: the first says of every transaction that it failed.
+ * A failure of the sandbox's providers:
+ * - `stall`: no provider responds.
+ * - `refuse`: the first refuses requests as too frequent.
+ * - `silence`: the first returns no logs, as if nobody had paid.
+ * - `contradict`: the first reports every transaction as failed.
  */
 export type SandboxFault = "stall" | "refuse" | "silence" | "contradict";
 
-/** The sandbox's commands. Each is part of the caller's transaction. */
+/** The sandbox's commands. Each runs in the caller's transaction. */
 export interface Sandbox {
-  /** Makes the chain where there is none, and sets how often a block comes: 0, on command only. */
+  /** Creates the chain if it does not exist, and sets the block time in milliseconds; 0: blocks on command only. */
   open(tx: Tx, blockMs: number): Promise<void>;
-  /** Sends a transaction: it comes into the next block that is not about to be made this moment. */
+  /** Sends a transaction, which the next block that is not imminent includes. */
   pay(tx: Tx, payment: SandboxPayment): Promise<SandboxTransaction>;
-  /** Sends one transaction with several transfers of one payer, 1 to 100, each with a log of its own. */
+  /** Sends one transaction with 1 to 100 transfers of one payer, each with its own log. */
   payTogether(
     tx: Tx,
     payment: Omit<SandboxPayment, "amount">,
     amounts: readonly bigint[],
   ): Promise<SandboxTransaction>;
-  /** Makes blocks at once, the first with all that waits; gives the tip. */
+  /** Makes blocks at once; the first includes all waiting transactions. Returns the tip. */
   mine(tx: Tx, count: number): Promise<Head>;
   /**
-   * Replaces the newest blocks by as many others. Their transactions come into a later block with the same hash, or
-   * are gone. Final blocks never change: deeper than those is refused with SandboxRefused.
+   * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or
+   * they are dropped. Final blocks never change: a greater depth throws SandboxRefused.
    */
   reorganise(tx: Tx, depth: number, options: { readonly drop: boolean }): Promise<Reorganisation>;
-  /** Lets providers of the sandbox go wrong for so long; 0 ends it. Gives the moment when it is over. */
+  /**
+   * Starts a failure of the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the time at which it ends.
+   */
   disturb(tx: Tx, how: SandboxFault, forMs: number): Promise<Instant>;
 }
 
@@ -97,13 +99,13 @@ const faultColumns = {
 } as const satisfies Record<SandboxFault, keyof SandboxChainRow>;
 
 /**
- * A transaction never goes into a block that is made before the caller's commit may be through: a block that was seen
- * does not change.
+ * Blocks that are due within this time do not include a new transaction, because the caller's commit may take as long:
+ * a block that a reader has seen must not change. In milliseconds.
  */
 const commitMs = 100;
-/** So many blocks at once: their transfers and hashes stay quick to read. */
+/** The largest number of blocks in one command, so that reading them stays fast. */
 const blocksMax = 100_000;
-/** So many transfers in one transaction: about what a block of a real network has room for. */
+/** The largest number of transfers in one transaction, about the capacity of a block on a real network. */
 const transfersMax = 100;
 
 export function makeSandbox(options: SandboxOptions): Sandbox {
@@ -124,7 +126,9 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
     await store.replaceForks(tx, { fromHeight: 0, salt: randomHex(16) });
   }
 
-  /** The chain, locked. The time is read after the lock, so that commands and their times have one order. */
+  /**
+   * Locks the chain. The time is read after the lock, so that the order of commands and the order of their times agree.
+   */
   async function lock(tx: Tx): Promise<Locked> {
     const chain = (await store.lockChain(tx)) ?? (await createAndLock(tx));
     const newest = await store.newestSegment(tx);
@@ -146,7 +150,7 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
     const token = findToken(network, payment.token);
     if (token === null) {
       const known = network.tokens.map(({ symbol }) => symbol).join(", ");
-      throw new SandboxRefused(`The sandbox has no such token. It has ${known}.`);
+      throw new SandboxRefused(`The sandbox has no such token. Its tokens are ${known}.`);
     }
     if (amounts.length < 1 || amounts.length > transfersMax) {
       throw new SandboxRefused(`Send 1 to ${String(transfersMax)} amounts in one transaction.`);
@@ -205,7 +209,7 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
       const deepest = Math.min(tip.height, network.finality.lagBlocks);
       if (!Number.isInteger(depth) || depth < 1 || depth > deepest) {
         throw new SandboxRefused(
-          `Only the newest ${String(deepest)} blocks can be replaced: those below are final. ` +
+          `Only the newest ${String(deepest)} blocks can be replaced: the blocks below are final. ` +
             "Ask for fewer, or mine more first.",
         );
       }
@@ -241,7 +245,7 @@ interface Locked {
   readonly tip: Head;
 }
 
-/** The block that a transaction sent now comes into. */
+/** Returns the height of the block that includes a transaction sent now. */
 function nextHeight(newest: SegmentRow, now: Instant): number {
   return tipAt(newest, now + commitMs) + 1;
 }
@@ -251,7 +255,7 @@ async function readBlock(reader: Reader, height: number): Promise<Head> {
   return blockAt(segments, await store.forksFrom(reader, height), height);
 }
 
-/** In their order, with the places of their logs in the new block. */
+/** Moves transfers, in their order, to a later block, with new log indexes. */
 async function sendAgain(
   tx: Tx,
   transfers: readonly SandboxTransferRow[],

@@ -11,19 +11,21 @@ export interface SandboxClientOptions {
   readonly reader: Reader;
   readonly network: Network;
   readonly clock: Clock;
-  /** The sandbox has two providers: only the first tells lies. */
+  /** One of the sandbox's two providers. Only the first one returns false data. */
   readonly provider?: "sandbox" | "sandbox-witness";
 }
 
 /**
- * A block is not final before a write that began before it must have ended: however fast blocks come, a transaction
- * committed late is in a block that can still be read again.
+ * Blocks become final no earlier than this, in milliseconds, because a write that began before a block may end after
+ * it: however fast blocks appear, a transaction that was committed late is in a block that is still read again.
  */
 const settleMs = 3_000;
-/** A reorganisation is a command of a person or a test: twice in a row is unlikely, more never happens. */
+/**
+ * Attempts of a read. A person or a test commands each reorganization: two in a row are unlikely, more do not happen.
+ */
 const attemptsMax = 5;
 
-/** The sandbox as a provider, read from the store: every process sees the same chain. */
+/** Creates a provider of the sandbox that reads the store, so that every process sees the same chain. */
 export function createSandboxClient(options: SandboxClientOptions): ChainClient {
   const { reader, network, clock, provider = "sandbox" } = options;
   const isLiar = provider === "sandbox";
@@ -40,19 +42,19 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
     if (now < chain.stalledUntil) throw unreachable("the sandbox is stalled");
     if (isLiar && now < chain.refusedUntil) {
       const retryAfterMs = chain.refusedUntil - now;
-      throw new ProviderError("asked too often (HTTP 429)", {
+      throw new ProviderError("too many requests (HTTP 429)", {
         ...{ kind: "rate_limited", provider, retryAfterMs },
       });
     }
     return chain;
   }
 
-  /** Whether the first provider tells this lie now. */
+  /** True while the first provider simulates this failure. */
   async function tells(lie: "silentUntil" | "contraryUntil"): Promise<boolean> {
     return isLiar && clock.now() < (await readChain())[lie];
   }
 
-  /** Runs `read` again where a reorganisation came between its statements: every answer is of one chain. */
+  /** Repeats `read` if a reorganization occurred between its statements, so that every result is of one chain. */
   async function ofOneChain<T>(read: (tip: Tip) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const before = (await readChain()).generation;
@@ -61,7 +63,7 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       const answer = await read({ newest, height: tipAt(newest, clock.now()) });
       if ((await readChain()).generation === before) return answer;
     }
-    throw unreachable("the sandbox is being reorganised");
+    throw unreachable("the sandbox is being reorganized");
   }
 
   async function view(lowest: number): Promise<View> {
@@ -157,7 +159,7 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       ofOneChain(() => {
         const token = findTokenByContract(network, contract);
         if (token !== null) return Promise.resolve(token.decimals);
-        throw new ProviderError("there is no such contract", { kind: "refused", provider });
+        throw new ProviderError("the sandbox has no such contract", { kind: "refused", provider });
       }),
   };
 }

@@ -14,12 +14,12 @@ export function readChain(reader: Reader): Promise<SandboxChainRow | null> {
   return reader.findOne(sandboxChain, "WHERE id = 1");
 }
 
-/** The chain's row, locked until the transaction ends; null where there is no chain yet. */
+/** Locks the chain's row until the transaction ends; null if the chain does not exist yet. */
 export function lockChain(tx: Tx): Promise<SandboxChainRow | null> {
   return tx.lockOne(sandboxChain, "WHERE id = 1");
 }
 
-/** False where somebody else was first. */
+/** Returns false if another process was first. */
 export function insertChain(tx: Tx, row: SandboxChainRow): Promise<boolean> {
   return tx.insertIfAbsent(sandboxChain, row);
 }
@@ -35,7 +35,7 @@ export function newestSegment(reader: Reader): Promise<SegmentRow | null> {
   return reader.findOne(sandboxSegments, "ORDER BY from_height DESC LIMIT 1");
 }
 
-/** The segments that hold a height and all above it, in rising order. */
+/** Returns the segment that contains a height and all segments above it, in ascending order. */
 export function segmentsFrom(reader: Reader, height: number): Promise<SegmentRow[]> {
   return reader.find(
     sandboxSegments,
@@ -49,7 +49,7 @@ export function insertSegment(tx: Tx, row: SegmentRow): Promise<void> {
   return tx.insert(sandboxSegments, row);
 }
 
-/** Ends a segment at a height; where it has no block up to there, it goes. */
+/** Ends a segment at a height, or deletes it if it has no block up to there. */
 export async function endSegment(tx: Tx, segment: SegmentRow, lastHeight: number): Promise<void> {
   const where = "WHERE from_height = $1";
   if (segment.fromHeight > lastHeight) {
@@ -59,7 +59,7 @@ export async function endSegment(tx: Tx, segment: SegmentRow, lastHeight: number
   }
 }
 
-/** The forks that hold a height and all above it, in rising order. */
+/** Returns the fork that contains a height and all forks above it, in ascending order. */
 export function forksFrom(reader: Reader, height: number): Promise<ForkRow[]> {
   return reader.find(
     sandboxForks,
@@ -69,7 +69,7 @@ export function forksFrom(reader: Reader, height: number): Promise<ForkRow[]> {
   );
 }
 
-/** Forks begun at this height or above are forgotten. */
+/** Adds a fork, and deletes those that begin at the same height or above. */
 export async function replaceForks(tx: Tx, row: ForkRow): Promise<void> {
   await tx.run("DELETE FROM sandbox_forks WHERE from_height >= $1", [row.fromHeight]);
   await tx.insert(sandboxForks, row);
@@ -79,7 +79,7 @@ export function insertTransfers(tx: Tx, rows: readonly SandboxTransferRow[]): Pr
   return tx.insertMany(sandboxTransfers, rows);
 }
 
-/** In the order of the chain, failed ones too. */
+/** Returns the transfers of these blocks in chain order, including failed ones. */
 export function transfersBetween(
   reader: Reader,
   from: number,
@@ -92,7 +92,7 @@ export function transfersBetween(
   );
 }
 
-/** The transfers of a transaction in the order of its logs; none for an unknown one. */
+/** Returns the transfers of a transaction in the order of its logs; none if it is unknown. */
 export function transfersOf(
   reader: Reader,
   transactionHash: string,
@@ -120,7 +120,7 @@ export async function moveTransfer(
   ]);
 }
 
-/** What waits for a block comes in this one. */
+/** Puts the transfers that wait for a block into this one. */
 export async function moveWaitingTransfers(tx: Tx, blockHeight: number): Promise<void> {
   await tx.update(sandboxTransfers, { blockHeight }, "WHERE block_height > $1", [blockHeight]);
 }

@@ -1,51 +1,51 @@
 import { amount, flag, integer, table, text, time, type RowOf } from "../../database/index.ts";
 
-/** One row: commands lock it, so that they follow one another. */
+/** The single row that commands lock, so that they run one after another. */
 export const sandboxChain = table(
   "sandbox_chain",
   {
     /** Always 1. */
     id: integer(),
-    /** How many reorganisations there were: who reads in several statements sees by it that one came between. */
+    /** Number of reorganizations. A reader with several statements uses it to notice one in between. */
     generation: integer(),
     nextLogIndex: integer(),
-    /** Until then no provider of the sandbox answers. */
+    /** Until this time, no provider of the sandbox responds. */
     stalledUntil: time(),
-    /** Until then the first provider refuses whoever asks, for asking too often. */
+    /** Until this time, the first provider refuses every request as too frequent. */
     refusedUntil: time(),
-    /** Until then the first provider answers every question about logs with none. */
+    /** Until this time, the first provider returns no logs. */
     silentUntil: time(),
-    /** Until then the first provider says of every transaction that it failed. */
+    /** Until this time, the first provider reports every transaction as failed. */
     contraryUntil: time(),
   },
   { primaryKey: ["id"] },
 );
 
 /**
- * Blocks by rule: from a height on, one each `stepMs`. The last segment may have no end; its blocks come with time,
- * without a row being written.
+ * Blocks by rule: one block per `stepMs` milliseconds from a height on. The last segment may be open-ended: its blocks
+ * appear with time, and no row is written for them.
  */
 export const sandboxSegments = table(
   "sandbox_segments",
   {
     fromHeight: integer(),
-    /** Null: it goes on, a block each `stepMs`. */
+    /** Null: open-ended, with one block per `stepMs` milliseconds. */
     lastHeight: integer().nullable(),
-    /** Of the first block. */
+    /** The time of the first block. */
     time: time(),
     stepMs: integer(),
   },
   { primaryKey: ["fromHeight"] },
 );
 
-/** From a height on, hashes are made with this salt: a reorganisation is a new one. */
+/** The salt of block hashes from a height on. A reorganization adds a new salt. */
 export const sandboxForks = table(
   "sandbox_forks",
   { fromHeight: integer(), salt: text() },
   { primaryKey: ["fromHeight"] },
 );
 
-/** Transfers, those of one transaction in one block. Those above the tip wait for their block. */
+/** Transfers; those of one transaction are in the same block. Transfers above the tip wait for their block. */
 export const sandboxTransfers = table(
   "sandbox_transfers",
   {
@@ -56,9 +56,9 @@ export const sandboxTransfers = table(
     sender: text(),
     recipient: text(),
     amount: amount(),
-    /** It is in its block and moved nothing. */
+    /** True: the transaction is in its block, but moved nothing. */
     isFailed: flag(),
-    /** The first provider shows it and the witness does not: it never happened. */
+    /** True: only the first provider reports it. The witness does not, because it never happened. */
     isLie: flag(),
   },
   {

@@ -5,7 +5,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import type { Head } from "../client.ts";
 import type { ForkRow, SegmentRow } from "./table.ts";
 
-/** The highest block that there is at a moment, by the newest segment. Block 0 is there at any time. */
+/** Returns the height of the tip at a time, by the newest segment. Block 0 always exists. */
 export function tipAt(newest: SegmentRow, now: Instant): number {
   const { fromHeight, lastHeight, time, stepMs } = newest;
   if (lastHeight !== null) return lastHeight;
@@ -13,14 +13,14 @@ export function tipAt(newest: SegmentRow, now: Instant): number {
   return fromHeight + Math.floor((now - time) / stepMs);
 }
 
-/** The time of a block that the segment holds. */
+/** Returns the time of a block that the segment contains. */
 export function blockTime(segment: SegmentRow, height: number): Instant {
   return segment.time + (height - segment.fromHeight) * segment.stepMs;
 }
 
 /**
- * Blocks made on command, the last of them now; the others lie evenly between the tip and now. Should the clock have
- * gone back, time stands still in them.
+ * Makes a segment of blocks on command. The last one is as of now, and the others are evenly spaced after the tip. If
+ * the clock was set back, all of them get the tip's time.
  */
 export function minedSegment(tip: Head, count: number, now: Instant): SegmentRow {
   const stepMs = Math.floor(Math.max(0, now - tip.time) / count);
@@ -32,7 +32,7 @@ export function minedSegment(tip: Head, count: number, now: Instant): SegmentRow
   };
 }
 
-/** Blocks that come by themselves, the first of them one step after the tip or after now. */
+/** Makes a segment whose blocks appear with time, the first of them one step after the tip or after now. */
 export function openSegment(tip: Head, stepMs: number, now: Instant): SegmentRow {
   return {
     fromHeight: tip.height + 1,
@@ -42,7 +42,7 @@ export function openSegment(tip: Head, stepMs: number, now: Instant): SegmentRow
   };
 }
 
-/** The block at a height, by the segments and forks from there on, each in rising order. */
+/** Returns the block at a height, by the segments and forks from there on, each in ascending order. */
 export function blockAt(
   segments: readonly SegmentRow[],
   forks: readonly ForkRow[],
