@@ -12,7 +12,7 @@ import type { InvoiceRow } from "./store.ts";
 import type { InvoiceStatus } from "./rules.ts";
 import { invoiceFacet, invoices } from "./table.ts";
 
-/** Money that is looked for an invoice. */
+/** A transfer for which an invoice is sought. */
 export interface SoughtMoney {
   readonly network: string;
   readonly address: Address;
@@ -22,25 +22,29 @@ export interface SoughtMoney {
   readonly amount: bigint;
 }
 
-/** How many of an organization's newest invoices of each status are looked at. */
+/** The number of newest invoices of each status that are considered for an organization. */
 const newestMax = 100;
-/** How many holds are looked at above and below an amount: those of paid invoices live on among them. */
+/**
+ * The number of holds that are considered above and below an amount. Those of paid invoices are among them while they
+ * are live.
+ */
 const nearestMax = 20;
 
 const unpaid = ["open", "partially_paid", "expired"] as const;
 const shown = [...unpaid, "confirming", "paid", "canceled"] as const;
 
-/** An invoice that money may be for. */
+/** An invoice that a transfer may be for. */
 export interface InvoiceCandidate {
   readonly invoice: InvoiceRow;
-  /** The amounts of its live holds near an amount that is sought, in the token's smallest unit. */
+  /** The amounts of its live holds near a sought amount, in the token's smallest unit. */
   readonly heldAmounts: readonly bigint[];
 }
 
 /**
- * The invoices of an organization that money may be for, though no rule says so: those whose holds at the same address
- * are nearest to an amount, however many there are, and the newest of all that are not paid. Paid and canceled ones are
- * among them only where they hold exactly an amount that is sought, or held it until it was recycled. A fixed number of statements for any number of transfers.
+ * Returns the invoices of an organization that a transfer may be for although no rule matches it: those whose holds at
+ * the same address are nearest to the amount, and the newest unpaid ones. Paid and canceled invoices are included only
+ * if they hold exactly a sought amount, or held it until it was recycled. The number of statements does not depend on
+ * the number of transfers.
  */
 export async function invoiceCandidates(
   reader: Reader,
@@ -76,7 +80,7 @@ export async function invoiceCandidates(
     );
 }
 
-/** Whether nothing is missing of an invoice, though not all of it may be confirmed yet. */
+/** True if nothing is missing, even if not all payments are confirmed. */
 export function isWhole({ status }: Pick<InvoiceRow, "status">): boolean {
   return status === "confirming" || status === "paid";
 }
@@ -85,7 +89,7 @@ function isAsking({ status }: InvoiceRow): boolean {
   return unpaid.some((each) => each === status);
 }
 
-/** The newest invoices of a status. */
+/** Returns the newest invoices of a status. */
 async function newestOf(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -103,11 +107,14 @@ async function newestOf(
 
 interface HeldAmount {
   readonly invoiceId: Id<"invoice">;
-  /** As it is stored. */
+  /** In the store's encoding. */
   readonly amount: string;
 }
 
-/** SQLite keeps this order of a CROSS JOIN, and probes the index for each of a few. */
+/**
+ * SQL for the holds nearest to each probe. SQLite keeps the order of a CROSS JOIN, so it probes the index a few times
+ * only.
+ */
 function nearest(dialect: Dialect, comparison: string, order: string): string {
   const ofProbe = `FROM holds AS held WHERE held.network = probe.value ->> 0 AND held.address = probe.value ->> 1
     AND held.token = probe.value ->> 2 AND held.amount ${comparison} probe.value ->> 3 AND held.released_at IS NULL
@@ -129,7 +136,7 @@ async function nearestHeld(
   );
 }
 
-/** The invoices that held exactly an amount that is sought, until it was given to another. */
+/** Returns the invoices that held exactly a sought amount until it was recycled. */
 async function recycledHeld(
   reader: Reader,
   sought: readonly SoughtMoney[],
@@ -157,7 +164,7 @@ function soughtValues(sought: readonly SoughtMoney[]): string {
   );
 }
 
-/** Whose invoices these are; those without a customer are not in the answer. */
+/** Returns the customers of invoices; invoices without one are left out. */
 export async function customersOf(
   reader: Reader,
   invoiceIds: readonly Id<"invoice">[],

@@ -4,11 +4,17 @@ import { id, moneyAnswer, responseRecord } from "../../api/record.ts";
 const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
   tokenSymbol: z.string(),
   price: moneyAnswer().nullable().meta({
-    description: "In tokens: the price that was asked about, else the fullest one; null: none.",
+    description:
+      "In tokens: the requested price, or else the one with the largest used share; null if no amount is held.",
   }),
-  used: z.int().meta({ description: "Invoices near this price that the address holds apart." }),
+  used: z
+    .int()
+    .meta({
+      description: "Number of amounts near this price that the address holds for invoices.",
+    }),
   free: z.int().nullable().meta({
-    description: "How many more of this price it can hold apart; null where there is no price.",
+    description:
+      "Number of further invoices of this price that the address can tell apart; null without a price.",
   }),
   usedPercent: z.int(),
 });
@@ -16,8 +22,10 @@ const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
 const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
   nextIndex: z.int(),
   highestPaidIndex: z.int().nullable(),
-  unpaidInARow: z.int().meta({ description: "Addresses since the last that was paid." }),
-  gapLimit: z.int().meta({ description: "How many ordinary wallets look through." }),
+  unpaidInARow: z.int().meta({ description: "Number of addresses after the last paid one." }),
+  gapLimit: z
+    .int()
+    .meta({ description: "Number of consecutive unpaid addresses that ordinary wallets scan." }),
   gapWarning: z.boolean(),
 });
 
@@ -25,6 +33,10 @@ export const WalletCapacityRecord = responseRecord("WalletCapacity", {
   walletId: id("wallet"),
   network: z.string(),
   kind: z.enum(["address", "xpub"]),
-  tokens: z.array(WalletTokenCapacity).meta({ description: "Of an address, by token." }),
-  addresses: WalletAddressCapacity.nullable().meta({ description: "Of an extended key." }),
+  tokens: z
+    .array(WalletTokenCapacity)
+    .meta({ description: "The capacity of an address, by token; empty for an extended key." }),
+  addresses: WalletAddressCapacity.nullable().meta({
+    description: "The addresses of an extended key; null for an address.",
+  }),
 });

@@ -15,12 +15,12 @@ import { invoicesById } from "./store.ts";
 import { halfFullBands, holds } from "./table.ts";
 import type { Networks } from "./terms.ts";
 
-/** The share of a price's amounts at an address from which on its organization is warned, from 0 to 1: half. */
+/** The used share of a price's amounts at an address that triggers a warning to the organization, from 0 to 1. */
 const warnedFrom = 0.5;
-/** The share from which on amounts of dead invoices are given again, from 0 to 1. */
+/** The used share that triggers the recycling of dead invoices' amounts, from 0 to 1. */
 const recycledFrom = 0.9;
 
-/** The events after which an address may hold more amounts than before. */
+/** Events after which an address may hold more amounts than before. */
 const holding = new Set(["invoice.created", "invoice.issued", "invoice.partially_paid"]);
 
 /** A price at an address, with the newest invoice that holds one of its amounts. */
@@ -35,10 +35,10 @@ interface FullBand extends Band {
 }
 
 /**
- * Watches how much of each price's amounts is held at an address, after the invoices that take them. It warns the
- * organization once when half is held, and again only after less was; when nearly all are held, it recycles amounts of
- * dead invoices (docs/decisions/0022). It runs in the relay's transaction, which no second server enters, and outside of
- * the issue. A price with many amounts is counted after a sample of its invoices.
+ * Watches the used share of each price's amounts at an address, after the invoices that take them. Warns the
+ * organization once when half are held, and again only after fewer were; when nearly all are held, recycles amounts of
+ * dead invoices (docs/decisions/0022). It runs in the relay's transaction, in which only one server at a time can be,
+ * and not in that of the issue. A price with many amounts is counted after only a sample of its invoices.
  */
 export function makeCapacityWatch(deps: {
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export function makeCapacityWatch(deps: {
         data: capacityOf(band, walletId),
       });
     }
-    // Hardly ever more than one.
+    // There is rarely more than one.
     for (const band of full) {
       const excess = band.use.used - (Math.ceil(band.use.total * recycledFrom) - 1);
       if (excess > 0) await recycleHolds(tx, band, band.range, excess, at);
@@ -84,7 +84,7 @@ export function makeCapacityWatch(deps: {
   };
 }
 
-/** The prices of new invoices that are to be counted, each once. */
+/** Returns the prices of new invoices whose holds are due to be counted, each once. */
 async function bandsToCount(
   tx: Tx,
   networks: Networks,
@@ -131,7 +131,7 @@ async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
   });
 }
 
-/** The half-full bands without a warning, with the wallets of their addresses. */
+/** Returns the half-full bands without a warning, with the wallets of their addresses. */
 async function bandsToWarn(
   tx: Tx,
   full: readonly FullBand[],
@@ -162,7 +162,10 @@ async function bandsToWarn(
 
 type WarnedBand = Pick<RowOf<typeof halfFullBands>, "network" | "address" | "token" | "price">;
 
-/** Whether two prices share half of their amounts or more: a rate that moves gives each invoice a price of its own. */
+/**
+ * True if the two prices share at least half of their amounts. A moving exchange rate gives each invoice a price of its
+ * own.
+ */
 function isSameCrowd(warned: WarnedBand, { network, address, token, range }: Band): boolean {
   const distance =
     warned.price > range.base ? warned.price - range.base : range.base - warned.price;
@@ -174,7 +177,7 @@ function isSameCrowd(warned: WarnedBand, { network, address, token, range }: Ban
   );
 }
 
-/** Forgets the warnings about bands of a network of which less than half is held now. Call it after a release. */
+/** Deletes the warnings about a network's bands that are now less than half full. Call it after a release. */
 export async function forgetWarnings(tx: Tx, network: string): Promise<void> {
   await tx.run(
     `DELETE FROM half_full_bands WHERE network = $1 AND 2 * (

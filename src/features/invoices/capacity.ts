@@ -3,7 +3,7 @@ import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { encodeAmount, type Reader } from "../../platform/database/index.ts";
 import { amountRange, placesIn } from "./hold-amounts.ts";
 
-/** How many of the amounts that may stand for one price are held. */
+/** The number of held amounts of a price. */
 export interface BandUse {
   /** In the token's smallest unit. */
   readonly price: bigint;
@@ -11,17 +11,17 @@ export interface BandUse {
   readonly total: number;
 }
 
-/** The fullest price of a network, at any one address. */
+/** The price of a network with the largest used share, at any address. */
 export interface HoldUse extends BandUse {
   readonly network: string;
   readonly token: NetworkToken;
 }
 
-/** Prices are told apart by hundredths of a token: what people ask for has no more decimals. */
+/** Prices are grouped by hundredths of a token, because ordinary prices have no more decimals. */
 const priceDecimals = 2;
 const storedDigits = encodeAmount(0n).length;
 
-/** How much of one price at an address is held: one range of one index. */
+/** Counts the held amounts of one price at an address, by one index range. */
 export async function bandUse(
   reader: Reader,
   place: { readonly network: string; readonly address: string },
@@ -51,7 +51,7 @@ interface Bucket {
   readonly held: number;
 }
 
-/** The fullest price at one address; null where nothing is held there. */
+/** Returns the price with the largest used share at one address; null if nothing is held there. */
 export async function fullestBand(
   reader: Reader,
   place: { readonly network: string; readonly address: string },
@@ -61,8 +61,9 @@ export async function fullestBand(
 }
 
 /**
- * The fullest price of each network, at any of its addresses, so that it is seen before an invoice is refused; a network
- * where nothing is held is not in the answer. It reads an index over all live holds: for now and then.
+ * Returns the price with the largest used share of each network, at any of its addresses, so that a shortage is visible
+ * before an invoice is rejected. Networks without holds are left out. It reads an index over all live holds, so it is
+ * meant for occasional use.
  */
 export async function holdUse(reader: Reader, networks: Iterable<Network>): Promise<HoldUse[]> {
   const found: HoldUse[] = [];
@@ -78,12 +79,12 @@ export async function holdUse(reader: Reader, networks: Iterable<Network>): Prom
   return found;
 }
 
-/** From 0 to 1. */
+/** Returns the used share, from 0 to 1. */
 export function shareOf({ used, total }: Pick<BandUse, "used" | "total">): number {
   return used / total;
 }
 
-/** How many holds lie in each hundredth of a token, in order. */
+/** Counts the holds in each hundredth of a token, in ascending order. */
 async function buckets(
   reader: Reader,
   network: string,
@@ -105,7 +106,7 @@ async function buckets(
   }));
 }
 
-/** The price whose amounts, up to its largest surcharge, are held most. */
+/** Returns the price with the largest used share, counting the amounts up to its largest surcharge. */
 function fullest(inOrder: readonly Bucket[], decimals: number): BandUse | null {
   let most: BandUse | null = null;
   let end = 0;

@@ -20,7 +20,7 @@ import {
 import type { InvoiceStatus } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 
-/** The orders of the list; `-` is descending. */
+/** The sort orders of the list; `-` means descending. */
 export const invoiceSorts = [
   "createdAt",
   "-createdAt",
@@ -39,7 +39,7 @@ export const invoiceOrders: Readonly<Record<InvoiceSortField, ListOrder>> = {
 };
 
 export interface InvoiceFilters extends TimeFilters {
-  /** One of these. */
+  /** Any of these. */
   readonly status?: readonly InvoiceStatus[] | undefined;
   readonly network?: string | undefined;
   readonly tokenSymbol?: string | undefined;
@@ -47,18 +47,21 @@ export interface InvoiceFilters extends TimeFilters {
   readonly walletId?: Id<"wallet"> | undefined;
   readonly customerId?: Id<"customer"> | undefined;
   readonly externalId?: string | undefined;
-  /** In the network's form. */
+  /** In the network's notation. */
   readonly walletAddress?: string | undefined;
-  /** 64 lower-case hex digits. */
+  /** 64 lower-case hexadecimal digits. */
   readonly transactionHash?: string | undefined;
   readonly metadata?: { readonly key: string; readonly value: string } | undefined;
-  /** Words of publicId, externalId, description or customer. */
+  /** Words of the description or customer, or the publicId or externalId. */
   readonly search?: string | undefined;
-  /** By default `-createdAt`, and `-paidAt` where a time of payment is given. */
+  /** Default: `-createdAt`, or `-paidAt` if a payment time is given. */
   readonly sort?: InvoiceSort | undefined;
 }
 
-/** The order of a list by its filters. Refuses combinations that no index can serve: a 400 that says what to give. */
+/**
+ * Returns the order of a list with these filters. Rejects combinations that no index can serve, with a 400 that says
+ * what to change.
+ */
 export function sortOf({
   sort,
   settlementCurrency,
@@ -69,24 +72,24 @@ export function sortOf({
   const chosen = sort ?? (hasPaidTime ? "-paidAt" : "-createdAt");
   if (chosen.endsWith("amount") && settlementCurrency === undefined) {
     const message =
-      "needs settlementCurrency beside it: amounts of several currencies have no order";
+      "requires settlementCurrency: amounts in different currencies cannot be compared";
     throw invalidField({ parameter: "sort" }, "invalid_sort", message);
   }
   if (chosen.endsWith("createdAt") && hasPaidTime) {
     const message =
-      "must be paidAt, -paidAt, amount or -amount beside paidFrom and paidTo; leave it out for -paidAt";
+      "must be paidAt, -paidAt, amount or -amount together with paidFrom or paidTo; omit it for -paidAt";
     throw invalidField({ parameter: "sort" }, "invalid_sort", message);
   }
   return chosen;
 }
 
-/** The position of an invoice in a list of this sort. */
+/** Returns the position of an invoice in a list of this order. */
 export function positionIn(sort: InvoiceSort, { id, paidAt, amount }: InvoiceRow): string {
   const field = fieldOf<InvoiceSortField>(sort);
   return positionOf(invoiceOrders[field], field === "paidAt" ? paidAt : amount, id);
 }
 
-/** The filters on the columns of the facet, in the order of `invoiceFacet`; null for `wallets` leaves all wallets. */
+/** Returns the filters on the facet's columns, in the order of `invoiceFacet`; null for `wallets` means all wallets. */
 export function facetFilterOf(
   { status, network, tokenSymbol, settlementCurrency }: InvoiceFilters,
   wallets: readonly string[] | null,
@@ -100,13 +103,13 @@ export function facetFilterOf(
   ];
 }
 
-/** The bounds of time that the order's index serves. */
+/** Returns the time bounds that the order's index serves. */
 export function boundsOf(field: InvoiceSortField, filters: InvoiceFilters): Bound[] {
   if (field === "createdAt") return createdBounds("invoice", filters);
   return field === "paidAt" ? paidBounds(filters) : [];
 }
 
-/** The filter by customer as a condition on a row. */
+/** Returns the customer filter as a condition on a row. */
 export function customerConditions({ customerId }: InvoiceFilters): Condition[] {
   return customerId === undefined ? [] : [equals(unindexed("customer_id"), customerId)];
 }

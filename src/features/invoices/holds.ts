@@ -19,31 +19,31 @@ import {
 } from "./hold-amounts.ts";
 import { holds } from "./table.ts";
 
-/** How often candidates are drawn before the free amounts are counted. */
+/** Number of draws of candidates before the search for a gap. */
 const roundsMax = 3;
-/** How often a gap that was found may be lost to another writer: each time, one of them got on. */
+/** Number of times that a gap may be lost to a concurrent writer. Each time, another writer made progress. */
 const gapTriesMax = 100;
 
-/** An address and token at which an organization's invoices are told apart by their amounts. */
+/** An address and token at which an organization's invoices are distinguished by their amounts. */
 export interface HoldPlace {
   readonly organizationId: Id<"organization">;
   readonly network: string;
-  /** Canonical. */
+  /** In canonical form. */
   readonly address: string;
-  /** A symbol. */
+  /** The token's symbol. */
   readonly token: string;
 }
 
 export interface HoldRequest extends HoldPlace {
   readonly invoiceId: Id<"invoice">;
   readonly tokenDecimals: number;
-  /** The least of an amount that still counts as whole. */
+  /** Returns the smallest payment that settles the given amount in full. */
   readonly leastOf: (amount: bigint) => bigint;
   readonly startsAt: Instant;
   readonly endsAt: Instant;
 }
 
-/** The token of a hold on a whole address. */
+/** The token of a hold on an exclusive address. */
 export const anyToken = "*";
 
 export interface HoldDependencies {
@@ -51,7 +51,7 @@ export interface HoldDependencies {
   readonly randomBytes: RandomBytes;
 }
 
-/** Holds an address that is the invoice's own. */
+/** Holds an address exclusively for one invoice. */
 export async function holdAddress(
   tx: Tx,
   deps: HoldDependencies,
@@ -77,10 +77,10 @@ export async function holdAddress(
 }
 
 /**
- * Holds an amount that no other live hold on the address has: the bare price where no other invoice holds an amount
- * near it, else the price with a small surcharge (docs/decisions/0019). One statement looks some candidates up and
- * takes the best that is free, whether few are held or many; only where all those are held does it search for a gap,
- * and where there is none it recycles amounts of dead invoices. Null when every amount is held by a living one.
+ * Holds an amount that no other live hold on the address has: the bare price if no other invoice holds an amount near
+ * it, otherwise the price plus a small surcharge (docs/decisions/0019). One statement checks several candidates and
+ * takes the best free one, however many amounts are held. Only if all of them are held does it search for a gap, and
+ * only if no gap is left does it recycle amounts of dead invoices. Returns null if nothing can be recycled either.
  */
 export async function holdAmount(
   tx: Tx,
@@ -111,10 +111,10 @@ export async function holdAmount(
 }
 
 /**
- * Whether the bare price may be taken: no other invoice's live hold is near it. Two prices of one band that are issued at
- * the same instant do not see each other's holds on PostgreSQL, so who may take a bare price there waits for the others
- * in its regions until they commit; whoever takes a surcharge anyway waits for nobody. On SQLite one write runs at a
- * time, and the statement that takes the hold looks.
+ * Returns whether the bare price is available: no live hold of another invoice is near it. On PostgreSQL, concurrent
+ * transactions do not see each other's holds, so a request that may take the bare price locks its regions and waits for
+ * the commits of the others there; a request that takes a surcharge anyway does not wait. On SQLite, writes run one at
+ * a time, and the statement that takes the hold checks this.
  */
 async function lockBarePrice(tx: Tx, request: HoldRequest, range: AmountRange): Promise<boolean> {
   if (tx.dialect === "sqlite") return true;
@@ -130,8 +130,8 @@ async function lockBarePrice(tx: Tx, request: HoldRequest, range: AmountRange): 
 }
 
 /**
- * Takes the first candidate that no live hold has, and the bare price only where nothing near it is held; null when
- * all are taken.
+ * Takes the first candidate that no live hold has; the bare price only if nothing near it is held. Returns null if all
+ * candidates are taken.
  */
 async function insertFirstFree(
   tx: Tx,
@@ -158,11 +158,11 @@ async function insertFirstFree(
   return taken === undefined ? null : decodeAmount(taken.amount);
 }
 
-// A candidate is two stored amounts in a row: cutting text costs less than reading JSON inside JSON.
+// A candidate is encoded as two stored amounts in a row: substr costs less than nested JSON.
 const amountPart = "substr(candidate.value, 1, 78)";
 const leastPart = "substr(candidate.value, 79)";
 
-/** The amount of another invoice's live hold near the bare price; else null. */
+/** SQL for the amount of another invoice's live hold near the bare price, or null. */
 function nearHold(least: string, most: string, invoiceId: string): string {
   return `(
       SELECT near.amount FROM holds AS near
@@ -177,9 +177,9 @@ const lockBarePriceSql = `SELECT pg_advisory_xact_lock(hashtextextended(region.n
   WHERE ${nearHold("$4", "$5", "$6")} IS NULL`;
 
 /**
- * The look-up of the bare price's neighbours is one range of the index, read once and only for that candidate. The
- * look-up of a candidate is a value and no NOT EXISTS: of that, PostgreSQL makes a join, for which it reads every
- * hold as long as it takes the table for a small one.
+ * The lookup of the bare price's neighbors is one index range, read once and only for that candidate. Each candidate is
+ * looked up by a scalar subquery instead of NOT EXISTS, which PostgreSQL turns into a join that reads every hold while
+ * its statistics say that the table is small.
  */
 function insertFirstFreeFrom(candidates: string): string {
   return `INSERT INTO holds
@@ -204,7 +204,7 @@ const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
   ),
 };
 
-/** The smallest surcharged amount that no live hold has, by halving the range; null when there is none. */
+/** Finds the smallest surcharged amount that no live hold has, by binary search; null if every amount is held. */
 async function findGap(tx: Tx, request: HoldPlace, range: AmountRange): Promise<bigint | null> {
   const step = finestStep(range);
   const heldBetween = (first: bigint, last: bigint) =>
@@ -221,7 +221,7 @@ async function findGap(tx: Tx, request: HoldPlace, range: AmountRange): Promise<
   return range.base + first * step;
 }
 
-/** How many live holds lie on the grid of the step between two amounts, both included. */
+/** Counts the live holds on the grid of the step between two amounts, both included. */
 async function countHeld(
   tx: Tx,
   place: HoldPlace,
@@ -236,7 +236,10 @@ async function countHeld(
   return BigInt(counted?.held ?? 0);
 }
 
-/** Live holds on the grid of a step between two amounts, both included, with the values of `gridValues`. */
+/**
+ * SQL condition for live holds on the grid of a step between two amounts, both included; its values are those of
+ * `gridValues`.
+ */
 const heldOnGrid = `network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
   AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`;
 
@@ -249,14 +252,15 @@ function gridValues(place: HoldPlace, least: bigint, most: bigint, step: bigint)
   return [network, address, token, from, encodeAmount(most), tailStart + 1, from.slice(tailStart)];
 }
 
-/** How many holds are recycled at once, so that not every invoice of a full band reads it whole. */
+/** The number of holds that are recycled at once, so that not every invoice of a full band reads the whole band. */
 const recycledMax = 8;
 
 /**
- * Releases at most `limit` of a band's holds whose invoices were canceled or have expired without money, the oldest
- * first, so that their amounts can be given again; gives how many. A transfer of such an amount waits for the merchant
- * until the earlier invoice's late window is over, since it may be either's (docs/decisions/0022). It reads the band,
- * once: PostgreSQL may run a locking sub-select again for each row, and then takes more than the limit.
+ * Releases at most `limit` of a band's holds whose invoices were canceled or have expired without a payment, the oldest
+ * first, so that their amounts become available again. Returns their number. Until the earlier invoice's late window
+ * ends, a transfer of such an amount waits for the merchant's decision, because it may be for either invoice
+ * (docs/decisions/0022). The CTE is materialized because PostgreSQL may otherwise run a locking subquery again for each
+ * row, and exceed the limit.
  */
 export async function recycleHolds(
   tx: Tx,

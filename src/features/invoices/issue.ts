@@ -25,13 +25,14 @@ export interface IssueDependencies extends TermsDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly recentState: RecentStates;
-  /** Filled by compose, since billing stands behind invoices. */
+  /** Supplied by compose, because billing depends on invoices. */
   readonly issuingGate: IssuingGate;
 }
 
 /**
- * Throws where the organization may not issue: `organization_not_verified`, or what billing says. Gives what decides it
- * again inside the issuing transaction, on rows that it locks, and counts the invoice against the plan's limit there.
+ * Throws if the organization may not issue invoices: `organization_not_verified`, or an error of billing. Returns a
+ * function that decides again inside the issuing transaction, on rows that it locks, and counts the invoice against the
+ * plan's limit.
  */
 export type IssuingGate = (
   reader: Reader,
@@ -39,20 +40,20 @@ export type IssuingGate = (
 ) => Promise<IssuingDecision>;
 export type IssuingDecision = (tx: Tx, at: Instant) => Promise<void>;
 
-/** Everything that an issue needs to know: read before its transaction, where there is time. */
+/** The inputs of an issue, read before its transaction, where time is not critical. */
 export interface IssuePlan {
   readonly decide: IssuingDecision;
   readonly terms: InvoiceTerms;
-  /** In the token's smallest unit, before a surcharge tells it from others. */
+  /** In the token's smallest unit, before any surcharge. */
   readonly price: bigint;
   readonly exchangeRate: string;
-  /** How long late money finds the invoice, in milliseconds. */
+  /** Time after the deadline for which payments still match the invoice, in milliseconds. */
   readonly lateWindowMs: number;
-  /** To be tried in this order. */
+  /** In the order in which they are tried. */
   readonly wallets: readonly WalletRow[];
 }
 
-/** Finds out whether an invoice may be issued, at which rate and where it may be paid, or says what is missing. */
+/** Determines whether an invoice may be issued, its rate and its wallets. Throws an error that says what is missing. */
 export async function planIssue(
   reader: Reader,
   deps: IssueDependencies,
@@ -66,19 +67,17 @@ export async function planIssue(
   const price = convert(terms.amount, rate, terms.tokenAsset, "up").units;
   if (price < terms.token.dust) {
     throw new AmountTooSmall(
-      `Payments so small are taken for dust on ${terms.network.title}. Ask for more, or collect several in one invoice.`,
+      `On ${terms.network.title}, payments of this size are ignored as dust. Choose a larger amount, or combine several in one invoice.`,
     );
   }
   const wallets = await walletsToTry(reader, organizationId, terms, walletId);
   if (wallets.length === 0) {
-    throw new NoWallet(
-      `Register a wallet for ${terms.network.title} to be paid at, then try again.`,
-    );
+    throw new NoWallet(`Register a wallet for ${terms.network.title}, then try again.`);
   }
   const state = await deps.recentState(reader, terms.network.id);
   if (state === null) {
     throw new NetworkNotReady(
-      `No block of ${terms.network.title} has been seen yet, so payments could not be found. Try again shortly; if it stays, the operator looks at the network's provider.`,
+      `No block of ${terms.network.title} has been seen yet, so payments could not be detected. Try again shortly; if the problem persists, the operator must check the network's providers.`,
       { retryAfterSeconds: notReadyRetrySeconds },
     );
   }
@@ -98,11 +97,14 @@ async function walletsToTry(
   const wallet = await requireWallet(reader, organizationId, walletId);
   if (wallet.status === "active" && wallet.network === network) return [wallet];
   throw new NoWallet(
-    `The wallet in walletId is not an active wallet of ${terms.network.title}. Choose another, or leave walletId out.`,
+    `The wallet in walletId is not an active wallet of ${terms.network.title}. Choose another wallet, or omit walletId.`,
   );
 }
 
-/** The organization's wallet that a request names, or the same 404 for another's as for one that is not there. */
+/**
+ * Returns the organization's wallet that a request names. A missing wallet and that of another organization get the
+ * same 404.
+ */
 export async function requireWallet(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -110,12 +112,12 @@ export async function requireWallet(
 ): Promise<WalletRow> {
   const wallet = await findWallet(reader, organizationId, walletId);
   if (wallet !== null) return wallet;
-  throw new NotFound("There is no wallet with this walletId that this credential can see.");
+  throw new NotFound("No wallet with this walletId is visible to this credential.");
 }
 
 /**
- * The draft as it is once it is issued, with its hold taken; nothing is stored of the invoice itself. Whether it may be
- * issued, and whether a wallet is active, is decided again: both may have changed since the plan was read.
+ * Returns the draft as issued, and takes its hold; does not store the invoice. The permission to issue and the wallet's
+ * status are checked again, because both may have changed since the plan was read.
  */
 export async function issue(
   tx: Tx,
@@ -146,16 +148,16 @@ export async function issue(
     };
   }
   if (!hasWallet) {
-    throw new NoWallet("The wallet was archived just now. Choose another, then try again.");
+    throw new NoWallet("The wallet has just been archived. Choose another wallet, then try again.");
   }
   throw new WalletCapacityExhausted(
-    "Every amount near this price is waited for at the wallet. Register another wallet, or an extended public key, which gives every invoice an address of its own.",
+    "Other invoices hold every amount near this price at the wallet. Register another wallet, or an extended public key, which gives every invoice its own address.",
   );
 }
 
 type Place = Required<Pick<InvoiceRow, "payableAmount" | "walletAddress" | "addressIndex">>;
 
-/** Where and with which amount the invoice is told from others at one wallet; null where there is no room. */
+/** Takes an address or an amount that distinguishes the invoice at one wallet; null if none is free. */
 async function takePlace(
   tx: Tx,
   deps: IssueDependencies,

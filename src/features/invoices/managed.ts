@@ -15,7 +15,7 @@ import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 import { readTerms } from "./terms.ts";
 
-/** What an invoice that is managed for its organization asks for. */
+/** The input of a managed invoice. */
 export type ManagedInput = Required<
   Pick<DraftInput, "amount" | "settlementCurrency" | "tokenSymbol" | "network">
 > & {
@@ -24,12 +24,13 @@ export type ManagedInput = Required<
   readonly expiresAt: Instant;
 };
 
-/** Ordinary invoices that another part of the program issues, and that nobody else may change. */
+/** Ordinary invoices that another feature issues and manages, and that nobody else may change. */
 export interface ManagedInvoices {
   /**
-   * Finds out inside the caller's transaction how one may be paid, past the gates on issuing, and gives what issues it
-   * there: until then nothing is locked that others issue by. Both throw as an ordinary create does: `no_wallet`,
-   * `wallet_capacity_exhausted`, `network_not_ready`, `rate_unavailable`, `token_not_enabled` and so on.
+   * Plans the issue of an invoice inside the caller's transaction, without the gates on issuing, and returns the
+   * function that issues it there. Nothing that other issues need is locked before that function runs. Both throw the
+   * errors of an ordinary create: `no_wallet`, `wallet_capacity_exhausted`, `network_not_ready`, `rate_unavailable`,
+   * `token_not_enabled` and others.
    */
   prepare(
     tx: Tx,
@@ -40,15 +41,15 @@ export interface ManagedInvoices {
   /** Locks managed invoices in the order of their ids. */
   lock(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<InvoiceRow[]>;
   /**
-   * Takes back an invoice that is not paid: its page tells payers to send nothing. What comes all the same counts, and
-   * is told of like any payment. Gives whether there was something to take back.
+   * Withdraws an unpaid invoice: its checkout page tells payers not to pay. A payment that arrives nevertheless counts,
+   * and emits events like any other. Returns false if the invoice was already canceled or paid.
    */
   withdraw(tx: Tx, at: Instant, invoice: InvoiceRow): Promise<boolean>;
 }
 
-/** What came for an invoice, in the smallest unit of its settlement currency. */
+/** The payments received for an invoice, in the smallest unit of its settlement currency. */
 export interface Received {
-  /** On the chain, confirmed or not. */
+  /** On the chain, whether confirmed or not. */
   readonly seen: bigint;
   readonly confirmed: bigint;
 }
@@ -58,11 +59,11 @@ export function receivedBy(row: InvoiceRow): Received {
   return { seen: worth(row.seenAmount), confirmed: worth(row.confirmedAmount) };
 }
 
-/** Refuses to change what somebody else manages: 409 `managed_by_billing`. */
+/** Rejects changes to a managed invoice: 409 `managed_by_billing`. */
 export function requireUnmanaged(invoice: Pick<InvoiceRow, "managedBy">): void {
   if (invoice.managedBy === null) return;
   throw new ManagedByBilling(
-    "This invoice collects a platform invoice and follows that one by itself: `till billing invoices` lists it. Give a credit or an adjustment to change what is owed.",
+    "Billing manages this invoice, which collects a platform invoice: `till billing invoices` lists that one. To change the amount owed, give a credit or an adjustment.",
   );
 }
 
@@ -103,7 +104,7 @@ export function makeManagedInvoices(
     async withdraw(tx, at, row) {
       if (row.canceledAt !== null || row.status === "paid") return false;
       const state = await networkState(tx, row.network);
-      // Everything that came for a canceled invoice is late, a part that came before too.
+      // All payments of a canceled invoice count as late, including a part that arrived earlier.
       const withdrawn = { ...row, canceledAt: at, isLate: row.isLate || row.seenAmount > 0n };
       const terms = statusTerms(withdrawn);
       const time = state === null ? at : deadlineTime(state, at);

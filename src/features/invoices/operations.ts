@@ -32,7 +32,7 @@ import type { CreatedInvoice, InvoiceService } from "./service.ts";
 
 const operation = operationsOf<InvoiceService>();
 
-/** What a draft's terms, and its issue, may be refused with. */
+/** Errors of the terms of a draft, and of its issue. */
 const termErrors = [
   OrganizationNotVerified,
   SubscriptionRequired,
@@ -58,7 +58,7 @@ export const invoiceOperations = [
     path: "/organizations/{organizationId}/invoices",
     summary: "List invoices",
     description:
-      "Newest first, or by `sort`. Filters are combined: an invoice in the list meets all of them. `createdFrom` and `paidFrom` are included, `createdTo` and `paidTo` are not. A list by `paidAt` has the invoices that were paid. A page examines a limited number of invoices: where several filters each leave very many, it may have fewer than `limit` or none, and `nextCursor` goes on; the list ends where `nextCursor` is null.",
+      "Returns the newest invoices first, unless `sort` says otherwise. An invoice must match all filters. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive. Sorting by `paidAt` lists paid invoices only. A page examines a limited number of invoices. If each of several filters matches very many, a page may have fewer items than `limit`, or none; continue with `nextCursor` until it is null.",
     access: organization("organization:read"),
     request: { query: invoiceQuery },
     response: { status: 200, record: InvoiceListRecord },
@@ -73,7 +73,7 @@ export const invoiceOperations = [
     path: "/organizations/{organizationId}/invoices",
     summary: "Create an invoice",
     description:
-      "Issues it at once, or keeps it as a draft. What cannot be issued makes nothing. A second request with the same `externalId` and the same body gives the first invoice again, with the header Idempotent-Replayed.",
+      "Issues the invoice at once, or keeps it as a draft. If the invoice cannot be issued, nothing is created. A second request with the same `externalId` and the same body returns the first invoice, with the header Idempotent-Replayed.",
     access: organization("invoices:write"),
     request: { body: CreateInvoiceRequest },
     response: { status: 201, record: InvoiceRecord },
@@ -121,7 +121,7 @@ export const invoiceOperations = [
     path: "/organizations/{organizationId}/invoices/{invoiceId}/cancel",
     summary: "Cancel an invoice",
     description:
-      "A draft, an open or an expired invoice without money on it. Money that comes later waits for a decision.",
+      "Cancels a draft, or an open or expired invoice without payments. A payment that arrives later waits for the merchant's decision.",
     access: organization("invoices:write"),
     response: { status: 200, record: InvoiceRecord },
     errors: [InvoiceNotCancelable, ManagedByBilling],

@@ -7,7 +7,7 @@ import { parseTransactionHash } from "../../platform/chain/transaction-hash.ts";
 import { dueAmount, type PaymentTotals, type Terms } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 
-/** What an issued invoice asks for, as far as its payments go. */
+/** The terms of an issued invoice that decide about its payments. */
 export interface PayableTerms {
   readonly organizationId: Id<"organization">;
   readonly walletId: Id<"wallet"> | null;
@@ -19,27 +19,27 @@ export interface PayableTerms {
   readonly network: string;
   readonly tokenSymbol: string;
   readonly tokenDecimals: number;
-  /** What `amount` is in the token's smallest unit, surcharge included. */
+  /** `amount` in the token's smallest unit, including the surcharge. */
   readonly payableAmount: bigint;
   /** The most that the payer was asked for in total, in the token's smallest unit. */
   readonly askedAmount: bigint;
-  /** From which on the invoice is whole. */
+  /** The minimum that pays the invoice, in the token's smallest unit. */
   readonly dueAmount: bigint;
-  /** The sum of its payments when it was last settled, in the token's smallest unit. */
+  /** The sum of its payments as of the last settlement, in the token's smallest unit. */
   readonly seenAmount: bigint;
-  /** The amount that tells the missing part from other invoices; 0 where nothing is missing. */
+  /** The amount that identifies a payment of the missing part; 0 if nothing is missing. */
   readonly remainingAmount: bigint;
   readonly requiredConfirmations: number;
   readonly issuedAt: Instant;
   readonly expiresAt: Instant;
   readonly isCanceled: boolean;
-  /** Money for a managed invoice always counts: who manages it decides what becomes of it. */
+  /** Payments of a managed invoice always count: the feature that manages it decides what to do with them. */
   readonly managedBy: "billing" | null;
-  /** What becomes of money that comes after `expiresAt`. */
+  /** The treatment of payments that arrive after `expiresAt`. */
   readonly latePolicy: "accept" | "review";
 }
 
-/** Null for a draft. */
+/** Returns null for a draft. */
 export function payableTerms(row: InvoiceRow): PayableTerms | null {
   const { payableAmount, issuedAt, expiresAt } = row;
   if (payableAmount === null || issuedAt === null || expiresAt === null) return null;
@@ -69,16 +69,16 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
 
 function toleranceOf(row: InvoiceRow): Ratio {
   const tolerance = parsePercent(row.underpaymentTolerance);
-  if (tolerance === null) throw new Defect(`${row.id} has a tolerance that is no percentage`);
+  if (tolerance === null) throw new Defect(`${row.id} has a tolerance that is not a percentage`);
   return tolerance;
 }
 
-/** The same as its status depends on it. */
+/** Returns the terms that decide the invoice's status. */
 export function statusTerms(row: InvoiceRow): Terms {
   return { status: row.status, issued: payableTerms(row), canceledAt: row.canceledAt };
 }
 
-/** The totals that its payments last told. */
+/** Returns the payment totals as the invoice last stored them. */
 export function storedTotals(row: InvoiceRow): PaymentTotals {
   return {
     seen: row.seenAmount,
@@ -89,7 +89,7 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
     completedAt: row.completedAt,
     transactionHashes: row.transactionHashes.map((hash) => {
       const canonical = parseTransactionHash(hash);
-      if (canonical === null) throw new Defect(`${row.id} has a transaction hash that is none`);
+      if (canonical === null) throw new Defect(`${row.id} has an invalid transaction hash`);
       return canonical;
     }),
   };

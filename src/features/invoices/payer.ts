@@ -10,22 +10,24 @@ import {
   type InvoiceStatus,
 } from "./rules.ts";
 
-/** An issued invoice, as far as its payer is concerned. */
+/** The fields of an issued invoice that its payer may see. */
 export interface PayerInvoice {
   readonly id: Id<"invoice">;
   readonly organizationId: Id<"organization">;
-  /** What payer and merchant call the invoice by. */
+  /** The invoice's id that payer and merchant use in communication. */
   readonly publicId: string;
   readonly checkoutId: string;
   readonly status: Exclude<InvoiceStatus, "draft">;
   readonly exception: InvoiceException;
   readonly network: string;
-  /** In the network's form. */
+  /** In the network's notation. */
   readonly walletAddress: string;
   /** In the settlement currency. */
   readonly amount: Money;
   readonly paidAmount: Money;
-  /** In tokens: the price, the most that was asked for in total, what was seen, and what is still to pay. */
+  /**
+   * In tokens: the payable amount, the most that was requested in total, the amount seen, and the amount that remains.
+   */
   readonly payable: Money;
   readonly asked: Money;
   readonly received: Money;
@@ -37,7 +39,7 @@ export interface PayerInvoice {
   readonly paidAt: Instant | null;
 }
 
-/** Null for a draft, which no payer sees, and for one that was canceled as a draft. */
+/** Returns null for a draft, which payers cannot see, and for an invoice that was canceled as a draft. */
 export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   const { status, checkoutId, checkoutUrl, walletAddress, payableAmount, expiresAt } = invoice;
   if (status === "draft" || checkoutId === null || checkoutUrl === null) return null;

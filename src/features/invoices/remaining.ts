@@ -13,8 +13,8 @@ export interface RemainingDependencies extends HoldDependencies {
 }
 
 /**
- * What the payer still has to send. A part that was paid at a shared address leaves an amount that must be told from
- * others too, so it is held like a price.
+ * Returns the amount that the payer still has to send. After a partial payment at a shared address, the rest must be
+ * distinguishable from other amounts too, so it is held like a price.
  */
 export async function remainingAmount(
   tx: Tx,
@@ -44,7 +44,10 @@ export async function remainingAmount(
   }
 }
 
-/** Holds what remains of a price on a shared address; null where it cannot be held: then only a person can match it. */
+/**
+ * Holds the unpaid rest of a price on a shared address. Returns null if it cannot be held; then only the merchant can
+ * match its payment.
+ */
 async function holdRest(
   tx: Tx,
   deps: RemainingDependencies,

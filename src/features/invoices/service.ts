@@ -40,14 +40,14 @@ export interface InvoiceInput extends DraftInput {
 
 export interface CreatedInvoice {
   readonly invoice: InvoiceView;
-  /** The same request had made it before: nothing was changed. */
+  /** True if the same request created the invoice earlier: nothing was changed. */
   readonly isReplayed: boolean;
 }
 
 export interface InvoiceService {
   /**
-   * Makes an invoice and issues it, or keeps it as a draft. What cannot be issued makes nothing. The same externalId
-   * with the same request gives the first invoice again; with another it is a 409.
+   * Creates an invoice and issues it, or keeps it as a draft. If it cannot be issued, nothing is created. The same
+   * externalId with the same request returns the first invoice; with another request it is a 409.
    */
   create(
     context: WriteContext,
@@ -55,15 +55,18 @@ export interface InvoiceService {
     input: InvoiceInput,
   ): Promise<CreatedInvoice>;
   get(organizationId: Id<"organization">, invoiceId: Id<"invoice">): Promise<InvoiceView>;
-  /** An invoice for the operator, who sees those of every organization. */
+  /** Finds an invoice of any organization, for the operator. */
   find(invoiceId: Id<"invoice">): Promise<InvoiceView>;
-  /** What the payer of a checkout session sees; null where there is none. Its unguessable id is the key to it. */
+  /**
+   * Returns the payer's view of a checkout session; null if it does not exist. The unguessable id is its only
+   * protection.
+   */
   bySessionId(reader: Reader, checkoutId: string): Promise<PayerInvoice | null>;
   list(
     organizationId: Id<"organization">,
     query: InvoiceFilters & PageQuery,
   ): Promise<Page<InvoiceView>>;
-  /** Changes a draft; `status: "open"` issues it. */
+  /** Updates a draft; `status: "open"` issues it. */
   update(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -71,7 +74,7 @@ export interface InvoiceService {
     changes: InvoiceChanges,
     expect: (current: InvoiceView) => void,
   ): Promise<InvoiceView>;
-  /** Cancels a draft, an open or an expired invoice; never one with money on it. */
+  /** Cancels a draft, or an open or expired invoice; never one with payments. */
   cancel(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -82,7 +85,7 @@ export interface InvoiceService {
 export interface InvoiceDependencies extends IssueDependencies, AnnouncerDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** Where payers find this instance, without a slash at the end. */
+  /** The base URL of this instance for payers, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly invoicesOfTransaction: InvoicesOfTransaction;
   readonly hasCustomer: (
@@ -101,8 +104,9 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   }
 
   /**
-   * The first invoice of an externalId, for a request that repeats it. It is a write, though nothing changes: that keeps
-   * the answer for the request's Idempotency-Key, and sees a twin whose commit it shares.
+   * Returns the invoice with this externalId to a request that repeats it. This is a write although nothing changes: it
+   * stores the response for the request's Idempotency-Key, and it sees an identical request that commits in the same
+   * batch.
    */
   function first(
     context: WriteContext,
@@ -125,11 +129,11 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     const { customerId, walletId } = input;
     if (walletId != null) await requireWallet(reader, organizationId, walletId);
     if (customerId == null || (await deps.hasCustomer(reader, organizationId, customerId))) return;
-    throw new NotFound("There is no customer with this customerId that this credential can see.");
+    throw new NotFound("No customer with this customerId is visible to this credential.");
   }
 
   function insert(tx: Tx, at: Instant, row: InvoiceRow): CreatedInvoice {
-    // Nothing in this transaction reads it, and the hold that was taken for it names it by its id alone.
+    // Nothing in this transaction reads the row, and its hold refers to it only by id.
     appendInvoice(tx, row);
     meterInvoice(tx, ids, at, null, row);
     const invoice = viewOf(row, baseUrl(), null);
@@ -276,7 +280,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
         const isCancelable = status === "draft" || status === "open" || status === "expired";
         if (!isCancelable || seenAmount > 0n) {
           throw new InvoiceNotCancelable(
-            "A draft, an open or an expired invoice can be canceled while no money is on it. Read the invoice to see where it stands.",
+            "A draft, an open or an expired invoice can be canceled while it has no payments. Read the invoice to see its status.",
           );
         }
         await endHolds(tx, current, at);
@@ -291,7 +295,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
 
 function externalIdConflict(): InstanceType<typeof ExternalIdConflict> {
   return new ExternalIdConflict(
-    "Another invoice of the organization has this externalId. List invoices by it, or send another.",
+    "Another invoice of the organization has this externalId. List invoices with this externalId to find it, or send another one.",
   );
 }
 

@@ -22,31 +22,31 @@ import {
   type InvoiceRow,
 } from "./store.ts";
 
-/** How many invoices expire in one transaction. */
+/** The largest number of invoices that one transaction expires, and of those that it reopens. */
 const sweepMax = 500;
 
 const sweepContext = systemContext("deadlines");
 
 export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
-  /** Where payers find this instance, without a slash at the end. */
+  /** The base URL of this instance for payers, without a trailing slash. */
   readonly baseUrl: () => string;
   /**
-   * Told inside the transaction that changed them of the invoices that somebody manages, as they are now. Filled by
-   * compose, since who manages invoices stands behind them.
+   * Called inside the transaction with the changed invoices that are managed, in their new state. Compose supplies it,
+   * because the features that manage invoices depend on this one.
    */
   readonly managedSettled: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 }
 
-/** What payments ask of invoices, inside their own transactions. */
+/** The invoice operations that payments run inside their own transactions. */
 export interface Settlement {
-  /** Locks issued invoices in the order of their ids and gives what they ask for; drafts are not in the answer. */
+  /** Locks issued invoices in the order of their ids and returns their payable terms. Drafts are left out. */
   lockTerms(
     tx: Tx,
     invoiceIds: readonly Id<"invoice">[],
   ): Promise<Map<Id<"invoice">, PayableTerms>>;
   /**
-   * Stores the totals of invoices whose payments, tip or deadline changed, with the status and exception that follow
-   * from them, holds amounts that remain to be paid, and tells of each change. One call for a batch.
+   * Stores the totals of invoices whose payments, tip or deadline changed, with the resulting status and exception.
+   * Holds the amounts that remain to be paid, and emits the events of each change. One call handles a batch.
    */
   settleInvoices(
     tx: Tx,
@@ -56,9 +56,9 @@ export interface Settlement {
     at: Instant,
   ): Promise<void>;
   /**
-   * Expires invoices whose deadline the newest scanned block has passed, opens those again that a wrong time expired, and
-   * releases holds whose time is over: a bounded batch. Gives how many there were; 0 when nothing is due. `finalTime`
-   * gives the time of the newest final block, null while nobody is sure of it, and is asked where a hold may have ended.
+   * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and
+   * releases ended holds, in a bounded batch. Returns their number; 0 if nothing was due. `finalTime` returns the time
+   * of the newest final block, or null while it is uncertain; it is only called if a hold may have ended.
    */
   sweepDeadlines(
     db: Database,
@@ -89,7 +89,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     await saveStandings(tx, saved);
     const managed = saved.filter(({ managedBy }) => managedBy !== null);
     if (managed.length > 0) await deps.managedSettled(tx, managed, at);
-    // Last: whoever issues at the wallet meanwhile has locked its key after their own invoices.
+    // Comes last to keep the order of locks: an issue at the wallet locks the wallet's key after its own invoices.
     await raisePaidIndexes(tx, paidIndexes(rows, saved));
   }
 
@@ -109,7 +109,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       const totalsOf = (row: InvoiceRow) => {
         const found = totals.get(row.id);
         if (found === undefined || row.network !== network) {
-          throw new Defect(`${row.id} was settled by payments that are not its own`);
+          throw new Defect(`${row.id} was settled with payments that are not its own`);
         }
         return found;
       };
@@ -119,7 +119,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     async sweepDeadlines(db, network, state, at, finalTime) {
       const time = deadlineTime(state, at);
       const due = await dueInvoices(db, network, time, sweepMax);
-      // While the chain is caught up with, its time goes on by itself.
+      // Once the watcher has caught up, the time of the tip advances without a write here.
       const isAtHead = state.tipHeight >= state.headHeight;
       const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
       const releaseBy = await releaseTime(db, network, state, at, finalTime);
@@ -135,7 +135,10 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
   };
 }
 
-/** By when holds must have ended to be released; null where none has, or nobody is sure of the final block's time. */
+/**
+ * Returns the time before which holds must have ended to be released; null if none has, or while the final block's time
+ * is uncertain.
+ */
 async function releaseTime(
   db: Database,
   network: string,
@@ -150,7 +153,7 @@ async function releaseTime(
   return (await hasEndedHolds(db, network, by)) ? by : null;
 }
 
-/** The invoice after its totals became these; null where nothing about it changes. */
+/** Returns the invoice with these totals; null if nothing changes. */
 async function settled(
   tx: Tx,
   deps: SettlementDependencies,
@@ -184,8 +187,8 @@ async function settled(
 }
 
 /**
- * The `askedAmount` of an invoice at its next change. It never shrinks: a part that a reorganisation takes away and
- * brings back leaves the payer with what they were asked for.
+ * Returns the invoice's `askedAmount` as of its next change. It never decreases: if a reorganization removes a part
+ * that then returns, the payer is still measured by the most that was requested.
  */
 function askedUntilNow({
   payableAmount,
@@ -219,7 +222,7 @@ function stands(before: InvoiceRow, after: InvoiceRow): boolean {
   );
 }
 
-/** The hashes of the totals as the network's explorers write them. */
+/** Formats the transaction hashes of the totals as the network's explorers do. */
 function shownHashes(
   { networks }: SettlementDependencies,
   { network }: InvoiceRow,
@@ -257,7 +260,7 @@ function tell(
   announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
 }
 
-/** How far the addresses of wallets of extended keys were paid. */
+/** Returns the highest newly paid address index of each wallet with an extended key. */
 function paidIndexes(
   before: readonly InvoiceRow[],
   after: readonly InvoiceRow[],

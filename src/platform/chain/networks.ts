@@ -118,7 +118,9 @@ const networkSchema = z.strictObject({
   providers: z.array(
     z.strictObject({
       url: httpUrl,
-      headers: z.array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be the name of an HTTP header")).default([]),
+      headers: z
+        .array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be the name of an HTTP header"))
+        .default([]),
       batchMax: z.int().min(1).max(1_000).default(100),
       requestsPerSecond: z.int().min(1).max(10_000).default(defaultRequestsPerSecond),
       requestsPerDay: z.int().min(1).max(1_000_000_000).nullable().default(null),
@@ -192,7 +194,8 @@ function readToken(
 ): NetworkToken {
   const contract = parseAddress(form, entry.contract);
   if (!contract.ok) report("contract", contract.message);
-  if (findCurrency(symbol) !== null) report("symbol", "is the code of a currency: choose another symbol");
+  if (findCurrency(symbol) !== null)
+    report("symbol", "is the code of a currency: choose another symbol");
   return {
     symbol,
     title: entry.title,

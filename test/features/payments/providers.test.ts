@@ -167,7 +167,7 @@ anyStore("A network with several providers", (store) => {
     expect(condition(0)).to.equal("wrong_chain");
     const [alarm] = (await till.service.status({ isLive: false }))[0]?.alarms ?? [];
     expect(alarm?.kind).to.equal("provider_wrong_chain");
-    expect(alarm?.message).to.match(/is of chain 56 and Ethereum is chain 1\. Correct/);
+    expect(alarm?.message).to.match(/serves chain 56, but Ethereum is chain 1\. Correct/);
     expect(await statuses()).to.deep.equal(["confirming"]);
     first.view.chainId = 1;
     await expectCredited();
@@ -182,7 +182,7 @@ anyStore("A network with several providers", (store) => {
     const before = await till.state();
     await till.mine(5);
     expect(await till.state()).to.deep.equal(before);
-    expect(till.watcher.health().problem).to.match(/is of chain 56/);
+    expect(till.watcher.health().problem).to.match(/serves chain 56/);
   });
 
   it("asks another where one is behind, and the first again later", async () => {

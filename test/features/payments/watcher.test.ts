@@ -708,7 +708,9 @@ eachStore("The watcher", (store) => {
       watched.advance(25 * 60 * minute);
       pay(watched, 25);
       await watched.look();
-      expect(watched.watcher.health().problem).to.match(/is of chain 56 and Ethereum is chain 1\./);
+      expect(watched.watcher.health().problem).to.match(
+        /serves chain 56, but Ethereum is chain 1\./,
+      );
       expect(await watched.transfers()).to.deep.equal([]);
       watched.chain.faults.chainId = 1;
       await watched.look();

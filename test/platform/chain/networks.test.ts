@@ -152,7 +152,7 @@ describe("the network table", () => {
       /^networks\.tron\.confirmations: /,
       /^networks\.tron\.providers\.0\.url: must be an http/,
       /^networks\.tron\.tokens\.USDT\.pegs\.0: must be a currency's/,
-      /^networks\.ethereum\.explorer\.transaction: must be an https: URL that holds \{hash\} once/,
+      /^networks\.ethereum\.explorer\.transaction: must be an https: URL that contains \{hash\} once/,
       /^networks\.ethereum\.pollMs: /,
       /^networks\.ethereum: .*pollMS/,
       /^networks\.bsc\.tokens\.USDT\.contract: .*quotes/,
