@@ -7,11 +7,9 @@ const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
     description:
       "In tokens: the requested price, or else the one with the largest used share; null if no amount is held.",
   }),
-  used: z
-    .int()
-    .meta({
-      description: "Number of amounts near this price that the address holds for invoices.",
-    }),
+  used: z.int().meta({
+    description: "Number of amounts near this price that the address holds for invoices.",
+  }),
   free: z.int().nullable().meta({
     description:
       "Number of further invoices of this price that the address can tell apart; null without a price.",
