@@ -94,7 +94,7 @@ describe("till billing", () => {
 
     const sound = await store.till(["billing", "verify"]);
     expect(sound.code, sound.stderr).to.equal(0);
-    expect(sound.stdout).to.match(/^CHECK +BROKEN BY +FIRST +WHAT HOLDS$/m);
+    expect(sound.stdout).to.match(/^CHECK +VIOLATIONS +FIRST +RULE$/m);
     await store.withApp(({ db }) =>
       db.write(context, (tx) =>
         tx.update(platformInvoices, { subtotal: 4_491n }, "WHERE total = total"),
@@ -141,7 +141,7 @@ describe("till billing", () => {
     expect(entry).to.include({ actor_type: "operator", organization_id: organization });
     const again = await store.till(["billing", ...words, "--yes"]);
     expect(again.code).to.not.equal(0);
-    expect(again.stderr).to.contain("canceled already");
+    expect(again.stderr).to.contain("already canceled");
     const wrong = await store.till(["billing", ...words, "--when", "someday", "--yes"]);
     expect(wrong.code).to.equal(2);
   });

@@ -21,7 +21,7 @@ export const reasonLengthMax = 500;
 const periodsMax = 1_200;
 const tokenLengthMax = 20;
 
-/** What is no currency is answered by the service. */
+/** The service refuses unknown currencies. */
 const currency = () => z.string().min(1).max(tokenLengthMax);
 const signedMoney = () =>
   z.string().regex(signedMoneyPattern, { error: 'must be decimal text such as "-4.10"' });
@@ -42,7 +42,9 @@ export const AdminCreditRecord = responseRecord("AdminCredit", {
   reason: z.string(),
   status: z.enum(["available", "consumed", "expired"]),
   expiresAt: datetime().nullable(),
-  createdBy: z.string().meta({ description: "A user or a key, the operator, or `system`." }),
+  createdBy: z
+    .string()
+    .meta({ description: "The id of a user or API key, the operator's name, or `system`." }),
   createdAt: datetime(),
 });
 
@@ -53,9 +55,9 @@ export const ApplyAdminDiscountRequest = requestRecord("ApplyAdminDiscountReques
   value: z.string().min(1).max(40).meta({
     description: 'A percentage such as "15", or an amount of `currency`.',
   }),
-  currency: currency().nullish().meta({ description: "Of a fixed discount." }),
+  currency: currency().nullish().meta({ description: "For fixed discounts only." }),
   periods: z.int().min(1).max(periodsMax).nullish().meta({
-    description: "How many invoices it lowers; without it all.",
+    description: "How many invoices the discount applies to; all if absent.",
   }),
   reason: line(reasonLengthMax),
 });
@@ -79,7 +81,9 @@ export const AdminDiscountListRecord = listRecord("AdminDiscountList", AdminDisc
 export const CreateAdminManualAdjustmentRequest = requestRecord(
   "CreateAdminManualAdjustmentRequest",
   {
-    amount: signedMoney().meta({ description: "Above zero it charges, below zero it gives back." }),
+    amount: signedMoney().meta({
+      description: "A positive amount is charged, a negative one is deducted.",
+    }),
     currency: currency(),
     description: line(reasonLengthMax),
   },
@@ -129,7 +133,7 @@ export const AdminPlatformInvoiceDetailRecord = record(
   AdminPlatformInvoiceRecord.extend({ payments: z.array(PaymentRecord) }),
 );
 
-/** What narrows the list of all platform invoices. */
+/** Filters of the list of all platform invoices. */
 export const adminInvoiceQuery = {
   ...pageParameters,
   organizationId: id("organization").optional(),

@@ -6,27 +6,29 @@ import type { SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 import type { VoidInvoice } from "./void.ts";
 
-/** When a subscription ends that an operator cancels; `never` takes back an end that is to come. */
+/** When an operator's cancellation takes effect; `never` withdraws a scheduled one. */
 export const cancelTimes = ["now", "period_end", "never"] as const;
 export type CancelTime = (typeof cancelTimes)[number];
 
 export interface Cancellation {
   readonly when: CancelTime;
-  /** Kept in the audit log. */
+  /** Recorded in the audit log. */
   readonly reason: string;
 }
 
 /**
- * Ends subscriptions for an operator. Debts for periods that began stay. The invoice of a period that never begins is
- * void, a paid one too: otherwise it would depend on the block of a payment whether the merchant keeps the money.
+ * Cancels subscriptions for an operator. Debts for periods that have begun remain. The invoice of a period that will
+ * never begin is voided, even if it is paid: otherwise the block of a payment would decide whether the merchant keeps
+ * the money.
  */
 export interface Cancellations {
   /**
-   * Ends a locked subscription now, or has it end with its period, whatever change of plan was to come. Throws
-   * `subscription_not_changeable` where it is over, or there is no period to wait for.
+   * Cancels a locked subscription now, schedules its cancellation for the end of the period, or withdraws a scheduled
+   * one. A cancellation drops a scheduled plan change. Throws `subscription_not_changeable` if the subscription is
+   * already canceled, or is suspended and so has no period at whose end it could be canceled.
    */
   cancel(tx: Tx, at: Instant, scene: Scene, cancellation: Cancellation): Promise<SubscriptionRow>;
-  /** Ends it at a boundary, as was asked for before; gives the scene after it. */
+  /** Performs a scheduled cancellation at its period boundary; returns the updated scene. */
   end(tx: Tx, at: Instant, scene: Scene, boundary: Instant): Promise<Scene>;
 }
 
@@ -65,21 +67,22 @@ export function makeCancellations(deps: {
     async cancel(tx, at, scene, { when, reason }) {
       const { subscription } = scene;
       const { status, currentPeriodEnd, pendingPlan } = subscription;
-      if (status === "canceled") throw new SubscriptionNotChangeable("It is canceled already.");
+      if (status === "canceled")
+        throw new SubscriptionNotChangeable("The subscription is already canceled.");
       if (when === "now") {
-        // A period that begins in this very moment has begun.
+        // A period that begins at exactly this time has begun.
         return (await endAt(tx, at, scene, at + 1, { reason })).subscription;
       }
       if (status === "suspended" && when === "period_end") {
         throw new SubscriptionNotChangeable(
-          "It is suspended, so no period of it runs. Cancel it now, or leave it: it is canceled when it stays unpaid.",
+          "The subscription is suspended and has no current period. Cancel it now, or leave it: it is canceled if the debt stays unpaid.",
         );
       }
       const cancelAt = when === "never" ? null : currentPeriodEnd;
       if (cancelAt === subscription.cancelAt) return subscription;
       const saved = await saveSubscription(tx, at, subscription, {
         ...{ cancelAt, nextActionAt: at },
-        // An end that is to come wins over a plan that was.
+        // A scheduled cancellation overrides a scheduled plan change.
         ...(cancelAt === null ? {} : noPlanChange),
       });
       const told = (time: Instant | null) => (time === null ? null : toIso(time));

@@ -11,10 +11,10 @@ import type { SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 
 /**
- * Schedules a plan for the end of the current period of a locked subscription, or drops the scheduled change where the
- * plan is the current one. During a trial the unpaid first invoice follows, in the same transaction. Gives the
- * subscription as it is then. Throws `subscription_not_changeable`, `plan_currency_differs`, `no_receive_wallet`, and
- * what issuing an invoice throws.
+ * Schedules a plan for the end of the current period of a locked subscription, or drops the scheduled change if the
+ * plan is the current one. During a trial, also replaces the unpaid first invoice if needed. Returns the updated
+ * subscription. Throws `subscription_not_changeable`, `plan_currency_differs`, `no_receive_wallet`, and the errors of
+ * issuing an invoice.
  */
 export type PlanChanges = (
   tx: Tx,
@@ -49,12 +49,12 @@ export function makePlanChanges(deps: {
     const decided = decidePlanChange(subscription, plan.id);
     if (decided === "refused") {
       throw new SubscriptionNotChangeable(
-        "It is canceled. Select a plan with POST …/billing/subscription/select instead.",
+        "The subscription is canceled. Select a plan with POST …/billing/subscription/select instead.",
       );
     }
     if (cancelAt !== null) {
       throw new SubscriptionNotChangeable(
-        `The platform's operator has it end at ${toIso(cancelAt)}: ask them first.`,
+        `The platform has scheduled its cancellation for ${toIso(cancelAt)}. Ask the platform to withdraw that first.`,
       );
     }
     if (decided === "unchanged") return subscription;

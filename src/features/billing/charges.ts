@@ -6,13 +6,13 @@ import { formatMoney, money } from "../../kernel/money.ts";
 import { formatPercent } from "../../kernel/percent.ts";
 import { divideRounded, type Ratio } from "../../kernel/ratio.ts";
 
-/** What a line is about, in the order of the computation. */
+/** The kinds of lines, in the order of the computation. */
 export const lineKinds = ["plan", "usage", "adjustment", "discount", "credit"] as const;
 export type LineKind = (typeof lineKinds)[number];
 
 export interface AdjustmentInput {
   readonly id: Id<"adjustment">;
-  /** Above zero it charges, below zero it gives back. */
+  /** A positive amount is charged, a negative one is deducted. */
   readonly amount: bigint;
   readonly description: string;
 }
@@ -20,7 +20,7 @@ export interface AdjustmentInput {
 interface DiscountTerms {
   readonly id: Id<"discount">;
   readonly reason: string;
-  /** How many invoices it lowers; null: all. */
+  /** How many invoices it applies to; null: all. */
   readonly periods: number | null;
   readonly periodsUsed: number;
 }
@@ -39,28 +39,28 @@ export interface CreditInput {
   readonly reason: string;
 }
 
-/** All that a platform invoice is computed from. Amounts are in the smallest units of its currency. */
+/** All inputs of a platform invoice's computation. Amounts are in the smallest units of its currency. */
 export interface ChargeInputs {
   readonly currency: string;
   readonly decimals: number;
-  /** When it is issued: credits that expire by then are not taken. */
+  /** The time of issue: credits that have expired by then are not used. */
   readonly at: Instant;
   /** The plan of the period that begins. */
   readonly plan: { readonly name: string; readonly price: bigint };
-  /** What was used in the period that ended, under the plan that it had; null where there was none, or a trial. */
+  /** The usage of the period that ended, under its own plan; null without such a period, and after a trial. */
   readonly usage: {
     readonly planName: string;
     readonly count: number;
-    /** Null: any number. */
+    /** Null: unlimited. */
     readonly included: number | null;
-    /** Null: there are none beyond those included. */
+    /** Null: the plan allows none beyond the included ones. */
     readonly overagePrice: bigint | null;
   } | null;
-  /** Pending ones in the invoice's currency. */
+  /** The pending adjustments in the invoice's currency. */
   readonly adjustments: readonly AdjustmentInput[];
   readonly discounts: readonly DiscountInput[];
   readonly credits: readonly CreditInput[];
-  /** A smaller total is not collected and carried into the next invoice. */
+  /** A smaller total is not collected but carried forward to the next invoice. */
   readonly minCollectable: bigint;
 }
 
@@ -69,36 +69,37 @@ export interface ChargeLine {
   readonly description: string;
   readonly quantity: number;
   readonly unitAmount: bigint;
-  /** What it adds to the total; below zero it lowers it. */
+  /** The line's part of the total; negative if it reduces the total. */
   readonly amount: bigint;
-  /** The adjustment, discount or credit that it is about. */
+  /** The id of the adjustment, discount or credit that the line applies; null for other lines. */
   readonly sourceId: string | null;
 }
 
-/** What a platform invoice asks for, and what it takes for that. */
+/** The lines and totals of a platform invoice, and the credits, discounts and adjustments that it uses. */
 export interface Charges {
   readonly lines: readonly ChargeLine[];
   readonly subtotal: bigint;
   readonly discountTotal: bigint;
-  /** Below zero where what remained of a negative sum becomes a credit. */
+  /** Negative if a negative sum becomes a new credit. */
   readonly creditTotal: bigint;
-  /** Never below zero; subtotal − discountTotal − creditTotal. */
+  /** subtotal − discountTotal − creditTotal; never negative. */
   readonly total: bigint;
   readonly discountUses: readonly { readonly id: Id<"discount">; readonly amount: bigint }[];
   readonly creditUses: readonly { readonly id: Id<"credit">; readonly amount: bigint }[];
   readonly adjustmentIds: readonly Id<"adjustment">[];
-  /** What a new credit is to be granted of; zero: none. */
+  /** The amount of the new credit to grant; zero: none. */
   readonly newCredit: bigint;
-  /** What a new pending adjustment is to carry into the next invoice; zero: nothing. */
+  /** The amount of the new pending adjustment that carries the total forward to the next invoice; zero: none. */
   readonly carried: bigint;
-  /** Whether there is anything to be paid; else the invoice is paid when it is issued. */
+  /** Whether the total is to be paid; otherwise the invoice is paid as soon as it is issued. */
   readonly isCollected: boolean;
 }
 
 /**
- * Computes a platform invoice: plan, usage and adjustments make the subtotal; discounts lower what plan and usage cost,
- * percentages before fixed ones; then credits pay, those that expire first before the others. Each usage line and each
- * discount is rounded once, half away from zero. Previews and issued invoices are both made here.
+ * Computes a platform invoice, for issues, previews and checks alike. Plan, usage and adjustments make up the subtotal.
+ * Discounts reduce the plan and usage charges, percentages before fixed amounts. Then credits pay, those that expire
+ * first before the others. Each percentage discount is rounded once, half away from zero. Checks compare stored lines
+ * with recomputed ones, so changing the text of a line would fail them.
  */
 export function computeCharges(inputs: ChargeInputs): Charges {
   const services = [planLine(inputs), ...usageLines(inputs)];
@@ -144,12 +145,15 @@ function adjustmentLine({ id, amount, description }: AdjustmentInput): ChargeLin
   return line("adjustment", description, 1, amount, id);
 }
 
-/** What is left of a sum below zero is the organization's. */
+/** Returns the line that turns a negative sum into a credit for later invoices. */
 function balanceLine(amount: bigint): ChargeLine {
   return line("credit", "Credited for later invoices", 1, amount);
 }
 
-/** Each takes from what those before it left; what is beyond that is forfeited, and one that takes nothing is not used. */
+/**
+ * Applies each discount to the amount that the previous ones left. The excess of a fixed discount is forfeited; a
+ * discount that would take nothing is not used.
+ */
 function discount(inputs: ChargeInputs, base: bigint): ChargeLine[] {
   const usable = inputs.discounts
     .filter(({ periods, periodsUsed }) => periods === null || periodsUsed < periods)
@@ -196,7 +200,7 @@ function soonestFirst(one: CreditInput, other: CreditInput): number {
   return (one.expiresAt ?? Infinity) - (other.expiresAt ?? Infinity);
 }
 
-/** Ids sort as they were made. */
+/** Ids sort in the order of their creation. */
 function byId(one: { readonly id: string }, other: { readonly id: string }): number {
   return one.id < other.id ? -1 : 1;
 }
@@ -222,14 +226,14 @@ function totalOf(lines: readonly ChargeLine[]): bigint {
   return lines.reduce((total, { amount }) => total + amount, 0n);
 }
 
-/** What lines took of that which they are about. */
+/** Returns the amounts that lines took from their discounts or credits. */
 function usesOf(
   lines: readonly ChargeLine[],
 ): { readonly id: string | null; readonly amount: bigint }[] {
   return lines.map(({ sourceId, amount }) => ({ id: sourceId, amount: -amount }));
 }
 
-/** What JSON can hold of a value: bigints as `{ units: "…" }`. */
+/** The JSON form of a value, with bigints as `{ units: "…" }`. */
 type Frozen<T> = T extends bigint
   ? { readonly units: string }
   : T extends readonly (infer Item)[]
@@ -238,7 +242,7 @@ type Frozen<T> = T extends bigint
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T;
 
-/** The inputs as an invoice keeps them. */
+/** The inputs as stored with an invoice. */
 export type FrozenInputs = Frozen<ChargeInputs>;
 
 export function freezeInputs(inputs: ChargeInputs): FrozenInputs {
@@ -248,7 +252,7 @@ export function freezeInputs(inputs: ChargeInputs): FrozenInputs {
   return JSON.parse(text) as FrozenInputs;
 }
 
-/** The inputs that an invoice was computed from, to compute it again. */
+/** Restores the inputs that an invoice was computed from, to recompute it. */
 export function thawInputs(frozen: FrozenInputs): ChargeInputs {
   return JSON.parse(JSON.stringify(frozen), (_key, value: unknown) =>
     isFrozenUnits(value) ? BigInt(value.units) : value,

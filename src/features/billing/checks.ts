@@ -30,7 +30,7 @@ import {
   type SubscriptionRow,
 } from "./table.ts";
 
-const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
 
 function groupedBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
@@ -42,7 +42,7 @@ function groupedBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<
   return groups;
 }
 
-/** The first amount or line of an invoice that is not what its frozen inputs come to. */
+/** Returns the first amount or line of an invoice that differs from the result of its frozen inputs; null: none. */
 function computedFault(
   row: PlatformInvoiceRow,
   lines: readonly PlatformInvoiceLineRow[],
@@ -92,13 +92,16 @@ async function invoiceFaults(
   });
 }
 
-/** What rows of an invoice hold of something, by its id, as text that can be compared. */
+/** Joins ids and amounts, sorted, to a text that can be compared. */
 function sumUp(rows: readonly { readonly id: string | null; readonly amount: bigint }[]): string {
   const parts = rows.map(({ id, amount }) => `${String(id)} ${String(amount)}`);
   return parts.length === 0 ? "nothing" : parts.sort().join(", ");
 }
 
-/** Whether what was taken for invoices, and given by them, is what their computation says. */
+/**
+ * Compares the credits, discounts and adjustments that invoices used, and the credits that they granted, with their
+ * recomputation.
+ */
 async function takenFaults(
   reader: Reader,
   rows: readonly PlatformInvoiceRow[],
@@ -134,7 +137,8 @@ async function takenFaults(
         discounts: sumUp(uses),
         adjustments: sumUp(adjusted.get(row.id) ?? []),
         usageCount: row.usageCount,
-        // What a reorganisation took away after it was used is an adjustment, and the credit stays as large as it was.
+        // If a reorganization removed a payment after its credit was spent, an adjustment takes it back and the credit
+        // keeps its amount: a larger amount is correct.
         given: granted < owed ? granted : owed,
       },
       {
@@ -223,7 +227,7 @@ const walkInvoices = (reader: Reader, after: string) =>
 export const billingChecks: readonly Check[] = [
   walkCheck({
     name: "billing.invoices",
-    describe: "A platform invoice's lines and totals follow from the inputs that it froze.",
+    describe: "The lines and totals of a platform invoice follow from its frozen inputs.",
     advice: restore,
     batch: walkInvoices,
     faultsOf: invoiceFaults,
@@ -231,19 +235,19 @@ export const billingChecks: readonly Check[] = [
   walkCheck({
     name: "billing.taken",
     describe:
-      "What a platform invoice took of credits, discounts and adjustments, and what it gave back, is what its lines say.",
+      "The credits, discounts and adjustments that a platform invoice used, and the credit that it granted, match its lines.",
     advice: restore,
     batch: walkInvoices,
     faultsOf: takenFaults,
   }),
   {
     name: "billing.numbers",
-    describe: "The numbers of platform invoices have no gap and no twin.",
+    describe: "The numbers of platform invoices have no gaps and no duplicates.",
     advice: restore,
     async run(reader) {
       const found: Violation[] = [];
       let next = 1;
-      // As text they sort rightly among those of one length.
+      // As text, only numbers of the same length sort correctly.
       let after = { number: "", length: numberOf(1).length };
       while (found.length < violationsMax) {
         const rows = await reader.find(
@@ -259,14 +263,15 @@ export const billingChecks: readonly Check[] = [
         }
         for (const { id, number } of rows) {
           const due = numberOf(next);
-          if (number !== due) found.push({ row: id, fault: `It is ${number}, and ${due} is due.` });
+          if (number !== due)
+            found.push({ row: id, fault: `Its number is ${number}; expected ${due}.` });
           next = Number(number.replace(/^\D+/, "")) + 1;
         }
         after = { ...after, number: last.number };
       }
       const state = await reader.findOne(billingState, "");
       if (found.length === 0 && state?.nextNumber !== next) {
-        const fault = `The next number is ${String(state?.nextNumber)}, and ${String(next)} is due.`;
+        const fault = `The next number is ${String(state?.nextNumber)}; expected ${String(next)}.`;
         found.push({ row: "billing", fault });
       }
       return found.slice(0, violationsMax);
@@ -275,14 +280,14 @@ export const billingChecks: readonly Check[] = [
   walkCheck({
     name: "billing.collected",
     describe:
-      "A platform invoice is paid where all that it asks for is confirmed, and what came above is a credit.",
-    advice: "Read it with GET /admin/billing/invoices/{id}: its payments tell what came.",
+      "A platform invoice is paid if and only if its total is confirmed, and any surplus is a credit.",
+    advice: "Read it with GET /admin/billing/invoices/{id} and compare its payments.",
     batch: walkInvoices,
     faultsOf: collectionFaults,
   }),
   walkCheck({
     name: "credits.balance",
-    describe: "What is left of a credit is what it was less what invoices took of it.",
+    describe: "The remaining amount of a credit is its amount less the amounts that invoices used.",
     advice: restore,
     batch: (reader, after) =>
       reader.find(credits, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
@@ -290,7 +295,8 @@ export const billingChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "discounts.uses",
-    describe: "A discount was used as often as invoices that were not voided used it.",
+    describe:
+      "The use count of a discount is the number of its uses by invoices that are not void.",
     advice: restore,
     sql: `SELECT id AS "row" FROM discounts WHERE periods_used <> (
         SELECT COUNT(*) FROM discount_uses WHERE discount_id = discounts.id AND reversed_at IS NULL
@@ -298,7 +304,7 @@ export const billingChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "adjustments.invoiced",
-    describe: "An adjustment is on an invoice, or waits for one.",
+    describe: "An adjustment is either pending or on an invoice.",
     advice: restore,
     sql: `SELECT id AS "row" FROM adjustments
       WHERE (status = 'invoiced') <> (platform_invoice_id IS NOT NULL) ORDER BY id`,
@@ -316,7 +322,8 @@ export const billingChecks: readonly Check[] = [
   }),
   walkCheck({
     name: "subscriptions.issued",
-    describe: "A plan with a limit counted the invoices that were issued in the current period.",
+    describe:
+      "For a plan with a limit, the stored count is the number of invoices issued in the current period.",
     advice: restore,
     batch: (reader, after) =>
       reader.find(
@@ -329,7 +336,7 @@ export const billingChecks: readonly Check[] = [
   }),
   walkCheck({
     name: "subscriptions.period",
-    describe: "The period that a subscription is in is counted from its anchor.",
+    describe: "The current period of a subscription is counted from its anchor.",
     advice: restore,
     batch: (reader, after) =>
       reader.find(subscriptions, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),

@@ -32,7 +32,10 @@ export const billingCommands = [
     summary: "List platform invoices, newest first",
     flags: [
       organizationFlag,
-      { flags: "--status <status>", description: "open, paid, past_due or void ones only" },
+      {
+        flags: "--status <status>",
+        description: "only invoices that are open, paid, past_due or void",
+      },
       ...pageFlags,
     ],
     examples: [
@@ -72,17 +75,17 @@ const receive = commandsOf<ReceiveWalletService>();
 const walletFlag: CommandFlag = {
   flags: "--wallet <id>",
   description:
-    "one of the platform organization's wallets; without it the one that is set is shown",
+    "one of the platform organization's wallets; without it the current setting is shown",
 };
 const tokenFlag: CommandFlag = {
   flags: "--token <symbol>",
-  description: "what is received there, such as USDT",
+  description: "the token to receive, such as USDT",
 };
 
 export const receiveWalletCommands = [
   receive({
     name: "billing receive-wallet",
-    summary: "Show or set the wallet that the platform is paid at",
+    summary: "Show or set the wallet at which the platform is paid",
     flags: [walletFlag, tokenFlag],
     examples: [
       "till billing receive-wallet",
@@ -93,7 +96,7 @@ export const receiveWalletCommands = [
       const walletId = call.flag("wallet");
       return walletId === undefined
         ? null
-        : `Have the platform's invoices paid at ${walletId} from now on?`;
+        : `Receive payments of new platform invoices at ${walletId} from now on?`;
     },
     async handle(service, call) {
       if (call.flag("wallet") === undefined && call.flag("token") === undefined) {

@@ -13,7 +13,7 @@ const command = commandsOf<BillingDesk>();
 
 const statusFlag: CommandFlag = {
   flags: "--status <status>",
-  description: "trialing, active, past_due, suspended or canceled ones only",
+  description: "only subscriptions that are trialing, active, past_due, suspended or canceled",
 };
 
 async function queryOf(call: CommandCall) {
@@ -29,7 +29,7 @@ async function queryOf(call: CommandCall) {
 export const billingDeskCommands = [
   command({
     name: "billing subscriptions",
-    summary: "List subscriptions, newest first, and what each waits for",
+    summary: "List subscriptions, newest first, with the next action of each",
     flags: [organizationFlag, statusFlag, ...pageFlags],
     examples: [
       "till billing subscriptions",
@@ -55,17 +55,18 @@ export const billingDeskCommands = [
   }),
   command({
     name: "billing cancel",
-    summary: "End an organization's subscription, now or with its period",
+    summary: "Cancel an organization's subscription, now or at the end of its period",
     flags: [
       neededOrganization,
       {
         flags: "--when <time>",
-        description: "now, period_end, or never: what was to end goes on (now)",
+        description:
+          "now, period_end, or never, which withdraws a scheduled cancellation (default: now)",
       },
       {
         flags: "--reason <text>",
-        description: "what the audit log says about it",
-        ask: "The reason, as the audit log keeps it",
+        description: "the reason recorded in the audit log",
+        ask: "The reason, for the audit log",
       },
     ],
     examples: [
@@ -77,11 +78,11 @@ export const billingDeskCommands = [
       const owner = call.flag("organization") ?? "";
       switch (call.flag("when")) {
         case "never":
-          return `Let the subscription of ${owner} go on?`;
+          return `Withdraw the scheduled cancellation of the subscription of ${owner}?`;
         case "period_end":
-          return `Have the subscription of ${owner} end with its period?`;
+          return `Cancel the subscription of ${owner} at the end of its period?`;
         default:
-          return `End the subscription of ${owner} now?`;
+          return `Cancel the subscription of ${owner} now?`;
       }
     },
     async handle(service, call) {
@@ -109,7 +110,7 @@ export const billingDeskCommands = [
   }),
   command({
     name: "billing run",
-    summary: "Do everything that is due now, as servers do by themselves",
+    summary: "Run the billing steps that are due now, as servers do in the background",
     examples: ["till billing run", "till billing run --json"],
     effect: "write-without-trial",
     handle: (service) => service.run(),
@@ -120,11 +121,11 @@ export const billingDeskCommands = [
       { title: "Parked", value: (one) => one.parked },
     ],
     identify: (one) => String(one.steps),
-    next: () => "till billing subscriptions, to see what each waits for",
+    next: () => "till billing subscriptions, to see the next action of each",
   }),
   command({
     name: "billing rehearse",
-    summary: "Show what the next platform invoices would be, and issue none",
+    summary: "Preview the next platform invoices without issuing them",
     flags: [organizationFlag, statusFlag, ...pageFlags],
     examples: [
       "till billing rehearse",
@@ -148,7 +149,7 @@ export const billingDeskCommands = [
   }),
   command({
     name: "billing verify",
-    summary: "Compute every platform invoice again, and name what differs by a cent or a number",
+    summary: "Recompute every platform invoice and list all differences",
     examples: ["till billing verify", "till billing verify --json"],
     effect: "read",
     handle: (service) => service.verify(),
@@ -157,9 +158,9 @@ export const billingDeskCommands = [
     },
     columns: [
       { title: "CHECK", value: (one) => one.name },
-      { title: "BROKEN BY", value: (one) => one.violations.length },
+      { title: "VIOLATIONS", value: (one) => one.violations.length },
       { title: "FIRST", value: (one) => one.violations[0]?.fault ?? "" },
-      { title: "WHAT HOLDS", value: (one) => one.describe },
+      { title: "RULE", value: (one) => one.describe },
     ],
     identify: (one) => one.name,
     async fault({ data }) {
@@ -167,7 +168,7 @@ export const billingDeskCommands = [
       if (broken.length === 0) return null;
       const { BillingBroken } = await import("./errors.ts");
       return new BillingBroken(
-        `${broken.map(({ name }) => name).join(", ")}: compare the rows with a backup from before, and find out who could write to the store.`,
+        `Failed checks: ${broken.map(({ name }) => name).join(", ")}. Compare the rows with an earlier backup, and find out who could write to the store.`,
       );
     },
   }),

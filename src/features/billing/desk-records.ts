@@ -11,7 +11,7 @@ import { cancelTimes } from "./cancel.ts";
 import { subscriptionStatuses } from "./status.ts";
 import type { SubscriptionRow } from "./table.ts";
 
-/** What narrows the operators' list of subscriptions; no operation takes it. */
+/** Filters of the operators' list of subscriptions; only the command line uses them. */
 export const SubscriptionQuery = z.strictObject({
   ...pageParameters,
   organizationId: id("organization").optional(),
@@ -37,7 +37,7 @@ export function presentOperated(page: Page<OperatedSubscription>) {
   }));
 }
 
-/** What `till billing cancel` takes. */
+/** The input of `till billing cancel`. */
 export const CancelRequest = z.strictObject({
   when: z.enum(cancelTimes),
   reason: line(reasonLengthMax),

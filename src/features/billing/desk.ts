@@ -33,7 +33,7 @@ export interface OperatedSubscription {
   readonly owedInvoices: number;
 }
 
-/** The next invoice of a subscription, as if its period ended now; `planId` names the plan that it bills. */
+/** A preview of a subscription's next invoice, as if its period ended now. `planId` is the plan that it bills. */
 export interface Rehearsal {
   readonly subscription: SubscriptionRow;
   readonly organizationName: string;
@@ -53,20 +53,23 @@ export interface CheckedBilling {
   }[];
 }
 
-/** What operators do about billing at the terminal. */
+/** Billing operations for operators at the command line. */
 export interface BillingDesk {
   list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
-  /** Does everything that is due now. */
+  /** Performs all steps that are due now. */
   run(): Promise<RunResult>;
-  /** Ends an organization's subscription, now or with its period. Errors: `no_subscription`, `subscription_not_changeable`. */
+  /**
+   * Cancels an organization's subscription, now or at the end of its period, or withdraws a scheduled cancellation.
+   * Errors: `no_subscription`, `subscription_not_changeable`.
+   */
   cancel(
     context: WriteContext,
     organizationId: Id<"organization">,
     cancellation: Cancellation,
   ): Promise<SubscriptionRow>;
-  /** Computes next invoices with the function that issues them, and keeps nothing. */
+  /** Computes next invoices with the function that issues them, and stores nothing. */
   rehearse(context: WriteContext, query: SubscriptionFilters): Promise<Page<Rehearsal>>;
-  /** Recomputes every platform invoice and balance. */
+  /** Runs all billing checks, which recompute every platform invoice and balance. */
   verify(): Promise<CheckedBilling>;
 }
 
@@ -78,7 +81,7 @@ export function makeBillingDesk(deps: {
   readonly billingRun: BillingRun;
   readonly managed: Pick<ManagedInvoices, "lock">;
   readonly cancellations: Pick<Cancellations, "cancel">;
-  /** Wakes the run. */
+  /** Wakes the billing worker. */
   readonly nudge: () => void;
 }): BillingDesk {
   const { db, clock, catalog, issuer, billingRun, managed, cancellations, nudge } = deps;
@@ -92,7 +95,7 @@ export function makeBillingDesk(deps: {
     return toPage(await db.find(subscriptions, rest, values), asked);
   }
 
-  /** The next invoice, with the usage of the period so far. */
+  /** Returns the order of the next invoice, with the usage of the current period so far. */
   async function orderOf(
     reader: Reader,
     subscription: SubscriptionRow,
@@ -102,7 +105,7 @@ export function makeBillingDesk(deps: {
     const terms = pendingTermsOf(catalog, subscription) ?? before;
     const common = { subscription, terms, dueAt: null };
     if (periodIndex < 0) {
-      // The first paid period is invoiced already: for another plan where it was paid before a change.
+      // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
       const first = await findFirstInvoice(reader, subscription);
       const settlement = first === null ? null : settlementOf(first, terms);
       const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
@@ -172,9 +175,9 @@ export function makeBillingDesk(deps: {
       const data: Rehearsal[] = [];
       for (const one of found.data) {
         if (one.status === "suspended" || one.status === "canceled") continue;
-        // It ends with the period that runs.
+        // It ends with the current period, so no invoice follows.
         if (one.cancelAt !== null) continue;
-        // It locks what it reads and changes nothing.
+        // A write transaction, because the draft locks rows; it changes nothing.
         const name = names.get(one.organizationId) ?? "";
         data.push(await db.write(context, (tx) => rehearseOne(tx, one, name)));
       }
@@ -192,7 +195,7 @@ export function makeBillingDesk(deps: {
   };
 }
 
-/** The inputs of an invoice after a settlement that is still to come. */
+/** Adds a pending plan difference to the inputs of an invoice. */
 function settled(
   { credits, adjustments, ...inputs }: ChargeInputs,
   { amount, description }: Settlement,

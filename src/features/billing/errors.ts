@@ -3,7 +3,7 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const CurrencyNotBilled = defineProblem({
   code: "currency_not_billed",
   status: 422,
-  title: "Billing knows no such currency",
+  title: "Plans are not billed in this currency",
 });
 export const BillingCurrencyDiffers = defineProblem({
   code: "billing_currency_differs",
@@ -13,7 +13,7 @@ export const BillingCurrencyDiffers = defineProblem({
 export const DiscountCurrencyMismatch = defineProblem({
   code: "discount_currency_mismatch",
   status: 422,
-  title: "A fixed discount has a currency, a percentage has none",
+  title: "A fixed discount needs a currency, a percentage must not have one",
 });
 export const BillingAmountTooLarge = defineProblem({
   code: "billing_amount_too_large",
@@ -33,7 +33,7 @@ export const NoSubscription = defineProblem({
 export const UnknownPlan = defineProblem({
   code: "unknown_plan",
   status: 422,
-  title: "There is no such plan",
+  title: "The plan does not exist",
 });
 export const PlanCurrencyDiffers = defineProblem({
   code: "plan_currency_differs",
@@ -43,7 +43,7 @@ export const PlanCurrencyDiffers = defineProblem({
 export const SubscriptionExists = defineProblem({
   code: "subscription_exists",
   status: 409,
-  title: "The organization has a subscription already",
+  title: "The organization already has a subscription",
 });
 export const SubscriptionNotChangeable = defineProblem({
   code: "subscription_not_changeable",
@@ -63,5 +63,5 @@ export const NoReceiveWallet = defineProblem({
 export const BillingBroken = defineProblem({
   code: "billing_broken",
   status: 422,
-  title: "What was billed is not what its inputs come to",
+  title: "Billing records do not match their inputs",
 });

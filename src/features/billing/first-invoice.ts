@@ -10,35 +10,40 @@ import { platformInvoices, type PlatformInvoiceRow, type SubscriptionRow } from 
 import type { VoidInvoice } from "./void.ts";
 
 /**
- * The first invoice of a subscription with a trial: issued when the trial begins, for the period that follows it, so that
- * a plan change during the trial comes after the invoice (decision 16).
+ * Keeps the first invoice of a subscription with a trial in line with its plan. It is issued when the trial begins, for
+ * the period that follows the trial, so a plan change during the trial comes after the invoice (decision 16).
  */
 export interface FirstInvoices {
   /**
-   * Replaces the unpaid first invoice of a trial by one for the plan that the period it bills will have, due at the same
-   * time; issues it where there is none yet. What was confirmed of the old one becomes a credit that the new one takes.
-   * An invoice that is paid, or has a payment in flight, stays. Gives the scene after it. Throws what issuing throws.
+   * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
+   * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
+   * invoice that is paid, or has a payment in flight, stays. Returns the updated scene. Throws the errors of issuing.
    */
   align(tx: Tx, at: Instant, scene: Scene, terms: Terms): Promise<Scene>;
   /**
-   * Settles a first invoice that asked for another plan than that of the period it bills, as `settlementOf` says: to be
-   * called once, when the trial has ended, with the subscription in its first paid period. Gives the invoice that it
-   * issued for the rest of a longer period; null: none.
+   * Settles the plan difference that `settlementOf` computes for a first invoice. Call it once, when the trial has
+   * ended, with the subscription in its first paid period. Returns the invoice that it issued for the rest of a longer
+   * period; null: none.
    */
   settle(tx: Tx, at: Instant, subscription: SubscriptionRow): Promise<PlatformInvoiceRow | null>;
 }
 
-/** The difference between the plan that a first invoice charged for and the plan of the period that it billed. */
+/**
+ * The plan difference of a first invoice: between the plan that it charged and the plan that applies to its period.
+ */
 export interface Settlement {
-  /** In the invoice's smallest unit. Above zero the next invoice adds it in a line; below zero it is a credit. */
+  /**
+   * In the smallest unit of the invoice's currency. A positive amount is charged as a line of the next invoice, a
+   * negative one is credited.
+   */
   readonly amount: bigint;
-  /** The text of the line or the reason of the credit. */
+  /** The text of the line, or the reason of the credit. */
   readonly description: string;
-  /** The part of a longer plan's period that is not invoiced yet, to be invoiced at once; null: none. */
+  /** The part of a longer period that is not invoiced yet, and is to be invoiced immediately; null: none. */
   readonly rest: Period | null;
 }
 
-/** Finds the invoice of the period that follows a trial; null where there is none, or only void ones. */
+/** Finds the invoice of the period that follows a trial; null if none exists, or only void ones. */
 export function findFirstInvoice(
   reader: Reader,
   { id, anchorAt }: Pick<SubscriptionRow, "id" | "anchorAt">,
@@ -51,15 +56,15 @@ export function findFirstInvoice(
 }
 
 /**
- * Returns the unpaid first invoice of a trial where it is for other terms than these; null where there is none, where it
- * is for them, or where a payment waits for its confirmations.
+ * Returns the unpaid first invoice of a trial if it is for other terms than these; null if no such invoice exists, if
+ * it is for these terms, or if a payment waits for its confirmations.
  */
 export function staleFirstInvoice(
   { subscription, invoices, twins }: Scene,
   terms: Terms,
 ): PlatformInvoiceRow | null {
   const { status, cancelAt, anchorAt } = subscription;
-  // A subscription that ends with its trial has no period to invoice: this one will be void.
+  // A subscription that ends with its trial has no period to invoice: its invoice will be voided.
   if (status !== "trialing" || cancelAt !== null) return null;
   const first = invoices.find((one) => one.status === "open" && one.periodStart === anchorAt);
   if (first === undefined || isFor(first, terms)) return null;
@@ -68,8 +73,8 @@ export function staleFirstInvoice(
 }
 
 /**
- * Compares what a first invoice asked for its plan with what it would have asked for another: both computed from the
- * inputs that it kept, with its discounts, before credits, which only pay. Null where it is for that plan.
+ * Compares what a first invoice charged for its plan with what it would have charged for another. Both are computed
+ * from its stored inputs, after discounts and before credits, which only pay. Null if the invoice is for that plan.
  */
 export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlement | null {
   if (isFor(first, terms)) return null;
@@ -94,7 +99,7 @@ export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlemen
   };
 }
 
-/** Whether an invoice asks for what a plan's first period costs. */
+/** Returns whether an invoice charges for the first period of a plan with these terms. */
 function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Terms): boolean {
   const { name, price } = thawInputs(inputs).plan;
   return (
@@ -121,7 +126,7 @@ export function makeFirstInvoices(deps: {
       const issued = await issuer.issue(tx, at, {
         ...{ subscription, terms, elapsed: null },
         period: periodAt(anchorAt, terms.interval, 0),
-        // A reorganisation may have given time to pay again.
+        // Dunning may be paused after a reorganization, to leave time to pay again.
         dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
       });
       const others = scene.invoices.filter(({ id }) => id !== stale?.id);

@@ -18,9 +18,10 @@ import { subscriptions, type SubscriptionRow } from "./table.ts";
 import { usageReached, type Teller } from "./tell.ts";
 
 /**
- * Throws where an organization may not issue an invoice, as far as its subscription goes: `subscription_required`,
- * `subscription_suspended`, `plan_limit_reached`. The platform's own organization needs none. The transaction decides
- * again by the subscription as it is then, and counts the invoice where the plan has a limit.
+ * Checks whether an organization's subscription allows it to issue an invoice. Throws `subscription_required`,
+ * `subscription_suspended` or `plan_limit_reached`; the platform organization needs no subscription. The returned
+ * decision repeats the check in the issuing transaction, on the subscription as it is then, and counts the invoice if
+ * the plan has a limit.
  */
 export async function requireSubscription(
   reader: Reader,
@@ -41,7 +42,7 @@ export async function requireSubscription(
       seen.issuedFrom === windowAt(seen, clock.now()) ? seen.issuedCount : 0,
     );
   return async (tx, at) => {
-    // In nearly every case nothing changed since, and one statement is enough.
+    // Usually nothing has changed since the check, and one statement is enough.
     if (limit === null ? await isKept(tx, seen) : await countOne(tx, seen, limit, at)) return;
     await decideAnew(tx, at, organizationId);
   };
@@ -50,23 +51,26 @@ export async function requireSubscription(
 async function requirePlatform(reader: Reader, organizationId: Id<"organization">): Promise<void> {
   if ((await platformOrganization(reader))?.id === organizationId) return;
   throw new SubscriptionRequired(
-    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists them. Drafts can be made meanwhile.",
+    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists the plans. Drafts need no plan.",
   );
 }
 
 function requireServed({ status }: SubscriptionRow): void {
   if (status !== "suspended") return;
   throw new SubscriptionSuspended(
-    "Issuing stopped because a platform invoice is unpaid. Read GET …/billing/subscription and pay its openInvoice; invoices that are open stay payable.",
+    "New invoices are refused because a platform invoice is unpaid. Pay the `openInvoice` of GET …/billing/subscription; invoices that are already open stay payable.",
   );
 }
 
-/** How many invoices may be issued in a period; null: any number, some of them at a price. */
+/** Returns how many invoices may be issued in a period; null: unlimited, possibly with overage. */
 export function limitOf({ terms }: Pick<SubscriptionRow, "terms">): number | null {
   return terms.overagePrice === null ? terms.includedInvoices : null;
 }
 
-/** The start of the period that an invoice of this moment counts in: of the next one, where its boundary is due. */
+/**
+ * Returns the start of the period in which an invoice issued now counts. That is the next period if its boundary has
+ * passed but has not been processed yet.
+ */
 function windowAt(subscription: SubscriptionRow, at: Instant): Instant {
   const { currentPeriodStart, currentPeriodEnd } = subscription;
   return at < currentPeriodEnd ? currentPeriodStart : currentPeriodEnd;
@@ -75,11 +79,14 @@ function windowAt(subscription: SubscriptionRow, at: Instant): Instant {
 function requireRoom({ terms }: SubscriptionRow, limit: number, issued: number): void {
   if (issued < limit) return;
   throw new PlanLimitReached(
-    `The plan ${terms.name} includes ${String(limit)} invoices in a period, and all are issued. Change the plan, or wait for the next period.`,
+    `The plan ${terms.name} includes ${String(limit)} invoices per period, and all of them have been issued. Wait for the next period; a plan change takes effect then too.`,
   );
 }
 
-/** Whether a subscription is as it was read; then it stays so until the transaction ends. */
+/**
+ * Returns whether a subscription is unchanged since it was read; if so, locks it against changes until the transaction
+ * ends.
+ */
 async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
   const kept = await tx.all(
     `SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2${sharedLock[tx.dialect]}`,
@@ -88,7 +95,10 @@ async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean
   return kept.length === 1;
 }
 
-/** Counts one invoice where the subscription is as it was read and its period has room; gives whether it did. */
+/**
+ * Counts one invoice if the subscription is unchanged since it was read and its period has room; returns whether it
+ * did.
+ */
 async function countOne(
   tx: Tx,
   seen: SubscriptionRow,
@@ -103,7 +113,10 @@ async function countOne(
   return counted === 1;
 }
 
-/** Decides by the locked subscription. The first invoice of a period begins the count with those that are stored. */
+/**
+ * Repeats the check on the locked subscription. The first invoice of a period starts the count from the stored
+ * invoices.
+ */
 async function decideAnew(tx: Tx, at: Instant, organizationId: Id<"organization">): Promise<void> {
   const live = await tx.lockOne(
     subscriptions,
@@ -130,7 +143,10 @@ async function decideAnew(tx: Tx, at: Instant, organizationId: Id<"organization"
 
 const issuing = new Set(["invoice.created", "invoice.issued"]);
 
-/** Tells organizations that most, or all, of what their plan includes is used, once in a period for each. */
+/**
+ * Emits `usage.threshold_reached` when 80 or 100 percent of a plan's included invoices are used, once per period for
+ * each threshold.
+ */
 export function makeUsageWatch({
   clock,
   teller,

@@ -2,16 +2,16 @@ import { minute, type Clock } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { billingState } from "./table.ts";
 
-/** How often it is written that billing is at work. */
+/** The minimum time between two stored heartbeats of billing. */
 const beatEvery = 1 * minute;
-/** Nobody looked for longer than this: the program was down, and nobody could pay, or see that something is due. */
+/** A longer gap between heartbeats counts as downtime: nobody could pay, or see that an invoice is due. */
 const downtimeMin = 5 * minute;
-/** So much more is given then: what was paid meanwhile is in blocks that are yet to be read. */
+/** Added to the extension of due dates: payments during the downtime are in blocks that must still be read. */
 const readingTime = 10 * minute;
 
 /**
- * Writes that billing is at work. Where it was not, what is unpaid is due later, by as long as nobody could pay it; gives
- * for how long that was, in milliseconds, and 0 otherwise.
+ * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
+ * could not be paid, plus `readingTime`. Returns the length of the downtime in milliseconds, otherwise 0.
  */
 export async function beat(db: Database, clock: Clock, context: WriteContext): Promise<number> {
   const seen = await db.findOne(billingState, "");
@@ -36,7 +36,7 @@ export async function beat(db: Database, clock: Clock, context: WriteContext): P
         last === null ? "WHERE heartbeat_at IS NULL" : "WHERE heartbeat_at = $1",
         last === null ? [] : [last],
       );
-      // Another process was first: it has moved what was to be moved.
+      // Another process was first and has extended the due dates.
       if (changed === 0) throw new Beaten();
       return isDown ? gap : 0;
     })

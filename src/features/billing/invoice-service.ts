@@ -16,7 +16,7 @@ import {
   type PlatformInvoiceRow,
 } from "./table.ts";
 
-/** The record's; no platform invoice is ever a draft. */
+/** The statuses of the API record; no platform invoice is ever a draft. */
 export type InvoiceStatusFilter = PlatformInvoiceRow["status"] | "draft";
 
 export interface InvoiceFilters extends PageQuery {
@@ -40,7 +40,7 @@ export interface BillingReader {
   ): Promise<PlatformInvoiceView>;
   listAll(query: AdminInvoiceFilters): Promise<Page<AdminInvoiceView>>;
   getAny(platformInvoiceId: Id<"platformInvoice">): Promise<AdminInvoiceDetail>;
-  /** Platform invoices with their lines, in the order of the rows: in a transaction too, for events. */
+  /** Returns platform invoices with their lines, in the order of the rows. Events use it within their transaction. */
   views(
     reader: Reader,
     invoices: readonly PlatformInvoiceRow[],
@@ -51,7 +51,7 @@ export function makeBillingReader(deps: {
   readonly db: Database;
   readonly catalog: PlanCatalog;
   readonly payments: Pick<PaymentService, "ofInvoice">;
-  /** Where the payer of an invoice goes, by its checkoutId. */
+  /** Returns the URL of a checkout. */
   readonly checkoutUrl: (checkoutId: string) => string;
 }): BillingReader {
   const { db, catalog, payments, checkoutUrl } = deps;
@@ -123,14 +123,14 @@ export function makeBillingReader(deps: {
         "WHERE platform_invoice_id = $1 ORDER BY twin_id",
         [platformInvoiceId],
       );
-      // A debt that stands for long has a second twin, seldom more.
+      // One query per collection invoice: a long-standing debt has two, seldom more.
       const came = await Promise.all(twins.map(({ twinId }) => payments.ofInvoice(db, twinId)));
       return { ...view, payments: came.flat() };
     },
   };
 }
 
-/** The lines of platform invoices, in their order. */
+/** Returns the lines of platform invoices by invoice id, ordered by position. */
 export async function linesOf(
   reader: Reader,
   ids: readonly Id<"platformInvoice">[],

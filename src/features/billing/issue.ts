@@ -24,23 +24,23 @@ import {
 import type { Teller } from "./tell.ts";
 import { twinColumns, type Twins } from "./twin.ts";
 
-/** A period that is over, and what was agreed for it. */
+/** A period that has ended, and the terms that applied to it. */
 export interface ElapsedPeriod extends Period {
   readonly terms: Terms;
 }
 
 export interface InvoiceOrder {
   readonly subscription: Pick<SubscriptionRow, "id" | "organizationId">;
-  /** The period that is paid in advance, and its plan. */
+  /** The period that is billed in advance, and its terms. */
   readonly period: Period;
   readonly terms: Terms;
-  /** The period whose usage is paid in arrears; null: there was none. */
+  /** The period whose usage is billed in arrears; null: there was no such period. */
   readonly elapsed: ElapsedPeriod | null;
-  /** Null: so many days after the issue as the policy says. */
+  /** Null: the policy's `dueDays` after the issue. */
   readonly dueAt: Instant | null;
 }
 
-/** What a platform invoice would be, before anything of it is stored. */
+/** A computed platform invoice, of which nothing is stored yet. */
 export interface Draft {
   readonly inputs: ChargeInputs;
   readonly charges: Charges;
@@ -50,11 +50,12 @@ export interface Draft {
 
 export interface Issuer {
   /**
-   * Issues a platform invoice in the caller's transaction, which has locked the subscription: its number, lines, what
-   * it takes of credits and discounts, and its twin. Null where there is nothing to ask for. Throws what a twin throws.
+   * Issues a platform invoice in the caller's transaction, which has locked the subscription: takes its number, stores
+   * its lines, uses credits, discounts and adjustments, and issues its collection invoice. Returns null if there is
+   * nothing to charge. Throws the errors of issuing a collection invoice.
    */
   issue(tx: Tx, at: Instant, order: InvoiceOrder): Promise<PlatformInvoiceRow | null>;
-  /** What `issue` would make, with what it is computed from locked. */
+  /** Computes the invoice that `issue` would store, and locks the credits, discounts and adjustments that it uses. */
   draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft>;
 }
 
@@ -124,7 +125,7 @@ export function makeIssuer(deps: {
       const issueTwin = isPaid
         ? null
         : await twins.prepare(tx, at, unnumbered, charges.total, policy);
-      // From here on every other issue waits for this one: whatever can be read is read by now.
+      // From here on every other issue waits for this transaction, so everything that can be read has been read.
       const number = await takeNumber(tx);
       const twin = issueTwin === null ? null : await issueTwin(number);
       const row = { ...unnumbered, number, ...twinColumns(twin) };
@@ -141,7 +142,7 @@ export function makeIssuer(deps: {
   };
 }
 
-/** What costs nothing is not asked for: a plan without a price, with nothing beside it. */
+/** Returns whether any line has an amount. A free plan without other lines is not invoiced. */
 function asksForAnything({ lines }: Charges): boolean {
   return lines.some(({ amount }) => amount !== 0n);
 }
@@ -164,17 +165,17 @@ function dueAtOf({ dueAt }: InvoiceOrder, policy: BillingPolicy, at: Instant): I
   return dueAt ?? at + policy.dueDays * day;
 }
 
-/** The next number; its row is locked until the commit, so that none is left out. */
+/** Takes the next number. Its row stays locked until the commit, so that the numbers have no gaps. */
 async function takeNumber(tx: Tx): Promise<string> {
   const [taken] = await tx.all<{ next: number }>(
     `UPDATE billing_state SET next_number = next_number + 1, version = version + 1
      WHERE id = 'billing' RETURNING next_number AS "next"`,
   );
-  if (taken === undefined) throw new Defect("the state of billing has no row");
+  if (taken === undefined) throw new Defect("billing_state has no row");
   return numberOf(taken.next - 1);
 }
 
-/** `TILL-000001`. */
+/** Formats an invoice number: 1 is `TILL-000001`. */
 export function numberOf(count: number): string {
   return `TILL-${String(count).padStart(numberDigits, "0")}`;
 }

@@ -15,8 +15,8 @@ const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
 const currencyFlag: CommandFlag = { flags: "--currency <code>", description: "such as USD" };
 const reasonFlag: CommandFlag = {
   flags: "--reason <text>",
-  description: "what the invoice says about it",
-  ask: "The reason, as the invoice says it",
+  description: "the reason shown on the invoice",
+  ask: "The reason, as shown on the invoice",
 };
 
 export const ledgerCommands = [
@@ -49,7 +49,10 @@ export const ledgerCommands = [
       neededOrganization,
       { ...currencyFlag, ask: "The currency, such as USD" },
       reasonFlag,
-      { flags: "--expires-at <time>", description: "until when, such as 2027-01-01T00:00:00.000Z" },
+      {
+        flags: "--expires-at <time>",
+        description: "expiry time, such as 2027-01-01T00:00:00.000Z (default: never)",
+      },
     ],
     examples: [
       `till billing credit 25.00 ${example} --currency USD --reason 'Outage of Monday'`,
@@ -106,14 +109,20 @@ export const ledgerCommands = [
   }),
   command({
     name: "billing discount",
-    summary: "Give an organization a discount on plan and usage",
+    summary: "Give an organization a discount on its plan and usage charges",
     arguments: [
       { name: "value", description: "a percentage such as 15, or an amount of --currency" },
     ],
     flags: [
       neededOrganization,
-      { ...currencyFlag, description: "of an amount; without it the value is a percentage" },
-      { flags: "--periods <number>", description: "on how many invoices; without it on all" },
+      {
+        ...currencyFlag,
+        description: "currency of a fixed amount; without it the value is a percentage",
+      },
+      {
+        flags: "--periods <number>",
+        description: "number of invoices it applies to (default: all)",
+      },
       reasonFlag,
     ],
     examples: [
@@ -172,14 +181,13 @@ export const ledgerCommands = [
   }),
   command({
     name: "billing adjust",
-    summary:
-      "Charge an organization something with its next platform invoice, or give something back",
+    summary: "Add a charge or a deduction to an organization's next platform invoice",
     flags: [
       neededOrganization,
       {
         flags: "--amount <amount>",
-        description: "such as 15.00; below zero gives back: --amount=-4.10",
-        ask: "The amount; below zero gives back",
+        description: "such as 15.00; a negative amount is deducted: --amount=-4.10",
+        ask: "The amount; a negative one is deducted",
       },
       { ...currencyFlag, ask: "The currency, such as USD" },
       reasonFlag,
@@ -190,7 +198,7 @@ export const ledgerCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Put ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} on the next invoice of ${ownerOf(call)}?`,
+      `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${ownerOf(call)}?`,
     async handle(service, call) {
       const { CreateAdminManualAdjustmentRequest } = await import("./admin-records.ts");
       return service.addAdjustment(

@@ -23,19 +23,22 @@ export interface DiscountInput {
   /** A percentage, or an amount of `currency`. */
   readonly value: string;
   readonly currency?: string | null | undefined;
-  /** How many invoices it lowers; all of them without. */
+  /** How many invoices it applies to; all if absent. */
   readonly periods?: number | null | undefined;
   readonly reason: string;
 }
 
 export interface AdjustmentInput {
-  /** Above zero it charges, below zero it gives back. */
+  /** A positive amount is charged, a negative one is deducted. */
   readonly amount: string;
   readonly currency: string;
   readonly description: string;
 }
 
-/** Reads a credit's amount and when it expires: what is malformed or over already is a 400 that names the field. */
+/**
+ * Parses a credit's amount and expiry time. A malformed amount or an expiry time in the past is a 400 that names the
+ * field. Also throws `currency_not_billed` and `billing_amount_too_large`.
+ */
 export function readCredit(
   input: CreditInput,
   now: Instant,
@@ -49,7 +52,10 @@ export function readCredit(
   return { amount, expiresAt };
 }
 
-/** Reads what a discount takes: 422 where a fixed one has no currency, or a percentage has one. */
+/**
+ * Parses a discount's value and currency. Throws a 422, `discount_currency_mismatch`, if a fixed discount has no
+ * currency or a percentage has one.
+ */
 export function readDiscount({
   kind,
   value,
@@ -58,7 +64,7 @@ export function readDiscount({
   if (kind === "percent") {
     if (currency !== null) {
       throw new DiscountCurrencyMismatch(
-        "A percentage lowers invoices of every currency: leave currency out.",
+        "A percentage applies to invoices in every currency: leave out `currency`.",
       );
     }
     const share = parsePercentField("/value", value);
@@ -66,7 +72,7 @@ export function readDiscount({
     return { value: formatPercent(share), currency: null, decimals: null };
   }
   if (currency === null) {
-    throw new DiscountCurrencyMismatch("A fixed discount is an amount: name its currency.");
+    throw new DiscountCurrencyMismatch("A fixed discount is an amount: give its `currency`.");
   }
   const asset = readCurrency(currency);
   const amount = parseMoneyField("/value", value, asset);
@@ -74,7 +80,7 @@ export function readDiscount({
   return { value: formatMoney(amount), currency: asset.code, decimals: asset.decimals };
 }
 
-/** Reads an adjustment's amount, which has a sign and is not zero. */
+/** Parses an adjustment's amount, which may be negative but not zero. */
 export function readAdjustment(input: AdjustmentInput): Money {
   const amount = parseMoneyField("/amount", input.amount, readCurrency(input.currency), "signed");
   if (amount.units === 0n) throw invalidField("/amount", "zero", "must not be zero");
@@ -90,11 +96,11 @@ function readCurrency(code: string): Asset {
   const asset = findCurrency(code);
   if (asset !== null) return asset;
   throw new CurrencyNotBilled(
-    "Plans are billed in currencies: give an ISO 4217 code such as USD, in capital letters.",
+    `"${code}" is not a currency in which plans are billed. Give an ISO 4217 code such as USD, in capital letters.`,
   );
 }
 
 function refuseTooLarge({ units, asset }: Money): void {
   if (magnitude(units) <= largestAmount * powerOfTen(asset.decimals)) return;
-  throw new BillingAmountTooLarge(`Give at most ${String(largestAmount)} ${asset.code}.`);
+  throw new BillingAmountTooLarge(`The largest amount is ${String(largestAmount)} ${asset.code}.`);
 }

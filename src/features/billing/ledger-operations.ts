@@ -54,7 +54,7 @@ export const ledgerOperations = [
     path: "/admin/organizations/{organizationId}/credits",
     summary: "Give an organization a credit",
     description:
-      "Its next platform invoices in this currency ask for so much less, until it is used up or has expired.",
+      "Reduces the organization's next platform invoices in this currency, until the credit is used up or expires.",
     access: write,
     request: { body: ApplyAdminCreditRequest },
     response: { status: 201, record: AdminCreditRecord },
@@ -83,7 +83,7 @@ export const ledgerOperations = [
     path: "/admin/organizations/{organizationId}/discounts",
     summary: "Give an organization a discount",
     description:
-      "It lowers what plan and usage cost, on so many platform invoices: percentages first, each on what those before it left, then fixed amounts.",
+      "Reduces the plan and usage charges of up to `periods` platform invoices, or of all if `periods` is absent. Percentages apply first, each to the amount that the previous ones left, then fixed amounts.",
     access: write,
     request: { body: ApplyAdminDiscountRequest },
     response: { status: 201, record: AdminDiscountRecord },
@@ -110,8 +110,9 @@ export const ledgerOperations = [
     group: "Admin",
     method: "POST",
     path: "/admin/organizations/{organizationId}/adjustments",
-    summary: "Charge an organization something, or give something back",
-    description: "The next platform invoice in this currency has it as a line, exactly as it is.",
+    summary: "Adjust an organization's next platform invoice",
+    description:
+      "Adds the amount to the next platform invoice in this currency, as a line. A positive amount is charged, a negative one is deducted. Discounts do not apply to it.",
     access: write,
     request: { body: CreateAdminManualAdjustmentRequest },
     response: { status: 201, record: AdminManualAdjustmentRecord },

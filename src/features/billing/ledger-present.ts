@@ -9,7 +9,7 @@ import type {
 } from "./admin-records.ts";
 import type { AdjustmentRow, CreditRow, DiscountRow } from "./table.ts";
 
-/** A credit as it was at a moment, by which it may have expired. */
+/** A credit and the time for which its status is determined: it may have expired by then. */
 export interface CreditView {
   readonly credit: CreditRow;
   readonly at: Instant;

@@ -23,8 +23,8 @@ import { adjustments, credits, discounts, type AdjustmentRow, type DiscountRow }
 type OrganizationId = Id<"organization">;
 
 /**
- * What the platform's admins give organizations, and charge them, by hand. An unknown organization is a 404, and a
- * currency that none of its invoices will be in a 422.
+ * Credits, discounts and adjustments that platform admins give to organizations. An unknown organization is a 404, a
+ * currency in which it is not billed a 422.
  */
 export interface LedgerService {
   listCredits(organizationId: OrganizationId, query: PageQuery): Promise<Page<CreditView>>;
@@ -55,7 +55,7 @@ export function makeLedgerService(deps: {
 }): LedgerService {
   const { db, clock, catalog, ledger } = deps;
 
-  /** What no invoice would ever take up is refused, instead of waiting for good. */
+  /** Refuses a currency in which the organization gets no invoices: the entry would stay unused forever. */
   async function requireBilled(
     reader: Reader,
     organizationId: OrganizationId,
@@ -64,13 +64,13 @@ export function makeLedgerService(deps: {
     const live = await liveSubscription(reader, organizationId);
     if (live !== null && live.terms.currency !== currency) {
       throw new BillingCurrencyDiffers(
-        `Its subscription is billed in ${live.terms.currency}: give the amount in that currency.`,
+        `The organization's subscription is billed in ${live.terms.currency}. Give the amount in that currency.`,
       );
     }
     const known = new Set(catalog.plans.map((plan) => plan.currency));
     if (live !== null || known.has(currency)) return;
     throw new CurrencyNotBilled(
-      `No plan is billed in ${currency}, but in ${[...known].join(", ")}.`,
+      `No plan is billed in ${currency}. Choose one of: ${[...known].join(", ")}.`,
     );
   }
 

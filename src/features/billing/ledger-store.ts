@@ -21,7 +21,7 @@ import {
   type DiscountRow,
 } from "./table.ts";
 
-/** A page of an organization's credits, discounts or adjustments, newest first. */
+/** Returns a page of an organization's credits, discounts or adjustments, newest first. */
 export function listEntries<T extends typeof credits | typeof discounts | typeof adjustments>(
   reader: Reader,
   table: T & Table,
@@ -32,7 +32,7 @@ export function listEntries<T extends typeof credits | typeof discounts | typeof
   return reader.find(table, rest, values);
 }
 
-/** Credits that have something left, locked, oldest first. */
+/** Locks and returns the organization's credits in a currency that are not used up, oldest first. */
 export function lockCredits(
   tx: Tx,
   organizationId: Id<"organization">,
@@ -45,7 +45,7 @@ export function lockCredits(
   );
 }
 
-/** Discounts that can be used once more, locked, oldest first. */
+/** Locks and returns the organization's discounts that can still be used, oldest first. */
 export function lockDiscounts(tx: Tx, organizationId: Id<"organization">): Promise<DiscountRow[]> {
   return tx.lock(
     discounts,
@@ -54,7 +54,7 @@ export function lockDiscounts(tx: Tx, organizationId: Id<"organization">): Promi
   );
 }
 
-/** Adjustments that wait for an invoice in their currency, locked, oldest first. */
+/** Locks and returns the organization's pending adjustments in a currency, oldest first. */
 export function lockAdjustments(
   tx: Tx,
   organizationId: Id<"organization">,
@@ -67,7 +67,10 @@ export function lockAdjustments(
   );
 }
 
-/** Sets what is left of credits; each must have what it was read with. */
+/**
+ * Updates the amount, the remaining amount and the expiry time of credits; each must still have the version that was
+ * read.
+ */
 export async function setRemaining(
   tx: Tx,
   changes: readonly { readonly from: CreditRow; readonly to: CreditRow }[],
@@ -91,7 +94,7 @@ export async function setRemaining(
   assert(changed === changes.length, "each credit is changed once");
 }
 
-/** Counts one use of each discount, or takes one back. */
+/** Adds one use to the count of each discount, or subtracts one. */
 export async function countUses(
   tx: Tx,
   ids: readonly Id<"discount">[],
@@ -108,7 +111,7 @@ export async function countUses(
   assert(changed === ids.length, "each discount is counted once");
 }
 
-/** Puts pending adjustments on an invoice. */
+/** Assigns pending adjustments to an invoice. */
 export async function takeAdjustments(
   tx: Tx,
   ids: readonly Id<"adjustment">[],
@@ -123,7 +126,7 @@ export async function takeAdjustments(
   assert(changed === ids.length, "each adjustment is invoiced once");
 }
 
-/** Lets go of an invoice's adjustments: they wait for the next one. */
+/** Makes an invoice's adjustments pending again, for the next invoice. */
 export async function releaseAdjustments(
   tx: Tx,
   platformInvoiceId: Id<"platformInvoice">,
@@ -135,7 +138,7 @@ export async function releaseAdjustments(
   );
 }
 
-/** What an invoice took of credits and was not given back yet, the credits locked. */
+/** Locks the credits that an invoice used and that were not restored yet; returns them with the amounts used. */
 export async function lockApplications(
   tx: Tx,
   platformInvoiceId: Id<"platformInvoice">,
@@ -155,7 +158,7 @@ export async function lockApplications(
   return locked.map((credit) => ({ credit, amount: amounts.get(credit.id) ?? 0n }));
 }
 
-/** The discounts that an invoice used and that were not given back yet, locked. */
+/** Locks the discounts that an invoice used and that were not restored yet; returns their ids. */
 export async function lockUses(
   tx: Tx,
   platformInvoiceId: Id<"platformInvoice">,
@@ -169,7 +172,7 @@ export async function lockUses(
   return rows.map(({ id }) => id);
 }
 
-/** Marks everything that an invoice took as given back. */
+/** Marks an invoice's uses of credits and discounts as reversed. */
 export async function markReversed(
   tx: Tx,
   platformInvoiceId: Id<"platformInvoice">,
@@ -185,7 +188,7 @@ export async function markReversed(
   }
 }
 
-/** The credits that came from an invoice, locked, newest first. */
+/** Locks and returns the credits that came from an invoice, newest first. */
 export function lockCreditsFrom(
   tx: Tx,
   platformInvoiceId: Id<"platformInvoice">,

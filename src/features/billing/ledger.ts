@@ -35,10 +35,10 @@ import {
   type PlatformInvoiceRow,
 } from "./table.ts";
 
-/** Who a credit, a discount or an adjustment that the program makes by itself is by. */
+/** The `createdBy` of credits and adjustments that Till creates without an actor. */
 const system = "system";
 
-/** Who gave something, as records name it: a user's or key's id, the operator's name, or `system`. */
+/** Returns the `createdBy` for an actor: the id of a user or API key, the operator's name, or `system`. */
 export function creatorOf(actor: Actor): string {
   return actor.type === "system" ? system : (actor.id ?? actor.label);
 }
@@ -50,31 +50,31 @@ type NewCredit = Pick<
 type NewDiscount = Omit<DiscountRow, "id" | "periodsUsed" | "createdAt">;
 type NewAdjustment = Omit<AdjustmentRow, "id" | "status" | "platformInvoiceId" | "createdAt">;
 
-/** What of an invoice its consumption is kept under. */
+/** The fields of a platform invoice by which its use of credits, discounts and adjustments is stored. */
 export type BilledInvoice = Pick<
   PlatformInvoiceRow,
   "id" | "number" | "organizationId" | "currency" | "decimals"
 >;
 
-/** What the next invoice of an organization is computed from, besides its plan and usage. */
+/** The inputs of an organization's next invoice besides its plan and usage. */
 export type LedgerInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
 
-/** What organizations have with the platform besides their plan. Each works in a transaction of its caller. */
+/** Credits, discounts and adjustments of organizations. Every method works in its caller's transaction. */
 export interface Ledger {
   grantCredit(tx: Tx, at: Instant, credit: NewCredit): Promise<CreditRow>;
   grantDiscount(tx: Tx, at: Instant, discount: NewDiscount): Promise<DiscountRow>;
   addAdjustment(tx: Tx, at: Instant, adjustment: NewAdjustment): Promise<AdjustmentRow>;
-  /** Locks what an invoice in the currency may take, and gives it for `computeCharges`. */
+  /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
   open(tx: Tx, organizationId: Id<"organization">, currency: string): Promise<LedgerInputs>;
   /**
-   * Takes what the charges say for an invoice that was just inserted: to be called once, in the transaction that
-   * opened the ledger. Also makes the new credit and the carried adjustment that they call for.
+   * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
+   * new credit and carried adjustment. Call it once, in the transaction that called `open`.
    */
   consume(tx: Tx, at: Instant, invoice: BilledInvoice, charges: Charges): Promise<void>;
   /**
-   * Undoes `consume` for an invoice that is voided. Credits return to the same rows; one that expired meanwhile is
-   * extended by the time that it was locked. Adjustments are pending again, discounts have their use again, and the
-   * credit or carried adjustment that the invoice made is taken back. To be called once.
+   * Undoes `consume` for an invoice that is voided. The used amounts return to their credits; a credit that expired
+   * meanwhile is extended by the time since the issue. Adjustments become pending again, the uses of discounts are
+   * uncounted, and the credit or carried adjustment that the invoice created is taken back. Call it once.
    */
   restore(
     tx: Tx,
@@ -83,8 +83,9 @@ export interface Ledger {
     charges: Pick<Charges, "newCredit" | "carried">,
   ): Promise<void>;
   /**
-   * Takes back credits that came from an invoice, up to `amount`: their remainder, and a pending adjustment for the part
-   * that was spent. For money that a reorganisation took away, and for invoices that are voided.
+   * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
+   * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
+   * invoices.
    */
   takeBack(tx: Tx, at: Instant, invoice: BilledInvoice, amount: bigint): Promise<void>;
 }
@@ -214,7 +215,7 @@ export function makeLedger(deps: {
         await grantCredit(tx, at, {
           ...made,
           amount: charges.newCredit,
-          reason: `What ${number} gave back`,
+          reason: `Balance of ${number}`,
           expiresAt: null,
           sourceInvoiceId: platformInvoiceId,
         });
@@ -296,10 +297,10 @@ function discountInput(row: DiscountRow): DiscountInput {
   const terms = { id, reason, periods, periodsUsed };
   if (row.kind === "percent") {
     const share = parsePercent(value);
-    if (share === null) throw new Defect(`${id} takes a share that is no percentage`);
+    if (share === null) throw new Defect(`the value of ${id} is not a percentage`);
     return { ...terms, kind: "percent", share };
   }
   const asset = currency === null ? null : findCurrency(currency);
-  if (asset === null) throw new Defect(`${id} has no currency`);
+  if (asset === null) throw new Defect(`${id} has no known currency`);
   return { ...terms, kind: "fixed", amount: parseMoney(value, asset).units, currency: asset.code };
 }

@@ -4,7 +4,7 @@ import type { BillingPolicy } from "../../platform/config/index.ts";
 import { periodAt, periodIndexAt, type Interval, type Period } from "./periods.ts";
 import type { PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
-/** What the decision reads of a subscription. */
+/** The fields of a subscription that decide its next step. */
 export type LifecycleSubscription = Pick<
   SubscriptionRow,
   | "status"
@@ -19,7 +19,7 @@ export type LifecycleSubscription = Pick<
   | "createdAt"
 > & { readonly terms: { readonly interval: Interval } };
 
-/** What it reads of a platform invoice that is `open` or `past_due`. */
+/** The fields of an `open` or `past_due` platform invoice that decide the next step. */
 export type UnpaidInvoice = Pick<
   PlatformInvoiceRow,
   "id" | "status" | "issuedAt" | "dueAt" | "dunningFrom" | "remindersSent"
@@ -27,34 +27,34 @@ export type UnpaidInvoice = Pick<
 
 export interface LifecycleState {
   readonly subscription: LifecycleSubscription;
-  /** Those of the subscription that are `open` or `past_due`; an invoice in another status is not looked at. */
+  /** The subscription's `open` and `past_due` invoices; invoices in another status do not belong here. */
   readonly invoices: readonly UnpaidInvoice[];
-  /** Since when all that an invoice asks for has been seen and waits for its confirmations. */
+  /** The invoices whose total has been seen but not yet confirmed, each with the time since when. */
   readonly inFlight: ReadonlyMap<Id<"platformInvoice">, Instant>;
   readonly policy: BillingPolicy;
-  /** The terms that the scheduled plan change brings, as `pendingTermsOf` says. */
+  /** The terms of the scheduled plan change, from `pendingTermsOf`. */
   readonly pendingTerms: { readonly interval: Interval } | null;
-  /** Whether the first invoice of a trial has to be replaced, as `staleFirstInvoice` says. */
+  /** Whether the first invoice of a trial must be replaced, from `staleFirstInvoice`. */
   readonly isFirstInvoiceStale: boolean;
   readonly now: Instant;
 }
 
-/** The fate of a scheduled plan change at the end of a period: `dropped` where the catalog has its plan no more. */
+/** The outcome of a scheduled plan change at the end of a period: `dropped` if its plan is no longer available. */
 export type PlanChangeOutcome = "none" | "applied" | "dropped";
 
-/** Where a period stands. `anchorAt` and `interval` are those that it and what follows are counted from. */
+/** A period and its index. It and the following periods are counted from `anchorAt` in steps of `interval`. */
 export interface BegunPeriod extends Period {
   readonly anchorAt: Instant;
   readonly interval: Interval;
   readonly index: number;
 }
 
-/** What is due next, and since when. */
+/** A step of a subscription, and the time at which it is due. */
 export type Transition = { readonly at: Instant } & (
   | { readonly kind: "trial_ending" }
-  /** The first invoice of a trial asks for another plan than the one that the trial leads to, and can be replaced. */
+  /** The first invoice of a trial is for another plan than the one that follows the trial, and can be replaced. */
   | { readonly kind: "first_invoice_replaced" }
-  /** The trial is over and nothing is owed: its first paid period runs. */
+  /** The trial is over and nothing is owed: the first paid period begins. */
   | {
       readonly kind: "activated";
       readonly period: BegunPeriod;
@@ -67,24 +67,27 @@ export type Transition = { readonly at: Instant } & (
       readonly change: PlanChangeOutcome;
       readonly invoiceIds: readonly Id<"platformInvoice">[];
     }
-  /** A boundary: the next period begins, and its invoice is issued. */
+  /** The next period begins, and its invoice is issued. */
   | { readonly kind: "renewed"; readonly period: BegunPeriod; readonly change: PlanChangeOutcome }
-  /** Invoices were not paid in time; so is the subscription, unless it is suspended or canceled already. */
+  /** Invoices become past due; so does the subscription, unless it is suspended or canceled. */
   | { readonly kind: "past_due"; readonly invoiceIds: readonly Id<"platformInvoice">[] }
   | { readonly kind: "suspended" }
   | { readonly kind: "canceled" }
-  /** A boundary at which it ends, because an operator asked for that. */
+  /** A scheduled cancellation takes effect at a period boundary. */
   | { readonly kind: "ended" }
-  /** Nothing is past due any more. */
+  /** No invoice is past due any longer. */
   | { readonly kind: "reactivated" }
-  /** The same after a suspension; `period` is null while the one that it was suspended in still runs. */
+  /**
+   * No invoice of a suspended subscription is past due any longer. `period` is null if the period in which it was
+   * suspended has not ended; `skipped` counts the periods that passed unserved.
+   */
   | {
       readonly kind: "resumed";
       readonly period: BegunPeriod | null;
       readonly skipped: number;
       readonly change: PlanChangeOutcome;
     }
-  /** `remindersSent` is what the invoice has to keep. */
+  /** `remindersSent` is the new value to store with the invoice. */
   | {
       readonly kind: "reminded";
       readonly invoiceId: Id<"platformInvoice">;
@@ -92,22 +95,22 @@ export type Transition = { readonly at: Instant } & (
     }
 );
 
-/** How long before its end it is told that a trial ends. */
+/** How long before the end of a trial `subscription.trial_ending` is emitted. */
 export const trialNotice = 3 * day;
 
-/** The one thing that is due now, the earliest first; null: nothing is. To be asked again after it was done. */
+/** Returns the earliest step that is due now; null: none. Call it again after performing the step. */
 export function nextTransition(state: LifecycleState): Transition | null {
   const next = earliest(upcoming(state));
   return next !== null && next.at <= state.now ? next : null;
 }
 
-/** When there will be something to do, as far as it is known now; null: never, unless something happens. */
+/** Returns when the next step is due, as far as is known now; null: never, unless something changes. */
 export function nextActionAt(state: LifecycleState): Instant | null {
   return earliest(upcoming(state))?.at ?? null;
 }
 
 function earliest(transitions: readonly Transition[]): Transition | null {
-  // Of those of one moment the first that was listed is done first.
+  // Of several steps with the same time, the first in the list wins.
   return transitions.reduce<Transition | null>(
     (first, one) => (first === null || one.at < first.at ? one : first),
     null,
@@ -147,7 +150,10 @@ function withStatus(
   return invoices.filter((invoice) => invoice.status === status);
 }
 
-/** Everything that dunning does waits for a payment in flight, and for who lost a payment to a reorganisation. */
+/**
+ * Postpones a deadline of dunning while a payment is in flight, for at most the policy's `paymentInFlightHours`, and
+ * during the pause after a reorganization removed a payment.
+ */
 function held(state: LifecycleState, invoice: UnpaidInvoice, deadline: Instant): Instant {
   const seenAt = state.inFlight.get(invoice.id);
   const patience = state.policy.paymentInFlightHours * hour;
@@ -159,12 +165,12 @@ function trialEnding({ subscription }: LifecycleState): Transition[] {
   const { trialEndsAt, trialNoticeAt, createdAt } = subscription;
   if (trialEndsAt === null || trialNoticeAt !== null) return [];
   const at = trialEndsAt - trialNotice;
-  // Who began a trial as short as that was told when it ends.
+  // No notice for a trial that is not longer than the notice period: its end was just announced.
   return at > createdAt ? [{ kind: "trial_ending", at }] : [];
 }
 
 function firstInvoice({ subscription, isFirstInvoiceStale }: LifecycleState): Transition[] {
-  // Before anything else of the trial is done, its end too.
+  // Comes before every other step of the trial, even its end.
   const at = subscription.createdAt;
   return isFirstInvoiceStale ? [{ kind: "first_invoice_replaced", at }] : [];
 }
@@ -177,7 +183,7 @@ function trialEnd(state: LifecycleState): Transition[] {
   const period = begin(subscription.anchorAt, interval, 0);
   const unpaid = state.invoices.filter(({ status }) => status === "open" || status === "past_due");
   if (unpaid.length === 0) return [{ kind: "activated", at: endsAt, period, change }];
-  // Its due day may have been moved behind the trial's end, because nobody could pay while the program was down.
+  // The due date may lie after the trial's end: it is extended by a downtime in which nobody could pay.
   const at = Math.max(...unpaid.map((invoice) => held(state, invoice, invoice.dueAt)), endsAt);
   return [{ kind: "trial_unpaid", at, period, change, invoiceIds: unpaid.map(({ id }) => id) }];
 }
@@ -193,7 +199,7 @@ function overdue(state: LifecycleState): Transition[] {
   return [{ kind: "past_due", at, invoiceIds }];
 }
 
-/** The oldest debt decides. */
+/** Returns when the first of the past-due invoices reaches the end of its grace period. */
 function graceEnd(state: LifecycleState): Instant {
   const { graceDays } = state.policy;
   const ends = withStatus(state, "past_due").map((invoice) =>
@@ -211,13 +217,13 @@ function cancellation(state: LifecycleState): Transition[] {
   const patience = policy.cancelAfterSuspendedDays * day;
   const suspendedAt = subscription.suspendedAt ?? 0;
   const ends = withStatus(state, "past_due").map((invoice) =>
-    // A due day that was moved since then moves this too.
+    // A due date that was extended since the suspension postpones the cancellation too.
     held(state, invoice, Math.max(suspendedAt, invoice.dueAt + policy.graceDays * day) + patience),
   );
   return [{ kind: "canceled", at: Math.min(...ends) }];
 }
 
-/** Returns the fate of the scheduled plan change at the end of the period, and the billing interval after it. */
+/** Returns the outcome of the scheduled plan change at the end of the period, and the billing interval after it. */
 function changeOf({ subscription, pendingTerms }: LifecycleState): {
   readonly change: PlanChangeOutcome;
   readonly interval: Interval;
@@ -252,7 +258,7 @@ function resumption(state: LifecycleState): Transition {
   }
   const index = periodIndexAt(anchorAt, terms.interval, at);
   const { change, interval } = changeOf(state);
-  // Another interval is counted from the month that runs: of what passed unserved, nothing is charged.
+  // A new interval is counted from the start of the current month, so that the unserved time is not charged.
   const month = periodAt(anchorAt, "month", periodIndexAt(anchorAt, "month", at));
   const period =
     interval === terms.interval
@@ -261,7 +267,7 @@ function resumption(state: LifecycleState): Transition {
   return { kind: "resumed", at, period, skipped: index - periodIndex - 1, change };
 }
 
-/** Of several reminders that are due at once, the last is sent; those from before the issue never are. */
+/** Of several reminders that are due, only the last is sent; reminders dated before the issue are never sent. */
 function reminders(state: LifecycleState): Transition[] {
   const { reminderDays } = state.policy;
   return state.invoices.flatMap((invoice): Transition[] => {
@@ -277,7 +283,7 @@ function reminders(state: LifecycleState): Transition[] {
   });
 }
 
-/** What will be void with the trial's end is asked of nobody. */
+/** No reminders if a scheduled cancellation will void the invoice at the end of the trial. */
 function trialReminders(state: LifecycleState): Transition[] {
   return state.subscription.cancelAt === null ? reminders(state) : [];
 }

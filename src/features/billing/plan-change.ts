@@ -3,10 +3,10 @@ import type { SubscriptionRow } from "./table.ts";
 /**
  * The effect of a request for a plan on a subscription. It never changes the plan or the status:
  *
- * - `scheduled`: the plan becomes the pending one, and takes effect at the end of the current period
- * - `cleared`: the plan is the current one, so that the scheduled change is dropped
- * - `unchanged`: the plan is the current one or the pending one already
- * - `refused`: the subscription is canceled, so that no further period comes
+ * - `scheduled`: the plan becomes the pending one and takes effect at the end of the current period
+ * - `cleared`: the plan is the current one, and the scheduled change is dropped
+ * - `unchanged`: the plan is already the current one or the pending one
+ * - `refused`: the subscription is canceled and has no further period
  */
 export type PlanChange = "scheduled" | "cleared" | "unchanged" | "refused";
 

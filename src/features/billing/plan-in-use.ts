@@ -5,7 +5,10 @@ import type { PlanInUse } from "../usage/index.ts";
 import { assetOf, overagePriceOf } from "./plans.ts";
 import { liveSubscription } from "./subscription-store.ts";
 
-/** The plan of an organization as far as its usage goes; null where it has none. In a trial nothing is charged. */
+/**
+ * Returns the period, included invoices and overage price of an organization's plan; null without a subscription.
+ * During a trial the overage price is zero.
+ */
 export async function planInUse(
   reader: Reader,
   organizationId: Id<"organization">,

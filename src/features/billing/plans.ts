@@ -4,23 +4,23 @@ import { parseMoney } from "../../kernel/money.ts";
 import { divideRounded, powerOfTen } from "../../kernel/ratio.ts";
 import type { BillingPolicy, Plan, PlanCatalog } from "../../platform/config/index.ts";
 
-/** A plan as a subscription keeps it from its beginning. */
+/** The copy of a plan that a subscription keeps. */
 export type Terms = Omit<Plan, "description" | "policy">;
 
 export function findPlan(catalog: PlanCatalog, planId: string): Plan | null {
   return catalog.plans.find(({ id }) => id === planId) ?? null;
 }
 
-/** What is kept of a plan that begins. */
+/** Returns the copy of a plan that a subscription keeps. */
 export function termsOf(plan: Plan): Terms {
   const { description: _description, policy: _policy, ...terms } = plan;
   return terms;
 }
 
 /**
- * The terms that a scheduled plan change brings: those that were kept when it was requested. A change that an older
- * version of Till scheduled kept none and takes the catalog's; null where the catalog has that plan no more, or bills it
- * in another currency, and where no change is scheduled.
+ * Returns the terms of the scheduled plan change, as stored when it was requested. A change that an older version of
+ * Till scheduled has none stored and takes those of the catalog. Null if no change is scheduled, or if the catalog no
+ * longer has the plan of such an older change or bills it in another currency.
  */
 export function pendingTermsOf(
   catalog: PlanCatalog,
@@ -36,33 +36,35 @@ export function pendingTermsOf(
   return plan?.currency === terms.currency ? termsOf(plan) : null;
 }
 
-/** How a plan's money is collected; of a plan that is not in the catalog any more, as that of all. */
+/** Returns the collection policy of a plan; the catalog's general policy if the plan is no longer in the catalog. */
 export function policyOf(catalog: PlanCatalog, planId: string): BillingPolicy {
   return findPlan(catalog, planId)?.policy ?? catalog.policy;
 }
 
-/** The currency of a plan: the catalog holds none without one. */
+/** Returns the currency of a plan. The catalog accepts known currencies only. */
 export function assetOf(terms: Pick<Terms, "currency">): Asset {
   const asset = findCurrency(terms.currency);
-  if (asset === null) throw new Defect(`${terms.currency} is no currency`);
+  if (asset === null) throw new Defect(`${terms.currency} is not a currency`);
   return asset;
 }
 
-/** The price of a plan in the smallest units of its currency. */
+/** Returns the price of a plan in the smallest units of its currency. */
 export function priceOf(terms: Pick<Terms, "price" | "currency">): bigint {
   return parseMoney(terms.price, assetOf(terms)).units;
 }
 
-/** What an invoice beyond those included costs; null: there are none. */
+/** Returns the price of an invoice beyond the included ones, in smallest units; null: the plan allows none. */
 export function overagePriceOf(terms: Pick<Terms, "overagePrice" | "currency">): bigint | null {
   const { overagePrice } = terms;
   return overagePrice === null ? null : parseMoney(overagePrice, assetOf(terms)).units;
 }
 
-/** The decimals in which the catalog writes what is too little to collect. */
+/** The maximum number of decimals of `minCollectable` in the catalog. */
 const minCollectableDecimals = 2;
 
-/** The smallest total that is asked for, in the smallest units of a currency of so many decimals. */
+/**
+ * Returns the smallest total that is collected, in the smallest units of a currency with these decimals, rounded up.
+ */
 export function minCollectableOf(policy: BillingPolicy, decimals: number): bigint {
   const [whole = "0", fraction = ""] = policy.minCollectable.split(".");
   const scaled = BigInt(whole + fraction.padEnd(minCollectableDecimals, "0"));

@@ -15,26 +15,26 @@ import type { ReceiveWallet } from "./receive-wallet.ts";
 import type { PlanCatalogRecord, PlatformInvoiceRecord, SubscriptionRecord } from "./records.ts";
 import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
-/** A platform invoice with what it takes to show it. */
+/** A platform invoice with its lines and checkout URL. */
 export interface PlatformInvoiceView {
   readonly invoice: PlatformInvoiceRow;
-  /** In their order. */
+  /** Ordered by position. */
   readonly lines: readonly PlatformInvoiceLineRow[];
-  /** Where it is paid; null where nothing is to be paid. */
+  /** Null if nothing is to be paid. */
   readonly checkoutUrl: string | null;
 }
 
-/** The same for the platform's admins. */
+/** A platform invoice as platform admins see it. */
 export interface AdminInvoiceView extends PlatformInvoiceView {
   readonly organizationName: string;
 }
 
 export interface AdminInvoiceDetail extends AdminInvoiceView {
-  /** What came for it, at whichever of the invoices that it was payable by; oldest first. */
+  /** The payments of all its collection invoices, current and former, oldest first. */
   readonly payments: readonly PaymentView[];
 }
 
-/** The catalog has one page. */
+/** Presents the catalog as a single page. */
 export function presentPlans(plans: readonly Plan[]): z.input<typeof PlanCatalogRecord> {
   return {
     data: plans.map(({ policy: _policy, features, ...plan }) => ({
@@ -77,11 +77,11 @@ export function presentPlatformInvoice(
   };
 }
 
-/** A subscription with the oldest invoice that it owes. */
+/** A subscription with its oldest unpaid platform invoice. */
 export interface SubscriptionView {
   readonly subscription: SubscriptionRow;
   readonly openInvoice: PlatformInvoiceRow | null;
-  /** Where the payer of an invoice goes, by its checkoutId. */
+  /** Returns the URL of a checkout. */
   readonly checkoutUrl: (checkoutId: string) => string;
 }
 

@@ -13,14 +13,14 @@ import { billingState, type BillingStateRow } from "./table.ts";
 
 type Networks = ReadonlyMap<string, Network>;
 
-/** Where the platform is paid for its invoices; all null until it is set. */
+/** The wallet and token in which the platform is paid for its invoices; all fields are null until they are set. */
 export interface ReceiveWallet {
   readonly wallet: WalletView | null;
   readonly tokenSymbol: string | null;
   readonly updatedAt: Instant | null;
 }
 
-/** Where the next platform invoice is to be paid. */
+/** The wallet, network and token in which the next platform invoice is payable. */
 export interface ReceiveTarget {
   readonly organizationId: Id<"organization">;
   readonly wallet: WalletView;
@@ -31,14 +31,15 @@ export interface ReceiveTarget {
 export interface ReceiveWalletService {
   get(): Promise<ReceiveWallet>;
   /**
-   * Sets it for the invoices that are issued from now on; those that are open stay payable where they say. A wallet
-   * that is not the platform's own is a 404, one that cannot receive the token a 422.
+   * Sets the receive wallet for invoices that are issued from now on; open invoices stay payable at the wallet that
+   * they name. A wallet that does not belong to the platform organization is a 404, one that cannot receive the token a
+   * 422.
    */
   set(
     context: WriteContext,
     input: { readonly walletId: Id<"wallet">; readonly tokenSymbol: string },
   ): Promise<ReceiveWallet>;
-  /** The platform organization's wallets, newest first; none before there is one. */
+  /** Lists the platform organization's wallets, newest first; empty before the platform organization exists. */
   listWallets(query: PageQuery): Promise<Page<WalletView>>;
 }
 
@@ -64,7 +65,7 @@ export function makeReceiveWalletService(deps: {
         if (platform === null || wallet === null) throw notFound();
         requireUsable(networks, wallet, tokenSymbol);
         const state = await tx.lockOne(billingState, "");
-        if (state === null) throw new Defect("the state of billing has no row");
+        if (state === null) throw new Defect("billing_state has no row");
         const before = { walletId: state.receiveWalletId, tokenSymbol: state.receiveToken };
         if (before.walletId === walletId && before.tokenSymbol === tokenSymbol) {
           return { wallet, tokenSymbol, updatedAt: state.receiveSetAt };
@@ -102,7 +103,10 @@ export function makeReceiveWalletService(deps: {
   };
 }
 
-/** Where the next platform invoice is to be paid; null while nothing is set, or what is set is of no use any more. */
+/**
+ * Returns the wallet, network and token in which the next platform invoice is payable; null if none is set, the wallet
+ * is not active, or its network or token is no longer enabled.
+ */
 export async function receiveTarget(
   reader: Reader,
   networks: Networks,
@@ -115,7 +119,7 @@ export async function receiveTarget(
   return { organizationId: wallet.organizationId, wallet, network, token };
 }
 
-/** Throws `no_receive_wallet` where a plan may cost something and the platform cannot be paid. */
+/** Throws `no_receive_wallet` if the plan has a price or overage and the platform cannot be paid. */
 export async function requireReceiveWallet(
   reader: Reader,
   networks: Networks,
@@ -127,13 +131,13 @@ export async function requireReceiveWallet(
 
 export function noReceiveWallet(): InstanceType<typeof NoReceiveWallet> {
   return new NoReceiveWallet(
-    "The platform has no wallet to be paid at, or the one that it set is not of use any more. A platform admin sets one with PUT /admin/billing/receive-wallet or `till billing receive-wallet`; then try again.",
+    "The platform has not set a wallet to be paid at, or the wallet can no longer be used. A platform admin must set one with PUT /admin/billing/receive-wallet or `till billing receive-wallet`; then try again.",
   );
 }
 
 async function stateOf(reader: Reader): Promise<BillingStateRow> {
   const state = await reader.findOne(billingState, "");
-  if (state === null) throw new Defect("the state of billing has no row");
+  if (state === null) throw new Defect("billing_state has no row");
   return state;
 }
 
@@ -159,6 +163,8 @@ function requireUsable(networks: Networks, wallet: WalletView, tokenSymbol: stri
   }
   if (findToken(network, tokenSymbol) === null) {
     const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
-    throw new ReceiveWalletUnusable(`Choose a token of ${network.title}: ${symbols}.`);
+    throw new ReceiveWalletUnusable(
+      `${network.title} has no token ${tokenSymbol}. Choose one of its tokens: ${symbols}.`,
+    );
   }
 }

@@ -34,12 +34,14 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   openInvoice: SubscriptionOpenInvoiceRecord.nullable(),
 });
 
-/** What `usage.threshold_reached` tells. */
+/** The data of `usage.threshold_reached`. */
 export const UsageThresholdRecord = responseRecord("UsageThreshold", {
   organizationId: id("organization"),
   subscriptionId: id("subscription"),
   plan: z.string(),
-  percent: z.int().meta({ description: "80 or 100 of what the plan includes." }),
+  percent: z.int().meta({
+    description: "The threshold that was reached, in percent of the included invoices: 80 or 100.",
+  }),
   invoicesCreated: z.int(),
   invoicesIncluded: z.int(),
   periodStart: datetime(),
@@ -65,10 +67,10 @@ const PlanRecord = responseRecord("Plan", {
   interval: z.enum(["month", "year"]),
   trialDays: z.int(),
   includedInvoices: z.int().nullable().meta({
-    description: "Issued invoices in a period that the price includes; null: any number.",
+    description: "Issued invoices per period that the price includes; null: unlimited.",
   }),
   overagePrice: moneyAnswer().nullable().meta({
-    description: "What each further invoice costs; null: there are none.",
+    description: "Price of each invoice beyond the included ones; null: the plan allows none.",
   }),
   features: z.array(z.string()),
 });
@@ -82,11 +84,11 @@ const AdminPlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine"
   quantity: z.int(),
   unitAmount: signedMoneyAnswer(),
   amount: signedMoneyAnswer().meta({
-    description: "What the line adds to the total; below zero it lowers it.",
+    description: "The line's part of the total; negative if it reduces the total.",
   }),
 });
 
-/** Those of the record; an issued invoice is never a draft. */
+/** The statuses of the API record; an issued invoice is never a draft. */
 export const platformInvoiceStatuses = ["draft", "open", "paid", "past_due", "void"] as const;
 
 export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
@@ -97,11 +99,13 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   periodStart: datetime(),
   periodEnd: datetime(),
   subtotal: signedMoneyAnswer().meta({
-    description: "The plan, usage and adjustments; below zero where adjustments give back more.",
+    description:
+      "The sum of plan, usage and adjustments; negative if adjustments deduct more than the rest.",
   }),
   discountTotal: moneyAnswer(),
   creditTotal: signedMoneyAnswer().meta({
-    description: "Paid by credits; below zero where a negative sum becomes a new credit instead.",
+    description:
+      "The amount paid by credits; negative if a negative sum becomes a new credit instead.",
   }),
   total: moneyAnswer(),
   currency: z.string(),
@@ -116,7 +120,7 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
 
 export const PlatformInvoiceListRecord = listRecord("PlatformInvoiceList", PlatformInvoiceRecord);
 
-/** What narrows the list of an organization's platform invoices. */
+/** Filters of the list of an organization's platform invoices. */
 export const platformInvoiceQuery = {
   ...pageParameters,
   status: z.enum(platformInvoiceStatuses).optional(),

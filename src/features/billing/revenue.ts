@@ -3,11 +3,13 @@ import { divideRounded } from "../../kernel/ratio.ts";
 import { decodeAmount, signedSums, type Reader } from "../../platform/database/index.ts";
 import { priceOf, type Terms } from "./plans.ts";
 
-/** What subscriptions bring in, in one currency. */
+/** The recurring revenue of subscriptions in one currency. */
 export interface RecurringRevenue {
-  /** Those that are active or past due, in every currency: trials and suspended ones bring nothing. */
+  /** The number of active and past-due subscriptions in all currencies; trials and suspended ones bring no revenue. */
   readonly subscriptions: number;
-  /** What their plans cost in a month, in the currency's smallest unit; a year's price is a twelfth of it a month. */
+  /**
+   * The sum of their monthly plan prices in this currency, in its smallest unit; a yearly price counts as a twelfth.
+   */
   readonly monthly: bigint;
 }
 
@@ -17,13 +19,13 @@ export async function recurringRevenue(
   reader: Reader,
   currency: string,
 ): Promise<RecurringRevenue> {
-  // Many subscriptions share the terms of a plan.
+  // Grouped by terms, because many subscriptions share those of a plan.
   const groups = await reader.all<{ terms: string; items: number }>(
     `SELECT terms AS "terms", COUNT(*) AS "items" FROM subscriptions
      WHERE status IN ('active', 'past_due') GROUP BY terms`,
   );
   const priced = groups.map(({ terms, items }) => ({ terms: JSON.parse(terms) as Terms, items }));
-  // Both in twelfths, so that what is rounded is the whole sum, once.
+  // Summed in twelfths of the smallest unit, so that only the sum is rounded, once.
   const twelfths = priced
     .filter(({ terms }) => terms.currency === currency)
     .reduce((sum, { terms, items }) => {
@@ -36,15 +38,18 @@ export async function recurringRevenue(
   };
 }
 
-/** What platform invoices were paid with on a day of UTC, in the currency's smallest unit. */
+/** The payments of platform invoices on a UTC day, in the currency's smallest unit. */
 export interface PaidOnDay {
-  /** When the day begins. */
+  /** The start of the day. */
   readonly key: Instant;
   readonly items: number;
   readonly total: bigint;
 }
 
-/** Confirmed payments of platform invoices by the time of their block; days without any are left out. */
+/**
+ * Sums the confirmed payments of platform invoices per UTC day of their block time, from `from` up to but not including
+ * `to`. Days without payments are left out.
+ */
 export async function platformRevenue(
   reader: Reader,
   currency: string,

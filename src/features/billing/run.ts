@@ -18,21 +18,21 @@ import { subscriptions } from "./table.ts";
 import type { Transitions } from "./transitions.ts";
 import { tryTurn } from "./turns.ts";
 
-/** The background worker that looks for what is due, by which it is nudged. */
+/** The name of the background worker, by which it is woken. */
 export const billingWorkerName = "billing";
-/** The job that operators see, and may retry, while billing an organization fails. */
+/** The failed job of a parked subscription, which operators can see and retry. */
 const parkedJobName = "bill subscription";
 
-/** Due subscriptions that are read at once. */
+/** Due subscriptions read in one batch. */
 const batchMax = 200;
 /**
- * Subscriptions that are worked on at once in a process. SQLite writes what waits together in one commit; on PostgreSQL
- * they wait for each other's numbers, and more of them would only wait longer.
+ * Subscriptions that a process bills concurrently. SQLite writes all waiting transactions in one commit; on PostgreSQL
+ * they wait for each other's invoice numbers, and more of them would only wait longer.
  */
 const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };
-/** Boundaries of a subscription in one run: who is farther behind catches up in the next ones. */
+/** Steps of one subscription in a batch; a subscription that is farther behind catches up in the next batches. */
 const stepsMax = 24;
-/** How often one is tried again at once because somebody else changed it meanwhile. */
+/** Collisions with other transactions after which a batch leaves a subscription to the next batch. */
 const collisionsMax = 2;
 const everyMs = 5 * second;
 const parkBase = 1 * minute;
@@ -40,21 +40,21 @@ const parkMax = 6 * hour;
 
 const context = systemContext("billing");
 
-/** What a run did. */
+/** The result of a run. */
 export interface RunResult {
   /** Subscriptions that were due. */
   readonly due: number;
-  /** Things that were done about them: boundaries, reminders, changes of state. */
+  /** Steps performed for them: period boundaries, reminders, status changes. */
   readonly steps: number;
-  /** Subscriptions that could not be billed, and are tried again later. */
+  /** Subscriptions that could not be billed and will be retried later. */
   readonly parked: number;
 }
 
-/** Looks for what is due of subscriptions, and does it. Any number of processes may run it at once. */
+/** Performs the due steps of subscriptions. Any number of processes may run it concurrently. */
 export interface BillingRun extends Worker {
-  /** Does everything that is due now. */
+  /** Performs all steps that are due now. */
   runAll(signal?: AbortSignal): Promise<RunResult>;
-  /** Does what is due of subscriptions that are parked, when an operator says so. */
+  /** Retries a parked subscription at an operator's request. */
   readonly handlers: readonly JobHandler[];
 }
 
@@ -67,10 +67,13 @@ export function makeBillingRun(deps: {
 }): BillingRun {
   const { db, clock, logger, managed, transitions } = deps;
 
-  /** One boundary, one transaction. Null: somebody else changed the subscription at the same time. */
+  /**
+   * Performs one step in one transaction; returns whether more are due. Null: another transaction holds or has changed
+   * the subscription.
+   */
   function step(id: Id<"subscription">): Promise<boolean | null> {
     return db.write(context, async (tx) => {
-      // Another run or a request has it: this run goes on with another subscription instead of waiting.
+      // Another run or a request holds the subscription: go on with the next one instead of waiting.
       if (!(await tryTurn(tx, id))) return null;
       const scene = await lockScene(tx, managed, id);
       if (scene === null) return null;
@@ -81,7 +84,7 @@ export function makeBillingRun(deps: {
     });
   }
 
-  /** It is done within the transaction that succeeds: where that fails, it stays parked. */
+  /** Unparks a subscription in the transaction of its step: if the step fails, the subscription stays parked. */
   async function unparked(tx: Tx, at: Instant, scene: Scene): Promise<Scene> {
     const { subscription } = scene;
     if (subscription.parkedAt === null) return scene;
@@ -95,7 +98,7 @@ export function makeBillingRun(deps: {
     return db.write(context, async (tx) => {
       const at = clock.now();
       const row = await tx.lockOne(subscriptions, "WHERE id = $1", [id]);
-      // Somebody else has done it, or has parked it, meanwhile.
+      // Another process has billed or parked it meanwhile.
       if (row?.nextActionAt == null || row.nextActionAt > at) return;
       const parkCount = row.parkCount + 1;
       const until = at + Math.min(parkMax, parkBase * 2 ** (parkCount - 1));
@@ -115,7 +118,7 @@ export function makeBillingRun(deps: {
     });
   }
 
-  /** Everything that is due of one subscription. */
+  /** Performs the due steps of one subscription, at most `stepsMax`; parks it if one fails. */
   async function work(id: Id<"subscription">): Promise<{ steps: number; isParked: boolean }> {
     let steps = 0;
     let collisions = 0;
@@ -132,7 +135,7 @@ export function makeBillingRun(deps: {
       }
       return { steps, isParked: false };
     } catch (error) {
-      // A store that is away is nobody's fault: everything waits.
+      // An unavailable store is not the subscription's fault: the whole batch stops, and nothing is parked.
       if (error instanceof StoreUnavailable) throw error;
       logger.warn({ subscription: id, err: error }, "a subscription could not be billed");
       await park(id, error);
@@ -170,7 +173,10 @@ export function makeBillingRun(deps: {
   async function batch(signal?: AbortSignal): Promise<RunResult> {
     const down = await beat(db, clock, context);
     if (down > 0)
-      logger.warn({ milliseconds: down }, "billing was down: what is unpaid is due later");
+      logger.warn(
+        { milliseconds: down },
+        "billing was down: the due dates of unpaid platform invoices were extended",
+      );
     const due = await findDue();
     return workOff(
       due.map(({ id }) => id),
@@ -194,7 +200,7 @@ export function makeBillingRun(deps: {
         total.due += done.due;
         total.steps += done.steps;
         total.parked += done.parked;
-        // What is left then is being done by others.
+        // Other processes are working on the remaining subscriptions.
         if (done.steps + done.parked === 0 || signal?.aborted === true) return total;
       }
     },
@@ -210,7 +216,7 @@ export function makeBillingRun(deps: {
             if (row?.parkedAt == null) return;
             await saveSubscription(tx, at, row, { nextActionAt: at });
           });
-          // Where it fails again it is parked again, with another reason.
+          // If billing fails again, the subscription is parked again with the new reason.
           await work(subscriptionId);
         },
       },
@@ -218,7 +224,7 @@ export function makeBillingRun(deps: {
   };
 }
 
-/** The job by which operators know a parked subscription: the same as often as it fails. */
+/** Returns the id of a parked subscription's failed job: the same one for every failure. */
 function jobIdOf(id: Id<"subscription">): string {
   return id.replace(/^sub_/, "job_");
 }

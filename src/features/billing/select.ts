@@ -13,8 +13,9 @@ import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 
 /**
- * Begins a subscription in its caller's transaction, and gives it; where the plan is on trial already, that one. Throws
- * `subscription_exists`, `platform_invoice_unpaid`, `no_receive_wallet`, and what a twin throws.
+ * Starts a subscription in the caller's transaction and returns it; if a trial of the plan is already running, returns
+ * that subscription. Throws `subscription_exists`, `platform_invoice_unpaid`, `no_receive_wallet`, and the errors of
+ * issuing a collection invoice.
  */
 export type Selection = (
   tx: Tx,
@@ -29,7 +30,7 @@ export function makeSelection(deps: {
   readonly issuer: Issuer;
   readonly teller: Teller;
   readonly checkoutUrl: (checkoutId: string) => string;
-  /** Wakes the run. */
+  /** Wakes the billing worker. */
   readonly nudge: () => void;
 }): Selection {
   const { ids, networks, issuer, teller, checkoutUrl, nudge } = deps;
@@ -46,7 +47,7 @@ export function makeSelection(deps: {
     if (live !== null) {
       if (live.status === "trialing" && live.terms.id === plan.id) return live;
       throw new SubscriptionExists(
-        `It is on the plan ${live.terms.id}, ${live.status}. Change it with PATCH instead.`,
+        `The organization is on the plan ${live.terms.id} (${live.status}). Change the plan with PATCH …/billing/subscription instead.`,
       );
     }
     await requireNoDebt(tx, organizationId);

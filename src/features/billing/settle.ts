@@ -21,21 +21,21 @@ import type { Teller } from "./tell.ts";
 import type { Transitions } from "./transitions.ts";
 import type { Twins } from "./twin.ts";
 
-/** Who lost a payment to a reorganisation has so long to pay again before anything else happens. */
+/** After a reorganization removed a payment, dunning pauses for this long, to leave time to pay again. */
 const timeToPayAgain = 24 * hour;
 
 export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 
 /**
- * What payments of twins do to the platform invoices behind them, in the payments' own transaction. It looks at all
- * that came for a platform invoice, at whichever twin, so that it does not matter how often and in which order it is told.
+ * Applies payments of collection invoices to their platform invoices, in the transaction of the payments. Sums the
+ * payments of all collection invoices of a platform invoice, so repeated or reordered calls have the same result.
  */
 export function makeSettle(deps: {
   readonly settleSurplus: SettleSurplus;
   readonly twins: Pick<Twins, "withdraw">;
   readonly teller: Teller;
   readonly transitions: Transitions;
-  /** Wakes the run. */
+  /** Wakes the billing worker. */
   readonly nudge: () => void;
 }): ManagedSettled {
   const { settleSurplus, twins, teller, transitions, nudge } = deps;
@@ -44,7 +44,7 @@ export function makeSettle(deps: {
     const owners = await ownersOf(tx, rows);
     if (owners.length === 0) return;
     const touched = new Set<Id<"subscription">>();
-    // Only these are locked.
+    // Of the collection invoices, only these are locked.
     const settled = new Set(rows.map(({ id }) => id));
     const locked = await lockPlatformInvoices(tx, owners);
     const allTwins = await readTwins(tx, owners);
@@ -55,7 +55,7 @@ export function makeSettle(deps: {
       const lines = allLines.get(invoice.id) ?? [];
       const stands = await settleStatus(tx, at, invoice, lines, confirmed);
       await settleSurplus(tx, at, stands, rows, confirmed);
-      // A reorganisation may have reopened the page of a void invoice that was paid.
+      // A reorganization may have reopened the checkout of a void invoice that was paid.
       if (stands.status === "void") {
         await twins.withdraw(
           tx,
@@ -87,7 +87,7 @@ export function makeSettle(deps: {
       await teller.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
       return row;
     }
-    // What was paid without a twin has nothing that could be taken away.
+    // An invoice that was paid without a collection invoice has no payment that could be removed.
     if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
     const row = await savePlatformInvoice(tx, at, invoice, {
       ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
@@ -97,7 +97,7 @@ export function makeSettle(deps: {
   }
 }
 
-/** The platform invoices that invoices are or were the twins of. */
+/** Returns the ids of the platform invoices whose current or former collection invoices these are. */
 async function ownersOf(tx: Tx, rows: readonly InvoiceRow[]): Promise<Id<"platformInvoice">[]> {
   const pairs = await tx.find(
     platformInvoiceTwins,

@@ -1,4 +1,4 @@
-/** What a subscription may be in. */
+/** The statuses of a subscription. */
 export const subscriptionStatuses = [
   "trialing",
   "active",

@@ -15,7 +15,7 @@ import { ChangePlanRequest, SelectPlanRequest, SubscriptionRecord } from "./reco
 import type { SubscriptionService } from "./subscriptions.ts";
 
 const operation = operationsOf<SubscriptionService>();
-/** A user's role owner, or a key with scope `billing`. */
+/** Users need the role owner, API keys the scope `billing`. */
 const write = organization("billing:write");
 
 export const subscriptionOperations = [
@@ -26,7 +26,7 @@ export const subscriptionOperations = [
     path: "/organizations/{organizationId}/billing/subscription",
     summary: "Get the organization's subscription",
     description:
-      "A canceled one too, until another plan is selected. `openInvoice` is the oldest platform invoice that is not paid.",
+      "Returns a canceled subscription too, until another plan is selected. `openInvoice` is the oldest unpaid platform invoice.",
     access: organization("organization:read"),
     response: { status: 200, record: SubscriptionRecord },
     errors: [NoSubscription],
@@ -40,7 +40,7 @@ export const subscriptionOperations = [
     path: "/organizations/{organizationId}/billing/subscription",
     summary: "Schedule a plan change at period end",
     description:
-      "Schedules the plan for the end of the current period, upgrades too; `plan` and `status` do not change by the request. `pendingPlan` names the plan and `planChangeEffectiveAt` equals `currentPeriodEnd`, which during a trial is the trial's end. The change keeps the plan's terms as they are now. A further change replaces it; the current plan clears both fields. While past due or suspended the change is scheduled too; after a suspension that outlasted the period, it takes effect when the debt is paid. During a trial, the unpaid first invoice is voided and replaced in the same step by one for the plan that the period it bills will have, unless a payment of it is being confirmed: what was paid of it is credited. If that invoice is paid, the difference is settled when the trial ends: a credit, or a line of the next invoice. A canceled subscription, or one that the platform ends, answers 409 `subscription_not_changeable`.",
+      "Schedules the plan for the end of the current period, upgrades included; the request itself changes neither `plan` nor `status`. `pendingPlan` names the scheduled plan, and `planChangeEffectiveAt` equals `currentPeriodEnd`, which during a trial is the end of the trial. The change keeps the plan's terms as they are now. Another request replaces the scheduled change; a request for the current plan clears both fields. A change can also be scheduled while the subscription is past due or suspended; after a suspension that outlasted the period, it takes effect when the debt is paid. During a trial, the unpaid first invoice is voided and replaced in the same step by one for the plan that will apply to its period, unless a payment of it is being confirmed; amounts that were paid on it are credited. If that invoice is already paid, the difference is settled when the trial ends, as a credit or as a line of the next invoice. For a canceled subscription, or one with a scheduled cancellation, the response is 409 `subscription_not_changeable`.",
     access: write,
     request: { body: ChangePlanRequest },
     response: { status: 200, record: SubscriptionRecord },
@@ -64,7 +64,7 @@ export const subscriptionOperations = [
     path: "/organizations/{organizationId}/billing/subscription/select",
     summary: "Select a plan and start a trial",
     description:
-      "Needs no approval. A plan with a trial starts it, once for each organization: the answer is `trialing`, and `openInvoice` is the invoice of the first paid period, issued at once and due when the trial ends. Without a trial the answer is `active`, and the invoice is due some days after its issue. A plan of price 0 is never invoiced: its `openInvoice` is null, and without a trial it is `active` at once. Selecting the plan on trial again gives the same answer.",
+      "Needs no approval. If the plan has a trial, the trial starts, once per organization: the status is `trialing`, and `openInvoice` is the invoice of the first paid period, issued immediately and due when the trial ends. Without a trial the status is `active`, and the invoice is due some days after its issue. A plan with price 0 is never invoiced: `openInvoice` is null, and without a trial the status is `active` immediately. Selecting the plan of the current trial again returns the same subscription.",
     access: write,
     request: { body: SelectPlanRequest },
     response: { status: 200, record: SubscriptionRecord },

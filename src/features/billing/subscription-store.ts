@@ -24,7 +24,7 @@ import {
 } from "./table.ts";
 import { waitForTurn } from "./turns.ts";
 
-/** The columns of a scheduled plan change where none is scheduled. */
+/** The columns of a scheduled plan change, for a subscription without one. */
 export const noPlanChange = {
   pendingPlan: null,
   pendingTerms: null,
@@ -37,7 +37,7 @@ function isUnpaid({ status }: PlatformInvoiceRow): boolean {
   return status === "open" || status === "past_due";
 }
 
-/** The subscription that an organization has, or the last that it had; null: none ever. */
+/** Returns the organization's subscription, or its last one if that is canceled; null if it never had any. */
 export function latestSubscription(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -47,7 +47,7 @@ export function latestSubscription(
   ]);
 }
 
-/** The one that is not canceled. */
+/** Returns the organization's subscription that is not canceled; null without one. */
 export function liveSubscription(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -57,7 +57,7 @@ export function liveSubscription(
   ]);
 }
 
-/** What an organization still owes under any subscription, the oldest first. */
+/** Returns an organization's unpaid platform invoices of all its subscriptions, oldest first. */
 export function debtsOf(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -67,7 +67,7 @@ export function debtsOf(
   ]);
 }
 
-/** The unpaid invoices of several subscriptions, the oldest first. */
+/** Returns the unpaid platform invoices of several subscriptions, oldest first. */
 export async function unpaidOf(
   reader: Reader,
   subscriptionIds: readonly Id<"subscription">[],
@@ -80,20 +80,23 @@ export async function unpaidOf(
   );
 }
 
-/** A subscription with everything that is decided by, locked. */
+/** A locked subscription with everything that decides its next step. */
 export interface Scene {
   readonly subscription: SubscriptionRow;
-  /** Those that are open or past due, the oldest first. */
+  /** The open and past-due platform invoices, oldest first. */
   readonly invoices: readonly PlatformInvoiceRow[];
-  /** Paid invoices of periods that have not begun: a trial's first invoice. Empty after a payment, which voids nothing. */
+  /**
+   * Paid invoices of periods that have not begun, such as a trial's first invoice. Empty after a payment, which voids
+   * nothing.
+   */
   readonly paidAhead: readonly PlatformInvoiceRow[];
-  /** The invoices by which each of these is or was payable. */
+  /** All collection invoices, current and former, of each of these platform invoices. */
   readonly twins: ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 }
 
 /**
- * Locks a subscription, what it owes, and by what that is payable, in the order in which payments lock them too. Null:
- * somebody else changed it meanwhile, or it is not there.
+ * Locks a subscription, its unpaid and prepaid platform invoices and their collection invoices, in the order in which
+ * payments lock them. Returns null if the subscription does not exist or another transaction changed it meanwhile.
  */
 export async function lockScene(
   tx: Tx,
@@ -117,18 +120,18 @@ export async function lockScene(
   return { subscription, invoices, paidAhead, twins };
 }
 
-/** How often somebody else may change a subscription while it is being worked on. */
+/** Maximum number of attempts to lock a subscription that other transactions keep changing. */
 const triesMax = 5;
 
-/** It was changed between being read and being locked: to be read again. */
+/** The subscription was changed between reading and locking it; `withScene` tries again. */
 class SceneChanged extends Error {
   override readonly name = "SceneChanged";
 }
 
 /**
- * Works on the subscription that an organization has, or had last, locked in a transaction of its own; on null where it
- * never had one. Requests and billing runs take turns; where a payment changes it meanwhile it begins again. Throws
- * `store_unavailable`, which is worth another try, when payments do not stop.
+ * Runs `work` in its own transaction on an organization's locked subscription, or its last one if that is canceled; on
+ * null if it never had any. Requests and billing runs take turns. If a payment changes the subscription meanwhile,
+ * starts over, with at most `triesMax` attempts; then throws `store_unavailable`, which clients may retry.
  */
 export async function withScene<T>(
   db: Database,
@@ -157,7 +160,7 @@ export async function withScene<T>(
   });
 }
 
-/** Platform invoices, locked in the order of their ids. */
+/** Locks platform invoices in the order of their ids and returns them. */
 export function lockPlatformInvoices(
   tx: Tx,
   ids: readonly Id<"platformInvoice">[],
@@ -169,7 +172,7 @@ export function lockPlatformInvoices(
 
 type TwinsOf = ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 
-/** The invoices by which platform invoices are or were payable, locked. */
+/** Locks all collection invoices, current and former, of platform invoices and returns them. */
 export function lockTwins(
   tx: Tx,
   managed: Pick<ManagedInvoices, "lock">,
@@ -178,7 +181,7 @@ export function lockTwins(
   return twinsOf(tx, ids, (twinIds) => managed.lock(tx, twinIds));
 }
 
-/** The same, only read. */
+/** Reads all collection invoices, current and former, of platform invoices without locking them. */
 export function readTwins(reader: Reader, ids: readonly Id<"platformInvoice">[]): Promise<TwinsOf> {
   return twinsOf(reader, ids, (twinIds) => invoicesById(reader, twinIds));
 }
@@ -205,8 +208,8 @@ async function twinsOf(
 }
 
 /**
- * Locks subscriptions alone, in the order of their ids, and reads the rest: for payments, which hold the locks that come
- * before these, and after which only the subscriptions are changed.
+ * Locks only the subscriptions, in the order of their ids, and reads the rest. For payments, which already hold the
+ * locks that come before these, and then change only the subscriptions.
  */
 export async function scenesAfterPayment(
   tx: Tx,
@@ -227,7 +230,7 @@ export async function scenesAfterPayment(
   });
 }
 
-/** What came for a platform invoice at all of its twins, in its smallest unit. */
+/** Sums the payments of all collection invoices of a platform invoice, in its smallest unit. */
 export function receivedAt(twins: readonly InvoiceRow[]): {
   readonly seen: bigint;
   readonly confirmed: bigint;
@@ -239,7 +242,7 @@ export function receivedAt(twins: readonly InvoiceRow[]): {
   };
 }
 
-/** Since when all that an invoice asks for has been seen, where it waits for nothing but confirmations. */
+/** Returns the invoices whose total has been seen but not yet confirmed, each with the time since when. */
 export function paymentsInFlight(
   scene: Pick<Scene, "invoices" | "twins">,
 ): ReadonlyMap<Id<"platformInvoice">, Instant> {
@@ -256,7 +259,7 @@ export function paymentsInFlight(
   return inFlight;
 }
 
-/** Saves what changed of a locked subscription, on the version that was read. */
+/** Updates a locked subscription, which must still have the version that was read, and returns the new row. */
 export async function saveSubscription(
   tx: Tx,
   at: Instant,
@@ -268,11 +271,11 @@ export async function saveSubscription(
     before.id,
     before.version,
   ]);
-  assert(changed === 1, "a locked subscription is changed by nobody else");
+  assert(changed === 1, "no other transaction changes a locked subscription");
   return { ...before, ...saved };
 }
 
-/** The same of a platform invoice. */
+/** Updates a locked platform invoice, which must still have the version that was read, and returns the new row. */
 export async function savePlatformInvoice(
   tx: Tx,
   at: Instant,
@@ -284,6 +287,6 @@ export async function savePlatformInvoice(
     before.id,
     before.version,
   ]);
-  assert(changed === 1, "a locked platform invoice is changed by nobody else");
+  assert(changed === 1, "no other transaction changes a locked platform invoice");
   return { ...before, ...saved };
 }

@@ -22,13 +22,16 @@ import { latestSubscription, unpaidOf, withScene } from "./subscription-store.ts
 import { subscriptions, type SubscriptionRow } from "./table.ts";
 import type { Teller } from "./tell.ts";
 
-/** What organizations do with their subscription. */
+/** Reads, selects and changes the subscriptions of organizations. */
 export interface SubscriptionService {
-  /** The subscription that an organization has, or the last that it had; 404 `no_subscription` without any. */
+  /**
+   * Returns the organization's subscription, or its last one if that is canceled; 404 `no_subscription` if it never had
+   * any.
+   */
   get(organizationId: Id<"organization">): Promise<SubscriptionView>;
   /**
-   * Begins a subscription: with a trial where the plan has one and the organization never had any. A plan that costs
-   * something is invoiced at once. The plan that is on trial already gives the same answer again.
+   * Starts a subscription, with a trial if the plan has one and the organization never had a trial. A plan with a price
+   * is invoiced immediately. Selecting the plan of the current trial again returns the same subscription.
    */
   select(
     context: WriteContext,
@@ -36,12 +39,12 @@ export interface SubscriptionService {
     planId: string,
   ): Promise<SubscriptionView>;
   /**
-   * Schedules another plan for the end of the current period, a trial included; neither the plan nor the status changes
-   * by the request. The current plan drops a scheduled change; the pending one changes nothing. During a trial the
-   * unpaid first invoice is replaced by one for the plan that the period it bills will have. `expect` may refuse the
-   * subscription as it is by then. Errors: `no_subscription`, `unknown_plan`, `plan_currency_differs`,
-   * `subscription_not_changeable` where it is canceled or about to end, `no_receive_wallet`, `network_not_ready`,
-   * `rate_unavailable`.
+   * Schedules another plan for the end of the current period or trial; the request itself changes neither the plan nor
+   * the status. A request for the current plan drops the scheduled change; one for the pending plan changes nothing.
+   * During a trial, the unpaid first invoice is replaced by one for the plan that will apply to its period. `expect`
+   * gets the locked subscription and may throw to refuse the change. Errors: `no_subscription`, `unknown_plan`,
+   * `plan_currency_differs`, `subscription_not_changeable` if it is canceled or has a scheduled cancellation,
+   * `no_receive_wallet`, `network_not_ready`, `rate_unavailable`.
    */
   change(
     context: WriteContext,
@@ -49,14 +52,14 @@ export interface SubscriptionService {
     planId: string,
     expect?: (current: SubscriptionView) => void,
   ): Promise<SubscriptionView>;
-  /** The subscriptions of several organizations, those that are canceled too. */
+  /** Returns the last subscription of each organization, canceled ones included. */
   readonly viewsOf: (
     reader: Reader,
     organizationIds: readonly Id<"organization">[],
   ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
 }
 
-/** Why a twin could not be issued, where the platform has to do something about it. */
+/** Errors of issuing a collection invoice that only the platform can resolve. */
 const collectionFaults = new Set([
   "no_wallet",
   "wallet_capacity_exhausted",
@@ -75,7 +78,7 @@ export function makeSubscriptionService(deps: {
   readonly firstInvoices: FirstInvoices;
   readonly teller: Teller;
   readonly checkoutUrl: (checkoutId: string) => string;
-  /** Wakes the run. */
+  /** Wakes the billing worker. */
   readonly nudge: () => void;
 }): SubscriptionService {
   const { db, clock, catalog, managed, checkoutUrl, nudge } = deps;
@@ -110,7 +113,7 @@ export function makeSubscriptionService(deps: {
       try {
         return await attempt();
       } catch (error) {
-        // Somebody else selected at the same moment: what they made is there now.
+        // A concurrent request selected a plan: its subscription exists now.
         if (isLiveTaken(error)) return attempt();
         throw collectionProblem(error);
       }
@@ -155,7 +158,9 @@ export function makeSubscriptionService(deps: {
   };
 }
 
-/** The terms of the current or the pending plan, which hold even where the catalog has the plan no more. */
+/**
+ * Returns the terms of the current or the pending plan, which stay valid even if the catalog no longer has the plan.
+ */
 function keptTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Terms | null {
   if (terms.id === planId) return terms;
   return pendingTerms?.id === planId ? pendingTerms : null;
@@ -163,7 +168,7 @@ function keptTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Te
 
 function noSubscription(): Problem {
   return new NoSubscription(
-    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists them.",
+    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists the plans.",
   );
 }
 
@@ -171,11 +176,11 @@ function isLiveTaken(error: unknown): boolean {
   return error instanceof UniqueViolation && error.index === "subscriptions_live";
 }
 
-/** What an organization can do nothing about is not told as if it could. */
+/** Replaces an error that only the platform can resolve with `no_receive_wallet`. */
 function collectionProblem(error: unknown): unknown {
   if (!(error instanceof Problem) || !collectionFaults.has(error.code)) return error;
   return new NoReceiveWallet(
-    `The platform cannot be paid at its receive wallet now: ${error.message} A platform admin does that; then try again.`,
+    `The platform cannot be paid at its receive wallet now: ${error.message} A platform admin must resolve this; then try again.`,
     { cause: error },
   );
 }

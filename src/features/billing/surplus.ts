@@ -7,9 +7,9 @@ import { savePlatformInvoice } from "./subscription-store.ts";
 import type { PlatformInvoiceRow } from "./table.ts";
 
 /**
- * Keeps what was confirmed for a locked platform invoice above its total, or at all for a void one, as a credit; takes
- * the credit back where a reorganisation took the payment. `twins` are the invoices that the payments came for. Gives the
- * invoice as it is then; the same again changes nothing.
+ * Grants the surplus of a locked platform invoice as a credit: the amount confirmed above its total, or all of it if
+ * the invoice is void. Takes the credit back if a reorganization removed the payment. `twins` are the collection
+ * invoices that were paid. Returns the updated platform invoice; repeating the call changes nothing.
  */
 export type SettleSurplus = (
   tx: Tx,
@@ -41,7 +41,9 @@ export function makeSettleSurplus(deps: {
       ...{ organizationId, currency, decimals },
       amount: surplus - paidSurplus,
       reason:
-        status === "void" ? `Paid${by} for ${number}, which was void` : `Paid above ${number}${by}`,
+        status === "void"
+          ? `Payment of void invoice ${number}${by}`
+          : `Overpayment of ${number}${by}`,
       expiresAt: null,
       createdBy: "system",
       sourceInvoiceId: id,
@@ -50,7 +52,7 @@ export function makeSettleSurplus(deps: {
   };
 }
 
-/** The transaction of the newest confirmed payment for a platform invoice. */
+/** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `twins` has one. */
 async function newestTransaction(
   tx: Tx,
   payments: Pick<PaymentService, "ofInvoice">,

@@ -20,39 +20,44 @@ export const subscriptions = table(
     id: text<Id<"subscription">>(),
     organizationId: text<Id<"organization">>(),
     status: text<SubscriptionStatus>(),
-    /** Why it is in this state, in a word such as `unpaid`. */
+    /** The reason for the status, such as `unpaid`. */
     statusReason: text().nullable(),
-    /** The plan as it was when it began: the catalog may change, a running plan does not. */
+    /** The plan as it was when it was selected: later changes of the catalog do not affect it. */
     terms: json<Terms>(),
-    /** The id of the plan that a scheduled change brings; null: none is scheduled. */
+    /** The id of the plan in the scheduled change; null: no change is scheduled. */
     pendingPlan: text().nullable(),
-    /** Its terms when the change was requested; null for a change that an older version of Till scheduled. */
+    /**
+     * The terms of that plan when the change was requested; null for a change that an older version of Till scheduled.
+     */
     pendingTerms: json<Terms>().nullable(),
     /** The end of the current period; null without a scheduled change. */
     planChangeEffectiveAt: time().nullable(),
-    /** What every boundary of periods is counted from. */
+    /** The time from which all periods are counted. */
     anchorAt: time(),
-    /** The period that runs: −1 is the trial. */
+    /** The index of the current period; −1 is the trial. */
     periodIndex: integer(),
     currentPeriodStart: time(),
     currentPeriodEnd: time(),
     trialEndsAt: time().nullable(),
-    /** When it was told that the trial ends soon. */
+    /** When `subscription.trial_ending` was emitted. */
     trialNoticeAt: time().nullable(),
     hadTrial: flag(),
-    /** Of how much of what its plan includes it was told in this period, in percent: 0, 80 or 100. */
+    /** The usage threshold last reported in the current period, in percent of the included invoices: 0, 80 or 100. */
     usageNotice: integer(),
-    /** The start of the period that `issuedCount` counts; null: nothing was counted yet. */
+    /** The start of the period that `issuedCount` covers; null: nothing has been counted yet. */
     issuedFrom: time().nullable(),
-    /** Invoices issued since `issuedFrom`, under a plan that sells none beyond those included; others are not counted. */
+    /**
+     * The number of invoices issued since `issuedFrom`; counted only for plans that allow none beyond the included
+     * ones.
+     */
     issuedCount: integer(),
     suspendedAt: time().nullable(),
     canceledAt: time().nullable(),
-    /** The boundary at which it ends, as an operator asked; null: it goes on. */
+    /** The period boundary at which an operator's cancellation takes effect; null: no cancellation is scheduled. */
     cancelAt: time().nullable(),
-    /** When the run has to look again; null where nothing will ever be due. */
+    /** When the billing run must process the subscription next; null: nothing will ever be due. */
     nextActionAt: time().nullable(),
-    /** Since when billing it failed. */
+    /** When billing first failed, of the failures since the last success; null: it is not parked. */
     parkedAt: time().nullable(),
     parkReason: text().nullable(),
     parkedUntil: time().nullable(),
@@ -83,12 +88,12 @@ export const subscriptions = table(
 
 export type PlatformInvoiceStatus = "open" | "paid" | "past_due" | "void";
 
-/** What the platform asked an organization for. Only its state and what was paid ever change. */
+/** The platform's invoices to organizations. After the issue, their period, amounts and inputs never change. */
 export const platformInvoices = table(
   "platform_invoices",
   {
     id: text<Id<"platformInvoice">>(),
-    /** `TILL-000001`, without gaps. */
+    /** Such as `TILL-000001`; the numbers have no gaps. */
     number: text(),
     organizationId: text<Id<"organization">>(),
     subscriptionId: text<Id<"subscription">>(),
@@ -99,26 +104,26 @@ export const platformInvoices = table(
     decimals: integer(),
     subtotal: signedAmount(),
     discountTotal: amount(),
-    /** Below zero where what remained of a negative sum became a credit. */
+    /** Negative if a negative sum became a new credit. */
     creditTotal: signedAmount(),
     total: amount(),
-    /** All that the lines were computed from, so that they can be computed again. */
+    /** All inputs of the computation, so that the lines can be recomputed. */
     inputs: json<FrozenInputs>(),
-    /** The window in which usage was counted, its end excluded; null where none was. */
+    /** The time range in which usage was counted, end exclusive; null if none was counted. */
     usageFrom: time().nullable(),
     usageTo: time().nullable(),
     usageCount: integer().nullable(),
-    /** What came above the total and is a credit by now. */
+    /** The amount confirmed above the total (all of it if void), which was granted as a credit. */
     paidSurplus: amount(),
     issuedAt: time(),
     dueAt: time(),
     pastDueAt: time().nullable(),
-    /** Where a reorganisation took its payment: nothing is done about its debt before this. */
+    /** The end of the pause in dunning after a reorganization removed the payment; null: no pause. */
     dunningFrom: time().nullable(),
     paidAt: time().nullable(),
     voidedAt: time().nullable(),
     remindersSent: integer(),
-    /** The ordinary invoice by which it is paid; null where nothing is to be paid. */
+    /** The collection invoice by which it is paid; null if nothing is to be paid. */
     twinId: text<Id<"invoice">>().nullable(),
     twinPublicId: text().nullable(),
     twinCheckoutId: text().nullable(),
@@ -152,7 +157,7 @@ export const platformInvoices = table(
   },
 );
 
-/** Every invoice by which a platform invoice could ever be paid: late money finds its way by this. */
+/** All collection invoices that a platform invoice has ever had, so that late payments reach it too. */
 export const platformInvoiceTwins = table(
   "platform_invoice_twins",
   {
@@ -166,7 +171,7 @@ export const platformInvoiceTwins = table(
   },
 );
 
-/** Its lines. The database itself refuses to change or delete one. */
+/** The lines of platform invoices. Database triggers refuse to change or delete them. */
 export const platformInvoiceLines = table(
   "platform_invoice_lines",
   {
@@ -179,7 +184,7 @@ export const platformInvoiceLines = table(
     quantity: integer(),
     unitAmount: signedAmount(),
     amount: signedAmount(),
-    /** The adjustment, discount or credit that it is about. */
+    /** The id of the adjustment, discount or credit that the line applies; null for other lines. */
     sourceId: text().nullable(),
   },
   {
@@ -194,7 +199,7 @@ export const platformInvoiceLines = table(
   },
 );
 
-/** Money that the platform owes an organization: it lowers what its next invoices ask for. */
+/** Prepaid amounts of organizations, which pay their next platform invoices. */
 export const credits = table(
   "credits",
   {
@@ -206,9 +211,9 @@ export const credits = table(
     decimals: integer(),
     reason: text(),
     expiresAt: time().nullable(),
-    /** A user's or key's id, the operator's label, or `system`. */
+    /** The id of a user or API key, the operator's name, or `system`. */
     createdBy: text(),
-    /** The platform invoice that it came from: an overpayment, or a sum below zero. */
+    /** The platform invoice whose surplus or negative sum became this credit. */
     sourceInvoiceId: text<Id<"platformInvoice">>().nullable(),
     createdAt: time(),
     version: integer(),
@@ -227,7 +232,7 @@ export const credits = table(
   },
 );
 
-/** What a platform invoice took from a credit; given back when the invoice is voided. */
+/** The amounts that platform invoices took from credits; reversed when the invoice is voided. */
 export const creditApplications = table(
   "credit_applications",
   {
@@ -250,10 +255,10 @@ export const discounts = table(
     kind: text<"percent" | "fixed">(),
     /** A percentage, or an amount of `currency`, as text in its shortest form. */
     value: text(),
-    /** Of a fixed discount. */
+    /** Set for fixed discounts only, like `decimals`. */
     currency: text().nullable(),
     decimals: integer().nullable(),
-    /** How many invoices it lowers; null: all. */
+    /** How many invoices it applies to; null: all. */
     periods: integer().nullable(),
     periodsUsed: integer(),
     reason: text(),
@@ -280,13 +285,13 @@ export const discountUses = table(
   },
 );
 
-/** Amounts agreed by hand: the next invoice takes them up as they are. */
+/** Amounts that are added to the next platform invoice unchanged. */
 export const adjustments = table(
   "adjustments",
   {
     id: text<Id<"adjustment">>(),
     organizationId: text<Id<"organization">>(),
-    /** Above zero it charges, below zero it gives back. */
+    /** A positive amount is charged, a negative one is deducted. */
     amount: signedAmount(),
     currency: text(),
     decimals: integer(),
@@ -314,7 +319,7 @@ export const adjustments = table(
   },
 );
 
-/** What billing keeps once: its one row is there from the start. */
+/** The state of billing: a single row, which a migration inserts. */
 export const billingState = table(
   "billing_state",
   {
@@ -324,7 +329,7 @@ export const billingState = table(
     receiveWalletId: text<Id<"wallet">>().nullable(),
     receiveToken: text().nullable(),
     receiveSetAt: time().nullable(),
-    /** When the run last looked: a gap moves deadlines. */
+    /** The last heartbeat of the billing run; a long gap extends due dates. */
     heartbeatAt: time().nullable(),
     version: integer(),
   },

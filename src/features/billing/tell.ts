@@ -13,10 +13,10 @@ import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from
 type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
 type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
 
-/** With its lines where the caller has just written them: else they are read. */
+/** A platform invoice, with its lines if the caller has them; otherwise they are read. */
 type ToldInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
 
-/** Writes changes of subscriptions and platform invoices down, and tells of them. */
+/** Records audit entries and emits events for changes of subscriptions and platform invoices. */
 export interface Teller {
   subscription(
     tx: Tx,
@@ -32,9 +32,12 @@ export interface Teller {
     row: ToldInvoice,
     changes?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
-  /** Tells that much of what the plan includes is used in the subscription's period, where it was not told of yet. */
+  /**
+   * Emits `usage.threshold_reached` if `used` issued invoices reach a threshold that was not reported in this period
+   * yet.
+   */
   usage(tx: Tx, at: Instant, row: SubscriptionRow, used: number): void;
-  /** What is written down and told to nobody. */
+  /** Records an audit entry without an event. */
   note(
     tx: Tx,
     at: Instant,
@@ -44,10 +47,10 @@ export interface Teller {
   ): void;
 }
 
-/** Of how much of what a plan includes it is told when it is used, in percent. */
+/** Usage thresholds in percent of the included invoices, highest first. */
 const thresholds = [100, 80] as const;
 
-/** What it is to be told of, in percent, when so many invoices are issued in its period; 0: nothing. */
+/** Returns the highest threshold that `used` issued invoices reach, in percent; 0: none. */
 export function usageReached(
   { terms }: Pick<SubscriptionRow, "terms">,
   used: number,

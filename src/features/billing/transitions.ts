@@ -26,18 +26,18 @@ import type { Teller } from "./tell.ts";
 import { isPayable, twinColumns, type Twins } from "./twin.ts";
 
 /**
- * A period's usage is counted so long after its end: an invoice that was issued in its last moment may not be committed
- * before. No write takes longer than half of this.
+ * The time between the end of a period and the counting of its usage: an invoice that is issued in the last moment of
+ * the period may be committed later. No write takes longer than half of this time.
  */
 export const countingPatience = 1 * minute;
 
-/** What is due of a subscription, and how it is done. Each works on a locked scene, in its caller's transaction. */
+/** Determines and performs the due steps of subscriptions, on a locked scene and in the caller's transaction. */
 export interface Transitions {
-  /** Does the one thing that is due first; gives whether there is more. */
+  /** Performs the earliest due step; returns whether more are due. */
   advance(tx: Tx, at: Instant, scene: Scene): Promise<boolean>;
-  /** Of what is due, does only what a payment brings about and what issues nothing. */
+  /** After a payment, performs the due step if it reactivates the subscription without issuing an invoice. */
   follow(tx: Tx, at: Instant, scene: Scene): Promise<void>;
-  /** The next thing that is due; null: nothing is now. */
+  /** Returns the earliest due step; null: none is due. */
   due(scene: Scene, at: Instant): Transition | null;
 }
 
@@ -68,7 +68,7 @@ export function makeTransitions(deps: {
     return next === null || isCounting(next, at) ? null : next;
   }
 
-  /** When to look again, as far as it is known now. */
+  /** Returns when the billing run must process the subscription next, as far as is known now. */
   function lookAgainAt(scene: Scene, at: Instant): Instant | null {
     const state = stateOf(scene, at);
     const next = nextTransition(state);
@@ -100,7 +100,7 @@ export function makeTransitions(deps: {
     return rows;
   }
 
-  /** Does what is due, and gives what is so by then; `nextActionAt` is not right yet. */
+  /** Performs a step and returns the updated scene. Its `nextActionAt` is not updated yet. */
   async function apply(tx: Tx, at: Instant, scene: Scene, next: Transition): Promise<Scene> {
     const { subscription } = scene;
     const save = (set: Partial<SubscriptionRow>) => saveSubscription(tx, at, subscription, set);
@@ -178,8 +178,8 @@ export function makeTransitions(deps: {
   }
 
   /**
-   * Begins the period that the first invoice billed, under the plan that comes with it, and settles the difference where
-   * that invoice is for another plan.
+   * Begins the period that the first invoice billed, under the plan that applies to it, and settles the plan difference
+   * if that invoice is for another plan.
    */
   async function endTrial(
     tx: Tx,
@@ -244,7 +244,7 @@ export function makeTransitions(deps: {
     return withInvoice({ ...scene, subscription }, invoice);
   }
 
-  /** The next period that is served, under the plan that was to come with it, and its invoice. */
+  /** Begins the next served period, under the plan that applies to it, and issues its invoice. */
   async function beginPeriod(
     tx: Tx,
     at: Instant,
@@ -259,13 +259,13 @@ export function makeTransitions(deps: {
     const elapsed = elapsedOf(scene.subscription);
     const order = { subscription, period, terms, elapsed, dueAt: null };
     const invoice = await issuer.issue(tx, at, order);
-    // What was issued in the last moments of a period may not have been looked at before the next one began.
+    // The usage watch may not have seen the last invoices of a period before the next period began.
     const used = invoice?.usageCount ?? null;
     if (used !== null) teller.usage(tx, at, scene.subscription, used);
     return { subscription, invoice };
   }
 
-  /** Whether there was anything to tell of the plan. */
+  /** Emits the event for the outcome of a plan change; returns whether one was scheduled. */
   async function tellChange(
     tx: Tx,
     at: Instant,
@@ -283,7 +283,10 @@ export function makeTransitions(deps: {
     return change !== "none";
   }
 
-  /** Where the twin of a debt cannot be paid any more, another one takes its place; the old one stays watched. */
+  /**
+   * Issues a new collection invoice for the first debt whose current one can no longer be paid; the old one stays
+   * watched. Returns null if there was no such debt.
+   */
   async function replaceTwins(tx: Tx, at: Instant, scene: Scene): Promise<Scene | null> {
     const policy = policyOf(catalog, scene.subscription.terms.id);
     for (const invoice of scene.invoices) {
@@ -320,7 +323,7 @@ export function makeTransitions(deps: {
       const next = due(scene, at);
       const after = next === null ? null : await apply(tx, at, scene, next);
       const replaced = after === null ? await replaceTwins(tx, at, scene) : null;
-      // A new twin is not in the scene: it is looked at again with it.
+      // A new collection invoice is not in the scene: another step reads the scene with it.
       const isMore =
         replaced !== null || (after !== null && (due(after, at) !== null || isMissing(after, at)));
       const stands = replaced ?? after ?? scene;
@@ -335,17 +338,20 @@ export function makeTransitions(deps: {
       if (next !== null && (isFree || next.kind === "reactivated")) {
         now = await apply(tx, at, now, next);
       }
-      // Everything else is the run's, which is woken.
+      // The billing run does everything else; the caller wakes it.
       await saveSubscription(tx, at, now.subscription, { nextActionAt: at });
     },
   };
 }
 
-/** What is still missing of a debt that nobody can pay as it is; zero: it can be paid, or nothing is missing. */
+/**
+ * Returns the unpaid amount of a debt whose collection invoice can no longer be paid; zero if it can be paid, or if
+ * nothing is missing.
+ */
 function missing(invoice: PlatformInvoiceRow, { twins }: Scene, at: Instant): bigint {
   const all = twins.get(invoice.id) ?? [];
   const current = all.find(({ id }) => id === invoice.twinId);
-  // One that was just issued is not in the scene, and can be paid.
+  // A collection invoice that was just issued is not in the scene, and can be paid.
   if (current === undefined || isPayable(current, at)) return 0n;
   const { seen } = receivedAt(all);
   return seen >= invoice.total ? 0n : invoice.total - seen;
@@ -355,7 +361,7 @@ function isMissing(scene: Scene, at: Instant): boolean {
   return scene.invoices.some((invoice) => missing(invoice, scene, at) > 0n);
 }
 
-/** When another twin may be needed; one whose time is over was seen to already. */
+/** Returns when the current collection invoice expires, and another may be needed; null if it has already expired. */
 function twinEndsAt(
   { id, twinId }: PlatformInvoiceRow,
   { twins }: Scene,
@@ -384,7 +390,7 @@ function periodColumns(period: {
   };
 }
 
-/** The period that a subscription is in as one that is over; in a trial nothing is counted. */
+/** Returns the current period as the elapsed one; null for a trial, whose usage is not billed. */
 function elapsedOf(subscription: SubscriptionRow) {
   if (subscription.periodIndex < 0) return null;
   const { terms, currentPeriodStart: start, currentPeriodEnd: end } = subscription;

@@ -1,12 +1,15 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Tx } from "../../platform/database/index.ts";
 
-// Requests and billing runs read a subscription and lock its unpaid invoices before they lock the subscription itself, in
-// the order in which payments lock them. Taking turns keeps them from changing what another one has just read. On SQLite
-// one write runs at a time.
+// Requests and billing runs read a subscription and lock its unpaid invoices before they lock the subscription itself,
+// in the order in which payments lock them. An advisory lock keeps them from changing what another one has just read.
+// SQLite needs none, as it runs one write at a time.
 const turn = "hashtextextended($1, 0)";
 
-/** Takes the turn at a subscription until the transaction ends, unless somebody else has it; gives whether it did. */
+/**
+ * Takes a subscription's advisory lock until the transaction ends, unless another transaction holds it; returns whether
+ * it did.
+ */
 export async function tryTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> {
   if (tx.dialect === "sqlite") return true;
   const [lock] = await tx.all<{ taken: number }>(
@@ -16,7 +19,7 @@ export async function tryTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> 
   return lock?.taken === 1;
 }
 
-/** Waits for the turn at a subscription and keeps it until the transaction ends. */
+/** Waits for a subscription's advisory lock and holds it until the transaction ends. */
 export async function waitForTurn(tx: Tx, id: Id<"subscription">): Promise<void> {
   if (tx.dialect === "sqlite") return;
   await tx.all(`SELECT pg_advisory_xact_lock(${turn}) AS locked`, [id]);

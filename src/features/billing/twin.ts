@@ -8,20 +8,23 @@ import type { InvoiceRow, InvoiceView, ManagedInvoices } from "../invoices/index
 import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
 import { platformInvoiceTwins, type PlatformInvoiceRow } from "./table.ts";
 
-/** What of a platform invoice its twin says. */
+/** The fields of a platform invoice from which its collection invoice is made. */
 type Collected = Pick<
   PlatformInvoiceRow,
   "id" | "organizationId" | "currency" | "decimals" | "dueAt"
 >;
 
-/** What a platform invoice keeps of the invoice by which it is paid. */
+/** The columns of a platform invoice that identify its collection invoice. */
 export type TwinColumns = Pick<PlatformInvoiceRow, "twinId" | "twinPublicId" | "twinCheckoutId">;
 
-/** The invoices of the platform organization by which platform invoices are paid. */
+/**
+ * Issues and withdraws collection invoices: the ordinary invoices of the platform organization by which platform
+ * invoices are paid.
+ */
 export interface Twins {
   /**
-   * Finds out where one over an amount may be paid, and gives what issues it for the platform invoice of a number. Both
-   * throw `no_receive_wallet`, and whatever an ordinary issue throws.
+   * Prepares a collection invoice over an amount at the receive wallet. Returns the function that issues it, given the
+   * number of the platform invoice. Throws `no_receive_wallet`; both throw the errors of issuing an ordinary invoice.
    */
   prepare(
     tx: Tx,
@@ -30,9 +33,9 @@ export interface Twins {
     amount: bigint,
     policy: BillingPolicy,
   ): Promise<(number: string) => Promise<InvoiceView>>;
-  /** Keeps whose twin it is: after the platform invoice itself was inserted. */
+  /** Stores which platform invoice a collection invoice belongs to. Call it after inserting the platform invoice. */
   remember(tx: Tx, at: Instant, invoice: Pick<Collected, "id">, twin: InvoiceView): Promise<void>;
-  /** Tells payers to send nothing any more; what comes all the same counts. */
+  /** Makes checkouts tell payers not to send anything anymore; payments that still arrive are counted. */
   withdraw(tx: Tx, at: Instant, twins: readonly InvoiceRow[]): Promise<void>;
 }
 
@@ -55,7 +58,7 @@ export function makeTwins(deps: {
         network: target.network.id,
         walletId: target.wallet.id,
         metadata: { platformInvoiceId: id, organizationId },
-        // A successor is issued when the debt is old: it is payable as long as the first one was.
+        // A replacement is issued when the debt is old; it stays payable for as long as the first one did.
         expiresAt: Math.max(dueAt, at) + patience,
       });
       return (number) => issue(`Invoice ${number}`);
@@ -83,7 +86,7 @@ export function twinColumns(twin: InvoiceView | null): TwinColumns {
   };
 }
 
-/** Whether payers of this twin are still asked for money. */
+/** Returns whether payers can still pay a collection invoice, or its payment is being confirmed. */
 export function isPayable(twin: InvoiceRow, at: Instant): boolean {
   if (twin.status === "confirming") return true;
   const isOpen = twin.status === "open" || twin.status === "partially_paid";

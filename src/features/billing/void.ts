@@ -9,9 +9,9 @@ import type { Teller } from "./tell.ts";
 import type { Twins } from "./twin.ts";
 
 /**
- * Voids a platform invoice of a locked scene: its credits, discounts and adjustments are available again, and its page
- * tells payers to send nothing. Confirmed money becomes a credit in the same transaction, and money that is confirmed
- * later becomes one then.
+ * Voids a platform invoice of a locked scene: its credits, discounts and adjustments become available again, and its
+ * checkouts tell payers not to send anything. Confirmed payments become a credit in the same transaction; payments that
+ * are confirmed later become one at that time.
  */
 export type VoidInvoice = (
   tx: Tx,

@@ -112,7 +112,7 @@ eachStore("the checks of billing", (store) => {
     );
     // Nothing but what is missing before them.
     expect(found).to.deep.equal([
-      { row: row.id, fault: "It is TILL-999999, and TILL-000001 is due." },
+      { row: row.id, fault: "Its number is TILL-999999; expected TILL-000001." },
     ]);
   });
 

@@ -38,7 +38,7 @@ eachStore("money for platform invoices", (store) => {
     const [credit, ...others] = await credits();
     expect(others).to.deep.equal([]);
     expect(credit).to.include({ amount: "0.71", remaining: "0.71", createdBy: "system" });
-    expect(credit?.["reason"]).to.match(/^Paid above TILL-000001 by transaction 0x/);
+    expect(credit?.["reason"]).to.match(/^Overpayment of TILL-000001 by transaction 0x/);
     await estate.live(14.01);
     const { currentPeriodEnd } = await estate.subscription(shop);
     await estate.live((Date.parse(currentPeriodEnd) - estate.clock.now()) / 86_400_000 + 0.01);
@@ -62,7 +62,7 @@ eachStore("money for platform invoices", (store) => {
     await estate.mine(4);
     const [credit] = await credits();
     expect(credit).to.include({ amount: "49.00", createdBy: "system" });
-    expect(credit?.["reason"]).to.contain("for TILL-000001, which was void");
+    expect(credit?.["reason"]).to.contain("Payment of void invoice TILL-000001");
     expect((await estate.subscription(shop)).openInvoice?.total).to.equal("199.00");
   });
 
