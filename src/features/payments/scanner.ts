@@ -7,6 +7,7 @@ import {
   knownOf,
   networkState,
   replaceState,
+  stateTable,
   type NetworkStateRow,
 } from "../../platform/chain/state.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
@@ -94,7 +95,10 @@ export function makeScanner(deps: ScannerDeps): Scanner {
   ): Promise<RangeReading> {
     const state = await networkState(db, network.id);
     if (state === null) throw new AnswerDropped("the network was never reached");
-    const { latest } = await client.heads(knownOf(state));
+    const { latest, known } = await client.heads(knownOf(state));
+    if (known !== null && known.hash !== state.cursorHash) {
+      throw new AnswerDropped(`${client.provider} has another final block than was scanned`);
+    }
     const revocable = await revocableTransfers(db, network.id);
     const end = await blockAt(client, to);
     const parent = from === 0 ? null : await blockAt(client, from - 1);
@@ -145,13 +149,23 @@ export function makeScanner(deps: ScannerDeps): Scanner {
             throw new AnswerDropped("another process has looked at the network meanwhile");
           }
           await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
-        }
+        } else await assertStillFinal(tx, reading);
         await within?.(tx, part.fresh);
         if (place < batches.length - 1 || !isReading) return;
         await addReading(tx, network.id, { parent, to }, { provider, at });
       });
       state = after;
     }
+  }
+
+  /** Throws where the watcher was set back meanwhile: what was read may be of blocks that the chain has replaced. */
+  async function assertStillFinal(tx: Tx, { to, state: before }: RangeReading): Promise<void> {
+    const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
+    const isSetBack =
+      state === null ||
+      state.cursorHeight < Math.max(to, before.cursorHeight) ||
+      (state.cursorHeight === before.cursorHeight && state.cursorHash !== before.cursorHash);
+    if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
   }
 
   /** The watcher goes on meanwhile: where it comes between, the slice is read again. */

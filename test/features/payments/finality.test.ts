@@ -5,6 +5,7 @@ import { addReading, extendReadings, readingsOf } from "../../../src/platform/ch
 import { knownBlocks } from "../../../src/platform/chain/state.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
+import { makeRangeSize } from "../../../src/features/payments/look.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
@@ -126,6 +127,26 @@ eachStore("A chain that replaces final blocks", (store) => {
     await till.mine(1);
     expect(await till.storedAlarms()).to.deep.equal([]);
     expect(await statuses()).to.deep.equal(["confirmed"]);
+  });
+
+  it("takes no reading of blocks that it replaced while a scan read them", async () => {
+    await open(1);
+    await paid(25);
+    const [client] = till.pool.providers;
+    if (client === undefined) throw new Error("there is no provider");
+    const range = { from: 62, to: 66 };
+    const reading = await till.scanner.read(client, makeRangeSize(1_000), range);
+    till.chain.reorg(28);
+    await till.mine(1);
+    till.advance(31 * second);
+    const guard = () => Promise.resolve();
+    const refused = (error: unknown) => String(error);
+    await till.watcher.look(guard);
+    expect((await till.state()).cursorHeight).to.be.below(range.to);
+    const record = till.scanner.record(testContext, reading, { guard });
+    expect(await record.then(() => "recorded", refused)).to.match(/replaced final blocks/);
+    await till.look();
+    await isContiguous();
   });
 
   it("goes back by thousands of blocks, as far as hashes are kept", async () => {

@@ -10,6 +10,7 @@ import {
   type ChainService,
   type Watcher,
 } from "../../../src/features/payments/index.ts";
+import type { Scanner } from "../../../src/features/payments/scanner.ts";
 import {
   payments,
   transfers,
@@ -55,6 +56,7 @@ export interface PooledNetwork {
   readonly alarms: ChainAlarms;
   readonly watcher: Watcher;
   readonly service: ChainService;
+  readonly scanner: Scanner;
   readonly budgets: readonly ProviderBudget[];
   advance(milliseconds: number): void;
   /** Runs the network's worker until nothing is waiting, a poll later each time. */
@@ -154,7 +156,20 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   }
 
   const harness: PooledNetwork = {
-    ...{ db, chain, nodes, network, invoices, pool, alarms, watcher, service, budgets, look },
+    ...{
+      db,
+      chain,
+      nodes,
+      network,
+      invoices,
+      pool,
+      alarms,
+      watcher,
+      service,
+      scanner,
+      budgets,
+      look,
+    },
     advance(milliseconds) {
       now += milliseconds;
     },
