@@ -1,4 +1,5 @@
-// Subscriptions that an operator ends: now or with their period, and what becomes of debts, plans and money on its way.
+// Cancellations by an operator, now or at the end of the period, and their effect on debts, plan changes and payments
+// in flight.
 import { expect } from "chai";
 import type { CancelTime } from "../../../src/features/billing/cancel.ts";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
@@ -41,14 +42,14 @@ eachStore("a subscription that an operator cancels", (store) => {
   const status = async () => (await estate.subscription(merchant)).status;
   const first = async () => (await estate.invoices(merchant))[0] ?? {};
 
-  /** The first period, paid for. */
+  /** Pays for the first period and begins it. */
   async function activate(): Promise<void> {
     await estate.pay(String((await first())["id"]));
     await estate.live(trialDays + 1);
     expect(await status()).to.equal("active");
   }
 
-  it("ends at once, and what was asked for a period that never begins is void", async () => {
+  it("ends immediately, and the invoice of a period that will not begin is voided", async () => {
     await cancel("now");
     expect(await status()).to.equal("canceled");
     expect(await first()).to.include({ status: "void" });
@@ -61,7 +62,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect((await estate.select(merchant, "growth")).status, "again, without a debt").to.equal(200);
   });
 
-  it("gives back as a credit what comes for an invoice that is void", async () => {
+  it("credits payments for an invoice that was voided", async () => {
     const { id } = await first();
     const [twin] = await estate.twins(String(id));
     await estate.send(String(id));
@@ -74,7 +75,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect([twin === undefined, BigInt(credit?.amount ?? "0")]).to.deep.equal([false, 4_900n]);
   });
 
-  it("credits at once the confirmed part of an invoice that is void", async () => {
+  it("credits the confirmed part of an invoice immediately when it is voided", async () => {
     await estate.pay(String((await first())["id"]), 20_000_000n);
     await cancel("now");
     const [credit] = await estate.db.all<{ amount: string }>(
@@ -87,7 +88,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     }
   });
 
-  it("ends with its trial, and is not reminded of what will be void", async () => {
+  it("ends with its trial, without reminders for the invoice that will be voided", async () => {
     await cancel("period_end");
     expect(await status()).to.equal("trialing");
     await estate.live(trialDays - 1);
@@ -98,7 +99,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect(events).to.not.include("platform_invoice.reminder");
   });
 
-  it("ends with the period that runs, whatever plan was to come, and no plan comes then", async () => {
+  it("ends with the current period, drops a scheduled plan change and refuses another", async () => {
     await activate();
     expect((await estate.change(merchant, "scale")).status).to.equal(200);
     await cancel("period_end");
@@ -114,7 +115,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect(await estate.invoices(merchant), "one for the period that was").to.have.length(1);
   });
 
-  it("goes on where that is taken back", async () => {
+  it("continues if the cancellation is withdrawn", async () => {
     await activate();
     await cancel("period_end");
     await cancel("never");
@@ -127,7 +128,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect(JSON.parse(audited[0]?.changes ?? "{}")).to.include({ reason: "The shop closes" });
   });
 
-  it("keeps the debt for a period that began", async () => {
+  it("keeps the debt for a period that has begun", async () => {
     await activate();
     await estate.live(31);
     await cancel("now");
@@ -139,14 +140,14 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect((await estate.select(merchant, "growth")).status).to.equal(200);
   });
 
-  /** Half a month after the second invoice was due, which nobody paid. */
+  /** Leaves the second invoice unpaid until the subscription is suspended. */
   async function suspend(): Promise<void> {
     await estate.live(7);
     await estate.live(8);
     expect(await status()).to.equal("suspended");
   }
 
-  it("ends instead of going on where it is paid after a suspension that outlasted its end", async () => {
+  it("ends instead of resuming when the debt is paid after its scheduled end", async () => {
     await activate();
     await estate.live(31);
     await cancel("period_end");
@@ -160,7 +161,7 @@ eachStore("a subscription that an operator cancels", (store) => {
     expect(invoices.map((one) => one["status"])).to.deep.equal(["paid", "paid"]);
   });
 
-  it("is ended while it is suspended at once, or not at all", async () => {
+  it("can be canceled while suspended only immediately", async () => {
     await activate();
     await estate.live(31);
     await suspend();

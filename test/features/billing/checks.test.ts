@@ -15,7 +15,7 @@ import { openEstate, type Estate } from "./estate.ts";
 
 const run = (sql: string) => (tx: Tx) => tx.run(sql);
 
-/** What breaks each check, and nothing else. */
+/** Changes that break each check. */
 const breakages: readonly (readonly [check: string, breakIt: (tx: Tx) => Promise<unknown>])[] = [
   [
     "billing.invoices",
@@ -82,17 +82,17 @@ eachStore("the checks of billing", (store) => {
     return found;
   };
 
-  it("find nothing where only billing has written", async () => {
+  it("find no violations in data that billing wrote", async () => {
     expect(await broken(estate.db)).to.deep.equal([]);
   });
 
   for (const [place, [check, breakIt]] of breakages.entries()) {
-    it(`name the row that breaks ${check} (${String(place + 1)})`, async () => {
+    it(`report a violation of ${check} (case ${String(place + 1)})`, async () => {
       expect(await whileBroken(estate.db, breakIt, broken)).to.include(check);
     });
   }
 
-  it("find no gap where numbers become longer", async () => {
+  it("find no gap where invoice numbers become longer", async () => {
     const [row] = await estate.db.find(platformInvoices, "");
     if (row === undefined) throw new Error("there is no platform invoice");
     const numbers = billingChecks.find(({ name }) => name === "billing.numbers");
@@ -110,13 +110,13 @@ eachStore("the checks of billing", (store) => {
       },
       (reader) => numbers?.run(reader) ?? Promise.resolve([]),
     );
-    // Nothing but what is missing before them.
+    // Only the numbers missing before the first one are reported.
     expect(found).to.deep.equal([
       { row: row.id, fault: "Its number is TILL-999999; expected TILL-000001." },
     ]);
   });
 
-  it("are each shown to find something", () => {
+  it("are each broken by at least one case", () => {
     expect([...new Set(breakages.map(([check]) => check))].sort()).to.deep.equal(
       billingChecks.map(({ name }) => name).sort(),
     );

@@ -52,15 +52,15 @@ export interface EstateOptions {
   readonly place: StoreOptions;
   readonly settings?: Readonly<Record<string, string>>;
   readonly start?: number;
-  /** Instead of one that goes on from `start`. */
+  /** Replaces the default clock, which runs on from `start`. */
   readonly clock?: MovingClock;
-  /** Where the platform is paid; an extended key by default, null: nowhere. */
+  /** The platform's receive wallet; an extended key by default, null: none. */
   readonly receive?: { readonly xpub: string } | { readonly address: string } | null;
 }
 
 /**
- * A platform that bills on the sandbox, with nothing running by itself: the test moves the clock, makes blocks and has
- * billing look.
+ * Opens a platform that bills on the sandbox without background workers: the test moves the clock, mines blocks and
+ * runs billing.
  */
 export async function openEstate(options: EstateOptions) {
   const { place, settings, receive } = options;
@@ -77,7 +77,7 @@ export async function openEstate(options: EstateOptions) {
   const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
   if (wallet !== null) await setReceiveWallet(app, admin, wallet);
 
-  /** Makes blocks, and has them read. */
+  /** Mines blocks and has the watchers read them. */
   async function mine(blocks = 1): Promise<void> {
     await desk.mine(testContext, blocks);
     await look();
@@ -89,14 +89,14 @@ export async function openEstate(options: EstateOptions) {
     }
   }
 
-  /** Billing was at work until now, however far the clock was moved. */
+  /** Stores a heartbeat, so that billing sees no downtime however far the clock was moved. */
   async function keepAwake(): Promise<void> {
     await db.write(testContext, (tx) =>
       tx.update(billingState, { heartbeatAt: clock.now() }, "WHERE id = 'billing'"),
     );
   }
 
-  /** An access token that is good now: they end while the clock is moved. */
+  /** Logs in for a new access token, because tokens expire as the clock is moved. */
   async function tokenOf({ email }: Person): Promise<string> {
     const body = { email, password };
     const answer = await expectStatus(app.request("POST", "/v1/auth/login", { body }), 200);
@@ -117,7 +117,7 @@ export async function openEstate(options: EstateOptions) {
     ...{ app, db, clock, admin, desk, mine, look, keepAwake, tokenOf },
     run: (): Promise<RunResult> => billingRun.runAll(),
 
-    /** Lets days pass with billing at work. */
+    /** Advances the clock by days without downtime, then runs billing. */
     async live(days: number): Promise<RunResult> {
       clock.advance(days * day);
       await keepAwake();
@@ -125,7 +125,7 @@ export async function openEstate(options: EstateOptions) {
       return billingRun.runAll();
     },
 
-    /** Lets days pass with nothing at work, which then begins again. */
+    /** Advances the clock by days of downtime, then runs billing. */
     async sleep(days: number): Promise<RunResult> {
       clock.advance(days * day);
       return billingRun.runAll();
@@ -136,7 +136,7 @@ export async function openEstate(options: EstateOptions) {
       return { ...person, path: `/v1/organizations/${person.organizationId}` };
     },
 
-    /** A key for the operations of the platform. */
+    /** The secret of an API key for platform operations. */
     platformKey: made.secret,
     select: async (merchant: Merchant, plan: string): Promise<Answer> =>
       app.request("POST", `${subscriptionPath(merchant)}/select`, {
@@ -153,14 +153,17 @@ export async function openEstate(options: EstateOptions) {
       return (await expectStatus(answer, 200)).body as unknown as Shown;
     },
 
-    /** Every platform invoice of a merchant, the oldest first. */
+    /** Returns all platform invoices of a merchant, oldest first. */
     async invoices(merchant: Merchant): Promise<Record<string, unknown>[]> {
       const path = `${merchant.path}/billing/invoices?limit=100`;
       const answer = await expectStatus(app.request("GET", path, { key: merchant.key }), 200);
       return (answer.body["data"] as Record<string, unknown>[]).reverse();
     },
 
-    /** Sends tokens for the invoice by which a platform invoice is paid: all that it asks for, or so much. */
+    /**
+     * Sends tokens to a collection invoice of a platform invoice, by default the newest: `units`, or the whole
+     * remaining amount.
+     */
     async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
       const twin = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
       const invoiceId = twin as Id<"invoice">;
@@ -168,7 +171,7 @@ export async function openEstate(options: EstateOptions) {
       await desk.pay(testContext, invoiceId, units ?? remaining);
     },
 
-    /** The same, and lets it have its confirmations. */
+    /** Sends tokens as `send` does, and mines until they are confirmed. */
     async pay(platformInvoiceId: string, units?: bigint): Promise<void> {
       await this.send(platformInvoiceId, units);
       await mine(4);
@@ -211,7 +214,7 @@ export async function setReceiveWallet(
   );
 }
 
-/** Plans of a test's own, as a file for `TILL_PLANS_FILE`; gone with the process. */
+/** Writes plans to a file for `TILL_PLANS_FILE`, which is deleted when the process exits. */
 export function plansFile(
   plans: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
 ): string {

@@ -1,4 +1,4 @@
-// What receivers are sent about billing, type by type, held against what they were sent before and against the records.
+// Compares the event bodies of billing, type by type, with the golden bodies and with the API records.
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
@@ -57,7 +57,7 @@ eachStore("the bodies of billing's events", (store) => {
     return merchant;
   }
 
-  /** Changes its mind in the trial, does not pay, pays late, and then not any more. */
+  /** Changes the plan in the trial, pays late, and then stops paying. */
   async function owes(shop: Merchant): Promise<void> {
     await expectStatus(estate.select(shop, "scale"), 200);
     await expectStatus(estate.change(shop, "growth"), 200);
@@ -72,7 +72,10 @@ eachStore("the bodies of billing's events", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("canceled");
   }
 
-  /** Pays too much, loses it to a reorganisation and pays again, sells, and has changes of plan come and go. */
+  /**
+   * Overpays, loses the payment in a reorganization and pays again, issues invoices, and changes the plan several
+   * times.
+   */
   async function pays(shop: Merchant): Promise<void> {
     await expectStatus(estate.select(shop, "growth"), 200);
     const first = (await estate.subscription(shop)).openInvoice?.id ?? "";
@@ -100,7 +103,7 @@ eachStore("the bodies of billing's events", (store) => {
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
   }
 
-  it("are as they were", async () => {
+  it("have the shapes of the golden bodies", async () => {
     expect(
       types.filter((type) => !sent.has(type)),
       "types that nothing raised",
@@ -128,7 +131,7 @@ describe("the golden bodies of billing's events", () => {
     readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8"),
   );
 
-  it("hold the records that docs/events.md names", () => {
+  it("match the records that docs/events.md names", () => {
     for (const type of types) {
       const faults = bodyFaults(
         golden()[type] ?? {},

@@ -1,5 +1,5 @@
-// Bills what is due, or changes a plan, in a process of its own, and kills it with SIGKILL at one of its statements: the
-// place of that statement, its clock, the store and the change come by the environment.
+// Runs due billing, or changes a plan, in a separate process and kills it with SIGKILL at one of its statements. The
+// environment gives the number of that statement, the clock, the store and the plan change.
 import { createApp } from "../../../src/compose/index.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -29,7 +29,7 @@ if (plan === undefined) {
   });
   done = await run.runAll();
 } else {
-  // The service writes by the app's own store.
+  // The service writes through the app's own store.
   Object.assign(app.db, db);
   const context = { actor: systemActor("tests"), requestId: null, ip: null };
   await app.subscriptions.change(context, organizationId as Id<"organization">, plan);

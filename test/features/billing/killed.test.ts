@@ -1,5 +1,5 @@
-// kill -9 of a process at each statement of its transaction and before its commit. One that bills a boundary: whoever
-// bills next finds all of it still to do, and does it once. One that changes a plan: nothing of the request is there.
+// Kills a process with SIGKILL at each statement of its transaction and before its commit. If it was billing a
+// boundary, the next run bills all of it, once. If it was changing a plan, nothing of the request is stored.
 import { expect } from "chai";
 import { day } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
@@ -9,7 +9,7 @@ import { openEstate, type Estate, type Merchant } from "./estate.ts";
 import { billInProcess, changePlanInProcess, type Ended } from "./processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
-/** Every statement, or a few of them: each is a process that begins and dies. */
+/** Every statement, or a few of them, because each takes a process. */
 const firstPlace = isWhole ? 1 : 9;
 const stride = isWhole ? 1 : 16;
 eachStore("a process that bills and is killed", (store) => {
@@ -36,7 +36,7 @@ eachStore("a process that bills and is killed", (store) => {
     return (body["data"] as Record<string, unknown>[])[0] ?? {};
   }
 
-  it("leaves one invoice, and every balance as it has to be, whichever statement it dies at", async function () {
+  it("leaves one invoice and correct balances, whichever statement it is killed at", async function () {
     this.timeout(isWhole ? 900_000 : 120_000);
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
@@ -58,7 +58,7 @@ eachStore("a process that bills and is killed", (store) => {
       if (signal === null) {
         const done = JSON.parse(stdout) as { steps: number };
         if (done.steps > 0) break;
-        // PostgreSQL has not seen yet that the one before is dead, and its locks with it.
+        // PostgreSQL has not noticed yet that the previous process is dead and still holds its locks.
         continue;
       }
       expect(signal, stdout).to.equal("SIGKILL");
@@ -78,7 +78,7 @@ eachStore("a process that bills and is killed", (store) => {
     expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
   });
 
-  it("leaves a trial's plan and its unpaid invoice as they were, whichever statement of a plan change it dies at", async function () {
+  it("leaves a trial's plan and unpaid invoice unchanged, whichever statement of a plan change it is killed at", async function () {
     this.timeout(isWhole ? 900_000 : 120_000);
     await expectStatus(estate.select(shop, "growth"), 200);
     const before = await estate.subscription(shop);

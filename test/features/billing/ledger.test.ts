@@ -28,7 +28,7 @@ const start = 1_800_000_000_000;
 eachStore("the ledger of billing", (store) => {
   store.leavesUnsound({
     checks: ["billing.invoices", "billing.taken", "billing.numbers", "subscriptions.period"],
-    because: "platform invoices and their subscriptions are written down by hand",
+    because: "platform invoices and their subscriptions are inserted directly",
   });
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
@@ -70,7 +70,7 @@ eachStore("the ledger of billing", (store) => {
       }),
     );
 
-  /** Issues an invoice as the run does: what is there is opened, computed and consumed in one transaction. */
+  /** Issues an invoice as the billing run does: opens, computes and consumes in one transaction. */
   async function issue(
     at: Instant,
     price: bigint,
@@ -97,7 +97,7 @@ eachStore("the ledger of billing", (store) => {
   const own = <T extends typeof credits | typeof discounts | typeof adjustments>(table: T) =>
     db.find(table, "WHERE organization_id = $1 ORDER BY id", [organizationId]);
 
-  /** What each credit has left with what unvoided invoices took of it, and each discount's uses. */
+  /** Expects that each credit's remaining and used amounts add up, and each discount's uses. */
   async function expectConserved(): Promise<void> {
     const taken = await db.find(creditApplications, "WHERE reversed_at IS NULL");
     for (const credit of await own(credits)) {
@@ -113,7 +113,7 @@ eachStore("the ledger of billing", (store) => {
     }
   }
 
-  it("gives an invoice what there is, and keeps what it took", async () => {
+  it("applies credits, discounts and adjustments to an invoice and stores what it used", async () => {
     const late = await grant(3_000n);
     const soon = await grant(2_500n, start + 30 * day);
     await grant(900n, null, "EUR");
@@ -147,7 +147,7 @@ eachStore("the ledger of billing", (store) => {
     await expectConserved();
   });
 
-  it("gives back to the same rows when the invoice is voided, once", async () => {
+  it("restores the same rows once when the invoice is voided", async () => {
     await grant(3_000n);
     await grantPercent("10", 1);
     await adjust(500n);
@@ -165,7 +165,7 @@ eachStore("the ledger of billing", (store) => {
     expect(again.charges).to.include({ discountTotal: 490n, creditTotal: 3_000n });
   });
 
-  it("gives a credit that expired while it was locked that time again, and no other", async () => {
+  it("extends only a credit that expired while a voided invoice held it", async () => {
     await grant(1_000n, start + 5 * day);
     await grant(1_000n, start + 60 * day);
     const { invoice } = await issue(start + 2 * day, 4_900n);
@@ -174,7 +174,7 @@ eachStore("the ledger of billing", (store) => {
     expect(expiries).to.deep.equal([start + 15 * day, start + 60 * day]);
   });
 
-  it("makes a credit of what is below zero, which the next invoice takes", async () => {
+  it("turns a negative sum into a credit, which the next invoice uses", async () => {
     await adjust(-2_500n);
     await grantPercent("20", 1);
     const { invoice, charges } = await issue(start + day, 1_000n);
@@ -189,7 +189,7 @@ eachStore("the ledger of billing", (store) => {
     expect(next.charges).to.include({ discountTotal: 200n, creditTotal: 800n, total: 0n });
   });
 
-  it("carries what is too little to collect into the next invoice", async () => {
+  it("carries a total that is too small to collect forward to the next invoice", async () => {
     await grant(4_850n);
     const { invoice, charges } = await issue(start + day, 4_900n);
     expect(charges).to.include({ total: 50n, isCollected: false });
@@ -199,7 +199,7 @@ eachStore("the ledger of billing", (store) => {
     expect((await issue(start + 2 * day, 4_900n)).charges.total).to.equal(4_950n);
   });
 
-  it("takes back what a lost payment had left over, and charges what of it was spent", async () => {
+  it("takes back the credit of a removed payment and charges the part that was spent", async () => {
     const { invoice } = await issue(start + day, 4_900n);
     await write((tx) =>
       ledger.grantCredit(tx, start, {
@@ -217,7 +217,7 @@ eachStore("the ledger of billing", (store) => {
     await expectConserved();
   });
 
-  it("gives two invoices at once no credit, discount or adjustment twice", async () => {
+  it("uses no credit, discount or adjustment twice when invoices are issued concurrently", async () => {
     await grant(3_000n);
     await grantPercent("50", 1);
     await adjust(500n);
@@ -230,7 +230,7 @@ eachStore("the ledger of billing", (store) => {
     await expectConserved();
   });
 
-  it("conserves everything over any history of grants, invoices and voids", async function () {
+  it("conserves all balances over any history of grants, invoices and voids", async function () {
     this.timeout(120_000);
     const step = fc.oneof(
       fc.record({ kind: fc.constant("grant" as const), amount: fc.bigInt(1n, 9_000n) }),

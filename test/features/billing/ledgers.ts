@@ -133,7 +133,7 @@ export function planLine(
   };
 }
 
-/** A subscription with one platform invoice, as if it had been issued. */
+/** Inserts a canceled subscription with one platform invoice and its line. */
 export async function addInvoice(
   db: Database,
   organizationId: Id<"organization">,

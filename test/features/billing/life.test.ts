@@ -9,11 +9,11 @@ import { eventsOf, openEstate, plansFile, type Estate, type Merchant } from "./e
 
 const day = 86_400_000;
 const isWhole = process.env["TILL_PROVE"] === "1";
-/** How far the clock goes at once, and how much is issued then. */
+/** Days per step of the clock, and invoices issued after each step. */
 const tickDays = isWhole ? 1 : 8;
 const perTick = isWhole ? 1 : 2;
 const included = 5;
-/** Its trial ends on the last of January. */
+/** The trial ends on the last day of January. */
 const start = Date.UTC(2026, 0, 17, 10);
 const june = Date.UTC(2026, 5, 1);
 const file = plansFile({
@@ -42,7 +42,7 @@ eachStore("the life of a subscription", (store) => {
   });
   afterEach(() => estate.stop());
 
-  /** Registers, is reviewed and approved, and makes a key: each by its operation. */
+  /** Registers a merchant, has it approved and creates a key, each through its API operation. */
   async function join(): Promise<Merchant> {
     const person = await register(estate.app);
     const path = `/v1/organizations/${person.organizationId}`;
@@ -65,7 +65,7 @@ eachStore("the life of a subscription", (store) => {
       },
     });
 
-  it("leads from a trial into debt, a suspension, and back by paying", async () => {
+  it("leads from a trial through debt and suspension back to active by payment", async () => {
     const refused = await issue();
     expect([refused.status, refused.body["code"]]).to.deep.equal([403, "subscription_required"]);
 
@@ -88,7 +88,7 @@ eachStore("the life of a subscription", (store) => {
     const stopped = await issue();
     expect([stopped.status, stopped.body["code"]]).to.deep.equal([403, "subscription_suspended"]);
 
-    // Who pays an invoice that is open is not stranded.
+    // Payers can still pay an invoice that is already open.
     const openId = opened.body["id"] as `inv_${string}`;
     await expectStatus(
       estate.app.request("GET", `/v1/checkout/${String(opened.body["checkoutId"])}`),
@@ -124,7 +124,7 @@ eachStore("the life of a subscription", (store) => {
     ]);
   });
 
-  it("is billed a year from its anchor, for what it issued, with a debt in the middle, in under a minute", async function () {
+  it("is billed for a year from its anchor and for its usage, through a suspension, in under a minute", async function () {
     this.timeout(120_000);
     const began = performance.now();
     await expectStatus(estate.select(shop, "small"), 200);
@@ -135,7 +135,7 @@ eachStore("the life of a subscription", (store) => {
       await estate.live(tickDays);
       const { status, openInvoice } = await estate.subscription(shop);
       statuses.add(status);
-      // From June on nobody pays, until the subscription is suspended.
+      // From June on, no invoice is paid until the subscription is suspended.
       const isPaying = estate.clock.now() < june || statuses.has("suspended");
       if (isPaying && openInvoice !== null) await estate.pay(openInvoice.id);
       for (let made = 0; made < perTick; made += 1) {
@@ -153,7 +153,7 @@ eachStore("the life of a subscription", (store) => {
       const before = all[index - 1];
       if (before === undefined) continue;
       expect(invoice["periodStart"]).to.equal(before["periodEnd"]);
-      // What was issued in the period before is in this one, to the unit.
+      // Each invoice bills exactly the overage of the previous period.
       const [from, to] = [before["periodStart"], before["periodEnd"]].map((text) =>
         Date.parse(String(text)),
       );
@@ -163,7 +163,7 @@ eachStore("the life of a subscription", (store) => {
       expect(beyond, String(invoice["number"])).to.equal(Math.max(0, used - included));
       expect(invoice["total"]).to.equal((10 + beyond * 0.35).toFixed(2));
     }
-    // Each on the anchor's day, the 31st, or the month's last.
+    // Each period begins on the anchor's day, the 31st, or on the month's last day.
     expect(all.map(({ periodStart }) => periodStart)).to.deep.equal(
       all.map((_, index) => toIso(boundary(trialEnd, "month", index))),
     );

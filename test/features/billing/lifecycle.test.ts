@@ -60,7 +60,7 @@ const invoice = (changes: Partial<UnpaidInvoice> = {}): UnpaidInvoice => {
     issuedAt: start,
     dueAt: start + 7 * day,
     dunningFrom: null,
-    // Reminders have tests of their own.
+    // All reminders are sent; they have tests of their own.
     remindersSent: 3,
     ...changes,
   };
@@ -85,7 +85,7 @@ const state = (
   ...more,
 });
 
-/** What happens at a moment, and that nothing does a millisecond before it. */
+/** Expects a step at a time, and not a millisecond before. */
 function happens(
   make: (now: number) => LifecycleState,
   at: number,
@@ -106,7 +106,7 @@ const period = (index: number, anchorAt = start, interval: "month" | "year" = "m
 const inFlight = (of: UnpaidInvoice, seenAt: number) => ({ inFlight: new Map([[of.id, seenAt]]) });
 
 describe("a subscription's next transition", () => {
-  it("4, 6: at its end a trial whose invoice is paid becomes the first period, never before", () => {
+  it("begins the first paid period exactly when a paid trial ends", () => {
     happens((now) => state(trialing, now), trialEnd, {
       kind: "activated",
       change: "none",
@@ -114,7 +114,7 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("begins the scheduled plan with the period that follows the trial, paid or not", () => {
+  it("begins the scheduled plan with the period after the trial, paid or not", () => {
     const pending = { ...trialing, pendingPlan: "scale" };
     const ends = (
       invoices: readonly UnpaidInvoice[],
@@ -134,14 +134,14 @@ describe("a subscription's next transition", () => {
     }
   });
 
-  it("replaces a stale first invoice before anything else, also when the trial is over", () => {
+  it("replaces a stale first invoice before any other step, even after the end of the trial", () => {
     for (const now of [start + hour, trialEnd + day]) {
       const stale = state(trialing, now, [trialInvoice], { isFirstInvoiceStale: true });
       expect(nextTransition(stale)?.kind).to.equal("first_invoice_replaced");
     }
   });
 
-  it("5: at its end a trial whose invoice is not paid is past due, and its first period runs", () => {
+  it("makes an unpaid trial past due at its end and begins its first period", () => {
     happens((now) => state(trialing, now, [trialInvoice]), trialEnd, {
       kind: "trial_unpaid",
       period: period(0, trialEnd),
@@ -149,7 +149,7 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("5b: waits at the trial's end for a payment in flight, a day at most", () => {
+  it("waits at the end of a trial for a payment in flight, for at most a day", () => {
     const seenAt = trialEnd - hour;
     happens(
       (now) => state(trialing, now, [trialInvoice], inFlight(trialInvoice, seenAt)),
@@ -171,12 +171,12 @@ describe("a subscription's next transition", () => {
     expect(nextTransition(state(trialing, trialEnd, [unpaid]))?.kind).to.equal("trial_unpaid");
   });
 
-  it("5: waits for a due day that was moved behind the trial's end", () => {
+  it("waits for a due date that was extended beyond the end of the trial", () => {
     const moved = { ...trialInvoice, dueAt: trialEnd + 2 * day };
     happens((now) => state(trialing, now, [moved]), trialEnd + 2 * day, { kind: "trial_unpaid" });
   });
 
-  it("7: renews at the boundary, counted from the anchor", () => {
+  it("renews at the period boundary, counted from the anchor", () => {
     happens((now) => state(active, now), monthly.end, {
       kind: "renewed",
       change: "none",
@@ -189,7 +189,7 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("7: catches up boundary by boundary, however late", () => {
+  it("catches up one boundary at a time, however late", () => {
     const now = start + 100 * day;
     let subscription = active;
     const ends: number[] = [];
@@ -204,14 +204,14 @@ describe("a subscription's next transition", () => {
     expect(nextActionAt(state(subscription, now))).to.equal(period(3).end);
   });
 
-  it("8: is past due when its invoice is, to the millisecond", () => {
+  it("becomes past due with its invoice, to the millisecond", () => {
     happens((now) => state(active, now, [open]), open.dueAt, {
       kind: "past_due",
       invoiceIds: ["pin_open"],
     });
   });
 
-  it("8: waits for a payment in flight, a day from when it was seen, however late it came", () => {
+  it("waits for a payment in flight for a day after it was seen, however late it arrived", () => {
     const early = open.dueAt - 2 * hour;
     happens((now) => state(active, now, [open], inFlight(open, early)), early + day, {
       kind: "past_due",
@@ -222,14 +222,14 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("8: takes together what is due at one moment, and alone what is due before", () => {
+  it("handles invoices with the same deadline together and earlier ones alone", () => {
     const twin = invoice({ id: "pin_twin" });
     const later = invoice({ id: "pin_later", dueAt: open.dueAt + minute });
     const next = nextTransition(state(active, open.dueAt + day, [later, open, twin]));
     expect(next).to.deep.include({ kind: "past_due", invoiceIds: ["pin_open", "pin_twin"] });
   });
 
-  it("9: is active again as soon as nothing is past due, whatever else is open", () => {
+  it("is reactivated as soon as no invoice is past due, even if others are open", () => {
     const now = start + 8 * day;
     expect(nextTransition(state(pastDue, now))).to.deep.equal({ kind: "reactivated", at: now });
     const later = invoice({ dueAt: now + day });
@@ -237,21 +237,21 @@ describe("a subscription's next transition", () => {
     expect(nextTransition(state(pastDue, now, [debt]))).to.equal(null);
   });
 
-  it("10: is suspended when the grace of its oldest debt is over", () => {
+  it("is suspended when the grace period of its oldest debt ends", () => {
     const younger = invoice({ status: "past_due", dueAt: debt.dueAt + day });
     happens((now) => state(pastDue, now, [younger, debt]), debt.dueAt + 7 * day, {
       kind: "suspended",
     });
   });
 
-  it("10: and not while a payment is in flight", () => {
+  it("is not suspended while a payment is in flight", () => {
     const seenAt = debt.dueAt + 7 * day - minute;
     happens((now) => state(pastDue, now, [debt], inFlight(debt, seenAt)), seenAt + day, {
       kind: "suspended",
     });
   });
 
-  it("10: is billed for a boundary that comes before", () => {
+  it("is billed for a boundary before its suspension", () => {
     const late = invoice({ status: "past_due", dueAt: monthly.end - day });
     happens((now) => state(pastDue, now, [late]), monthly.end, {
       kind: "renewed",
@@ -259,12 +259,12 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("10: is billed for no boundary once it is suspended", () => {
+  it("is not billed for boundaries while it is suspended", () => {
     const now = monthly.end + day;
     expect(nextTransition(state(suspended, now, [debt]))).to.equal(null);
   });
 
-  it("11: goes on in the period in which it was suspended when its debt is paid", () => {
+  it("resumes in the period of its suspension when the debt is paid in that period", () => {
     const now = suspendedAt + day;
     expect(nextTransition(state(suspended, now))).to.deep.equal({
       kind: "resumed",
@@ -275,7 +275,7 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("11: skips the periods that passed unserved, and begins the one that runs", () => {
+  it("skips the unserved periods and begins the current one when it resumes", () => {
     const now = Date.parse("2026-04-15T00:00:00Z");
     expect(nextTransition(state(suspended, now))).to.deep.equal({
       kind: "resumed",
@@ -290,7 +290,7 @@ describe("a subscription's next transition", () => {
     expect(atBoundary).to.deep.include({ period: period(1), skipped: 0 });
   });
 
-  it("11: begins it under the plan that was to come meanwhile", () => {
+  it("resumes under the plan that was scheduled meanwhile", () => {
     const now = Date.parse("2026-04-15T00:00:00Z");
     const pending = { ...suspended, pendingPlan: "x" };
     const resumed = (pendingTerms: LifecycleState["pendingTerms"], at = now) =>
@@ -306,7 +306,7 @@ describe("a subscription's next transition", () => {
     expect(early).to.deep.include({ change: "none", period: null });
   });
 
-  it("12: is canceled thirty days after its suspension", () => {
+  it("is canceled thirty days after its suspension", () => {
     happens((now) => state(suspended, now, [debt]), suspendedAt + 30 * day, { kind: "canceled" });
   });
 
@@ -317,12 +317,12 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("12: later where the debt's due day was moved since", () => {
+  it("is canceled later if the due date of the debt was extended after the suspension", () => {
     const moved = { ...debt, dueAt: debt.dueAt + 3 * day };
     happens((now) => state(suspended, now, [moved]), suspendedAt + 33 * day, { kind: "canceled" });
   });
 
-  it("12: has nothing more to do once it is canceled, but for what was still open", () => {
+  it("has no further steps once it is canceled, except for invoices that were still open", () => {
     const canceled: LifecycleSubscription = { ...active, status: "canceled" };
     const now = start + 400 * day;
     expect(nextActionAt(state(canceled, now, [debt]))).to.equal(null);
@@ -330,7 +330,7 @@ describe("a subscription's next transition", () => {
     happens((at) => state(canceled, at, [open]), open.dueAt, { kind: "past_due" });
   });
 
-  it("13: ends at the boundary that an operator named, whatever plan was to come", () => {
+  it("ends at the boundary that an operator chose, even with a scheduled plan change", () => {
     const cancelAt = monthly.end;
     const ending = { ...active, cancelAt, pendingPlan: "scale" };
     happens((now) => state(ending, now, [], { pendingTerms: monthlyTerms }), cancelAt, {
@@ -340,7 +340,7 @@ describe("a subscription's next transition", () => {
     expect(later).to.deep.include({ kind: "renewed", at: monthly.end });
   });
 
-  it("14: changes the plan at the boundary, with the anchor where the interval stays", () => {
+  it("changes the plan at the boundary and keeps the anchor if the interval stays the same", () => {
     const pending = { ...active, pendingPlan: "scale" };
     happens((now) => state(pending, now, [], { pendingTerms: monthlyTerms }), monthly.end, {
       kind: "renewed",
@@ -349,13 +349,13 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("15: drops a change to a plan that is gone, and goes on", () => {
+  it("drops a change to a plan that no longer exists and renews", () => {
     const pending = { ...active, pendingPlan: "gone" };
     const next = nextTransition(state(pending, monthly.end));
     expect(next).to.deep.include({ kind: "renewed", change: "dropped", period: period(1) });
   });
 
-  it("16: gives who lost a payment to a reorganisation until then, whatever is overdue", () => {
+  it("pauses dunning until its end after a reorganization, whatever is overdue", () => {
     const again = start + 40 * day;
     const lost = { ...open, dunningFrom: again };
     const quiet = { ...active, currentPeriodEnd: start + 60 * day };
@@ -366,7 +366,7 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("18: counts from the boundary where the interval changes", () => {
+  it("counts periods from the boundary if the interval changes", () => {
     const pending = { ...active, pendingPlan: "yearly" };
     const next = nextTransition(state(pending, monthly.end, [], { pendingTerms: yearly }));
     expect(next).to.deep.include({
@@ -376,14 +376,14 @@ describe("a subscription's next transition", () => {
     });
   });
 
-  it("tells once, three days before, that a trial ends, unless it is as short as that", () => {
+  it("announces the end of a trial once, three days before, unless the trial is that short", () => {
     const fresh = { ...trialing, trialNoticeAt: null };
     happens((now) => state(fresh, now), trialEnd - 3 * day, { kind: "trial_ending" });
     const short = { ...fresh, createdAt: trialEnd - 3 * day };
     expect(nextActionAt(state(short, start))).to.equal(trialEnd);
   });
 
-  it("reminds on each day once, the last of those that passed, none from before the issue", () => {
+  it("sends each reminder once, only the last of several that are due, and none dated before the issue", () => {
     const unpaid = { ...open, remindersSent: 0 };
     const remind = (now: number, of = unpaid) => {
       const next = nextTransition(state(active, now, [of]));
@@ -415,7 +415,7 @@ describe("a subscription's next transition", () => {
     expect(remind({ ...trialing, cancelAt: trialEnd })).to.equal(undefined);
   });
 
-  it("reminds nobody whose payment is in flight, or who is suspended", () => {
+  it("sends no reminder while a payment is in flight or the subscription is suspended", () => {
     const unpaid = { ...open, remindersSent: 0 };
     const now = open.dueAt - day;
     const flying = state(active, now, [unpaid], inFlight(unpaid, now));
@@ -424,13 +424,13 @@ describe("a subscription's next transition", () => {
     expect(nextTransition(state(suspended, suspendedAt + day, [owing]))).to.equal(null);
   });
 
-  it("does nothing when the clock goes back, and the same again when it is asked twice", () => {
+  it("does nothing when the clock goes back, and returns the same step when called twice", () => {
     expect(nextTransition(state(active, start - hour, [open]))).to.equal(null);
     const late = state(active, open.dueAt + day, [open]);
     expect(nextTransition(late)).to.deep.equal(nextTransition(late));
   });
 
-  it("is due exactly when it is told to look, whatever the state", () => {
+  it("is due exactly at its next action time, in every state", () => {
     const invoices = fc.array(
       fc.record({
         status: fc.constantFrom<UnpaidInvoice["status"]>("open", "past_due"),

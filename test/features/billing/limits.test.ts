@@ -1,4 +1,4 @@
-// The gates on issuing hold when many issue at once, and when they close while an invoice is on its way.
+// The gates on issuing hold under concurrent issues, and when they close while an invoice is being issued.
 import { expect } from "chai";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
 import { subscriptions } from "../../../src/features/billing/table.ts";
@@ -55,7 +55,7 @@ eachStore("the gates on issuing", (store) => {
   const codesOf = (answers: readonly Answer[]) =>
     answers.map(({ status, body }) => (status < 300 ? "issued" : body["code"])).sort();
 
-  it("issue no more than the plan includes when drafts and new invoices are issued at once", async () => {
+  it("allow no more than the included invoices when drafts and new invoices are issued concurrently", async () => {
     await begin("closed");
     for (let count = 0; count < 4; count += 1) await expectStatus(issue(), 201);
     const drafts = await Promise.all(
@@ -72,7 +72,7 @@ eachStore("the gates on issuing", (store) => {
     expect(await issued()).to.equal(6);
   });
 
-  it("issue no more than the plan includes when the first invoices of a period come at once", async () => {
+  it("allow no more than the included invoices when the first ones of a period are issued concurrently", async () => {
     await begin("closed");
     const answers = await Promise.all(Array.from({ length: 12 }, issue));
     expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
@@ -82,7 +82,7 @@ eachStore("the gates on issuing", (store) => {
     }
   });
 
-  it("have room again with the next period", async () => {
+  it("allow the included invoices again in the next period", async () => {
     await begin("closed");
     await Promise.all(Array.from({ length: 8 }, issue));
     const { openInvoice } = await estate.subscription(shop);
@@ -93,7 +93,7 @@ eachStore("the gates on issuing", (store) => {
     expect(await issued()).to.equal(12);
   });
 
-  it("count what was issued before Till counted", async () => {
+  it("include invoices that were issued before Till stored a count", async () => {
     await begin("closed");
     for (let count = 0; count < 5; count += 1) await expectStatus(issue(), 201);
     await estate.db.write(testContext, (tx) =>
@@ -105,7 +105,7 @@ eachStore("the gates on issuing", (store) => {
     expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(1);
   });
 
-  /** Issues an invoice whose transaction begins after `close` has committed: all that it read before is old. */
+  /** Issues an invoice whose transaction begins after `close` has committed, so that its earlier reads are stale. */
   async function issueAcross(close: (tx: Tx) => Promise<unknown>): Promise<string> {
     const { db } = estate;
     const write = db.write.bind(db);
@@ -127,7 +127,7 @@ eachStore("the gates on issuing", (store) => {
     }
   }
 
-  /** Issues an invoice, and runs `close` when its transaction has decided and not committed. */
+  /** Issues an invoice and runs `close` after the decision of its transaction and before its commit. */
   async function issueDuring(close: (tx: Tx) => Promise<unknown>): Promise<"waits" | "closes"> {
     const { db } = estate;
     const write = db.write.bind(db);
@@ -207,9 +207,9 @@ eachStore("the gates on issuing", (store) => {
       expect(await issueAcross((tx) => tx.run(sql, [shop.organizationId]))).to.equal(code);
       expect(await issued()).to.equal(0);
     });
-    // On SQLite one write runs at a time.
+    // SQLite runs one write at a time.
     const waits = store.dialect === "postgres" ? it : null;
-    waits?.(`are held until the commit, so that it is only after it that ${title}`, async () => {
+    waits?.(`stay open until the commit of an invoice, after which ${title}`, async () => {
       await begin(plan);
       expect(await issueDuring((tx) => tx.run(sql, [shop.organizationId]))).to.equal("waits");
       expect(await issued()).to.equal(1);

@@ -10,7 +10,7 @@ import { day, toIso } from "../../../src/kernel/clock.ts";
 
 const at = (text: string) => Date.parse(text);
 
-/** An anchor, and the boundaries that were checked by hand, by their number. */
+/** Anchors with boundaries that were checked by hand, by index. */
 const checked: readonly (readonly [string, Interval, Readonly<Record<number, string>>])[] = [
   [
     "2026-01-31T10:00:00.000Z",
@@ -59,12 +59,12 @@ const checked: readonly (readonly [string, Interval, Readonly<Record<number, str
       4: "2032-02-29T00:00:00.000Z",
     },
   ],
-  // 2100 is no leap year.
+  // 2100 is not a leap year.
   ["2096-02-29T12:00:00.000Z", "year", { 4: "2100-02-28T12:00:00.000Z" }],
 ];
 
 const anyMoment = fc.integer({ min: at("1990-01-01T00:00:00Z"), max: at("2120-12-31T23:59:59Z") });
-/** Of the days that not every month has. */
+/** Times on the days that not every month has. */
 const lateInMonth = fc
   .tuple(
     fc.integer({ min: 1990, max: 2120 }),
@@ -79,14 +79,14 @@ const intervals = fc.constantFrom<Interval>("month", "year");
 
 describe("periods", () => {
   for (const [anchor, interval, boundaries] of checked) {
-    it(`of a ${interval} from ${anchor} end on its day, or the month's last`, () => {
+    it(`of a ${interval} from ${anchor} end on its day of the month, or on the month's last day`, () => {
       for (const [n, expected] of Object.entries(boundaries)) {
         expect(toIso(boundary(at(anchor), interval, Number(n))), n).to.equal(expected);
       }
     });
   }
 
-  it("follow each other without a gap for 400 boundaries of any anchor", () => {
+  it("follow each other without gaps for 400 boundaries from any anchor", () => {
     fc.assert(
       fc.property(anchors, intervals, (anchor, interval) => {
         let last = periodAt(anchor, interval, 0);
@@ -102,7 +102,7 @@ describe("periods", () => {
     );
   });
 
-  it("keep the anchor's day wherever the month has it, and its time of day", () => {
+  it("keep the anchor's time of day, and its day in every month that has it", () => {
     fc.assert(
       fc.property(anchors, fc.integer({ min: 0, max: 400 }), (anchor, n) => {
         const [from, to] = [new Date(anchor), new Date(boundary(anchor, "month", n))];
@@ -113,7 +113,7 @@ describe("periods", () => {
     );
   });
 
-  it("are found by a moment in them, their start included and their end not", () => {
+  it("are found by any time in them, start inclusive and end exclusive", () => {
     fc.assert(
       fc.property(anchors, intervals, fc.integer({ min: 0, max: 400 }), (anchor, interval, n) => {
         const { start, end } = periodAt(anchor, interval, n);

@@ -10,17 +10,17 @@ import { endWithThisProcess } from "../../support/guard.ts";
 const program = new URL("killable-run.ts", import.meta.url);
 
 export interface Ended {
-  /** What killed it; null where it ended by itself. */
+  /** The signal that killed the process; null if it exited. */
   readonly signal: string | null;
   readonly stdout: string;
 }
 
-/** Bills everything that is due at a time in a process of its own, which dies at so many statements; 0: at none. */
+/** Runs all due billing at a time in a separate process, which is killed at its `killAt`th statement; 0: never. */
 export function billInProcess(place: StoreOptions, now: Instant, killAt: number): Promise<Ended> {
   return runProcess(place, now, killAt, {});
 }
 
-/** Changes the plan of an organization in a process of its own, which dies at so many statements; 0: at none. */
+/** Changes an organization's plan in a separate process, which is killed at its `killAt`th statement; 0: never. */
 export function changePlanInProcess(
   place: StoreOptions,
   now: Instant,

@@ -18,7 +18,7 @@ type Body = Readonly<Record<string, unknown>>;
 eachStore("plans and platform invoices", (store) => {
   store.leavesUnsound({
     checks: ["billing.invoices", "billing.numbers", "subscriptions.period"],
-    because: "platform invoices and their subscriptions are written down by hand",
+    because: "platform invoices and their subscriptions are inserted directly",
   });
   let app: TestApp;
   let key: string;
@@ -46,7 +46,7 @@ eachStore("plans and platform invoices", (store) => {
     read(`/organizations/${organizationId}/billing/invoices${rest}`, { token });
   const idsOf = (body: Body) => (body["data"] as { id: string }[]).map(({ id }) => id);
 
-  it("shows the plans to any credential, and to nobody without one", async () => {
+  it("shows the plans with any credential and refuses requests without one", async () => {
     const { key: shopKey } = await approvedMerchant(app);
     for (const credential of [{ token: shop.token }, { key: shopKey }]) {
       const { body } = await expectStatus(read("/billing/plans", credential), 200);
@@ -59,7 +59,7 @@ eachStore("plans and platform invoices", (store) => {
     await expectStatus(read("/billing/plans", {}), 401);
   });
 
-  it("shows an organization its invoices with their lines, and where they are paid", async () => {
+  it("shows an organization its invoices with lines and checkout URLs", async () => {
     const { body } = await expectStatus(own(`/${open.id}`), 200);
     expect(body).to.deep.include({
       ...{ id: open.id, number: open.number, status: "open", total: "49.00", currency: "USD" },
@@ -79,7 +79,7 @@ eachStore("plans and platform invoices", (store) => {
     expect(settled.body["paidAt"]).to.equal(new Date(1_800_000_000_500).toISOString());
   });
 
-  it("lists them newest first, by status, page by page", async () => {
+  it("lists an organization's invoices newest first, by status and in pages", async () => {
     expect(idsOf((await own()).body)).to.deep.equal([open.id, paid.id]);
     expect(idsOf((await own("?status=paid")).body)).to.deep.equal([paid.id]);
     expect(idsOf((await own("?status=draft")).body)).to.deep.equal([]);
@@ -90,7 +90,7 @@ eachStore("plans and platform invoices", (store) => {
     await expectStatus(own("?status=lost"), 400);
   });
 
-  it("shows nobody another organization's", async () => {
+  it("hides the invoices of other organizations", async () => {
     const other = await register(app);
     await expectStatus(own(`/${open.id}`, other), 404);
     expect(idsOf((await own("", other)).body)).to.deep.equal([]);
@@ -100,7 +100,7 @@ eachStore("plans and platform invoices", (store) => {
     await expectStatus(own("/pin_01kq3v5m8w2f6n9r4t7x0z1c3e"), 404);
   });
 
-  it("shows the platform all of them, with whose they are and what was paid", async () => {
+  it("shows platform admins all invoices with organization names and payments", async () => {
     const all = await expectStatus(read("/admin/billing/invoices", { key }), 200);
     expect(idsOf(all.body)).to.deep.equal([open.id, paid.id]);
     expect((all.body["data"] as Body[])[0]).to.include({ organizationName: "Ada's shop" });

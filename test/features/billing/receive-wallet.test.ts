@@ -35,7 +35,7 @@ eachStore("the platform's receive wallet", (store) => {
     return receiveTarget(app.app.db, networks);
   };
 
-  it("is nothing until it is set to one of the platform's own wallets", async () => {
+  it("is null until it is set to one of the platform's own wallets", async () => {
     expect(await get()).to.deep.equal(nothing);
     expect(await target()).to.equal(null);
     const walletId = await addWallet(admin, xpubs.first);
@@ -48,7 +48,7 @@ eachStore("the platform's receive wallet", (store) => {
     expect((await target())?.token.symbol).to.equal("USDT");
   });
 
-  it("is changed for a reason that is written down, and left alone when it is set again", async () => {
+  it("is changed with an audit entry, and left alone when the same wallet is set again", async () => {
     const walletId = await addWallet(admin, xpubs.first);
     const first = await expectStatus(set(walletId), 200);
     app.clock.advance(60_000);
@@ -63,7 +63,7 @@ eachStore("the platform's receive wallet", (store) => {
     ]);
   });
 
-  it("refuses another's wallet as if it were not there, and one that cannot receive", async () => {
+  it("refuses a wallet of another organization with 404, and one that cannot receive the token with 422", async () => {
     const merchant = await register(app);
     await expectStatus(set(await addWallet(merchant, xpubs.second)), 404);
     await expectStatus(set("wal_01kq3v5m8w2f6n9r4t7x0z1c3e"), 404);
@@ -78,7 +78,7 @@ eachStore("the platform's receive wallet", (store) => {
     await expectStatus(app.request("PUT", path, { token: merchant.token, body }), 403);
   });
 
-  it("is no target any more once it is archived, and shows why", async () => {
+  it("is no longer used once it is archived, and shows that it is archived", async () => {
     const walletId = await addWallet(admin, xpubs.first);
     await expectStatus(set(walletId), 200);
     await archive(walletId);
@@ -86,7 +86,7 @@ eachStore("the platform's receive wallet", (store) => {
     expect(await target()).to.equal(null);
   });
 
-  it("is one of the two that two operators set at once", async () => {
+  it("is one of two wallets that are set concurrently", async () => {
     const [first, second] = [
       await addWallet(admin, xpubs.first),
       await addWallet(admin, xpubs.second),

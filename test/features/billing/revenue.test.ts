@@ -1,4 +1,4 @@
-// What the platform is told of its own income: from subscriptions that there are, and invoices that were paid.
+// The platform's own revenue: recurring from subscriptions, and received for platform invoices.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
@@ -12,7 +12,7 @@ const file = plansFile({
   trial: { price: "500.00", trialDays: 14 },
 });
 
-eachStore("the platform's income", (store) => {
+eachStore("the platform's revenue", (store) => {
   let estate: Estate;
 
   before(async () => {
@@ -35,10 +35,10 @@ eachStore("the platform's income", (store) => {
   const owedBy = async (merchant: Merchant) =>
     (await estate.subscription(merchant)).openInvoice?.id ?? "";
 
-  it("is what active plans cost in a month, and what was confirmed of platform invoices", async () => {
+  it("is the monthly price of active plans, and the confirmed payments of platform invoices", async () => {
     const [monthly, yearly] = [await join("month"), await join("year")];
     await join("trial");
-    // Two that pay, and one whose trial brings nothing yet; a year is a twelfth of it a month.
+    // Two paying subscriptions and a trial without revenue; a yearly price counts as a twelfth per month.
     const summary = async () => {
       const { activeSubscriptionCount, monthlyRecurringRevenue } = await admin("analytics/summary");
       return [activeSubscriptionCount, monthlyRecurringRevenue];
@@ -66,7 +66,7 @@ eachStore("the platform's income", (store) => {
     const detail = await admin(`organizations/${monthly.organizationId}`);
     expect(JSON.stringify([shown, detail])).to.contain('"plan":"month"');
 
-    // Who is suspended brings nothing, and so does a trial that nobody paid after.
+    // A suspended subscription brings no revenue, nor does an unpaid one after its trial.
     await estate.live(15);
     await estate.live(8);
     expect(await summary()).to.deep.equal([1, "49.00"]);

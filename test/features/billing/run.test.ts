@@ -10,7 +10,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import { withStatements } from "./statements.ts";
 import { eventsOf, openEstate, type Estate, type Merchant } from "./estate.ts";
 
-eachStore("what is due of subscriptions", (store) => {
+eachStore("the billing run", (store) => {
   let estate: Estate;
   let shop: Merchant;
 
@@ -25,7 +25,7 @@ eachStore("what is due of subscriptions", (store) => {
     await estate.stop();
   });
 
-  /** A subscription whose first paid period runs. */
+  /** Starts a subscription and its first paid period. */
   async function begin(): Promise<void> {
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
@@ -33,13 +33,13 @@ eachStore("what is due of subscriptions", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("active");
   }
 
-  /** Days until the period has ended and its usage is counted. */
+  /** Returns the days until the period has ended and its usage can be counted. */
   async function untilBoundary(): Promise<number> {
     const { currentPeriodEnd } = await estate.subscription(shop);
     return (Date.parse(currentPeriodEnd) - estate.clock.now()) / day + 0.01;
   }
 
-  it("is done boundary by boundary after two months down, each once, and is due later", async () => {
+  it("bills each boundary once after two months of downtime, with later due dates", async () => {
     await begin();
     await estate.sleep(62);
     const all = await estate.invoices(shop);
@@ -55,7 +55,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect(await estate.invoices(shop)).to.have.length(3);
   });
 
-  it("gives as long to pay as nobody could", async () => {
+  it("extends due dates by the length of a downtime", async () => {
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.live(1);
     await estate.sleep(20);
@@ -66,12 +66,12 @@ eachStore("what is due of subscriptions", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("past_due");
   });
 
-  it("does nothing about a debt that was paid while nobody looked, before that payment is read", async () => {
+  it("does not suspend for a debt that was paid during downtime before that payment is read", async () => {
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.live(14.01);
     const owed = (await estate.subscription(shop)).openInvoice;
     expect(owed?.status).to.equal("past_due");
-    // Minutes before the grace is over.
+    // Some minutes before the grace period ends.
     await estate.live(6.985);
     expect((await estate.subscription(shop)).status).to.equal("past_due");
     await estate.send(owed?.id ?? "");
@@ -82,7 +82,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("active");
   });
 
-  /** A change as versions of Till scheduled it that kept no terms. */
+  /** Schedules a change as older versions of Till did, without terms. */
   const scheduleWithoutTerms = (pendingPlan: string) =>
     estate.db.write(testContext, (tx) =>
       tx.update(subscriptions, { pendingPlan, pendingTerms: null }, "WHERE organization_id = $1", [
@@ -90,7 +90,7 @@ eachStore("what is due of subscriptions", (store) => {
       ]),
     );
 
-  it("takes the terms of a change that an older version scheduled from the catalog", async () => {
+  it("takes the terms of a plan change from the catalog if an older version scheduled it", async () => {
     await begin();
     await expectStatus(estate.change(shop, "starter"), 200);
     await scheduleWithoutTerms("scale");
@@ -98,7 +98,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect(await estate.subscription(shop)).to.include({ plan: "scale", pendingPlan: null });
   });
 
-  it("drops a change that an older version scheduled where its plan is gone", async () => {
+  it("drops a plan change that an older version scheduled if its plan no longer exists", async () => {
     await begin();
     const changed = await expectStatus(estate.change(shop, "scale"), 200);
     expect(changed.body).to.include({ plan: "growth", pendingPlan: "scale" });
@@ -110,7 +110,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect(events).to.include("subscription.plan_change_dropped");
   });
 
-  it("begins another plan with the next period, unless it is taken back", async () => {
+  it("begins a scheduled plan with the next period, unless the change is withdrawn", async () => {
     await begin();
     await expectStatus(estate.change(shop, "scale"), 200);
     const back = await expectStatus(estate.change(shop, "growth"), 200);
@@ -122,7 +122,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect(now.openInvoice?.total).to.equal("199.00");
   });
 
-  it("begins it when a debt is paid, where its time came while it was suspended", async () => {
+  it("begins a plan that became due during a suspension when the debt is paid", async () => {
     await begin();
     await estate.live(await untilBoundary());
     await expectStatus(estate.change(shop, "scale"), 200);
@@ -143,7 +143,7 @@ eachStore("what is due of subscriptions", (store) => {
     ]);
   });
 
-  it("takes a change back to a plan that nobody can select any more", async () => {
+  it("withdraws a change in favor of a current plan that can no longer be selected", async () => {
     await begin();
     const of = [shop.organizationId];
     const [row] = await estate.db.find(subscriptions, "WHERE organization_id = $1", of);
@@ -159,7 +159,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect([other.status, other.body["code"]]).to.deep.equal([422, "unknown_plan"]);
   });
 
-  it("is parked where the platform cannot be paid, told to operators, and mended", async () => {
+  it("parks a subscription while the platform cannot be paid, lists it for operators, and retries it", async () => {
     await begin();
     const other = await estate.merchant();
     await expectStatus(estate.select(other, "starter"), 200);
@@ -198,7 +198,7 @@ eachStore("what is due of subscriptions", (store) => {
     expect(await estate.invoices(shop)).to.have.length(2);
   });
 
-  it("leaves nothing half done, whichever statement of a boundary it dies at", async function () {
+  it("leaves nothing half-done, whichever statement of a boundary fails", async function () {
     this.timeout(120_000);
     await begin();
     const credit = estate.app.request(
@@ -237,7 +237,7 @@ eachStore("what is due of subscriptions", (store) => {
       estate.clock.advance(7 * hour);
       if (place > 60) throw new Error("the boundary was never reached");
     }
-    // Parking is a transaction of its own, and may die too.
+    // Parking is a transaction of its own and may fail too.
     expect(deaths).to.be.above(25);
     expect([...died.keys()]).to.include.members(["all", "append", "commit", "insert", "update"]);
     const all = await estate.invoices(shop);
@@ -247,7 +247,7 @@ eachStore("what is due of subscriptions", (store) => {
     ]);
   });
 
-  it("is one subscription when two operators select, and one plan when a change meets the boundary", async () => {
+  it("keeps one subscription under concurrent selections, and one plan when a change meets the boundary", async () => {
     const selected = await Promise.all([
       estate.select(shop, "growth"),
       estate.select(shop, "scale"),
@@ -265,7 +265,7 @@ eachStore("what is due of subscriptions", (store) => {
     estate.clock.advance((await untilBoundary()) * day);
     await estate.keepAwake();
     await Promise.all([estate.change(shop, other), estate.run(), estate.run()]);
-    // Runs leave alone what somebody else holds just then; the next one does it.
+    // A run skips a subscription that another transaction holds; the next run bills it.
     await estate.run();
     const after = await estate.subscription(shop);
     const [, second, ...more] = await estate.invoices(shop);

@@ -4,7 +4,7 @@ import { expectStatus } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 import { eventsOf, openEstate, type Estate, type Merchant } from "./estate.ts";
 
-eachStore("money for platform invoices", (store) => {
+eachStore("payments of platform invoices", (store) => {
   let estate: Estate;
   let shop: Merchant;
   let first: string;
@@ -16,7 +16,7 @@ eachStore("money for platform invoices", (store) => {
     first = (await estate.subscription(shop)).openInvoice?.id ?? "";
   });
   afterEach(async () => {
-    // Whatever happened, the books fit.
+    // All billing checks pass after every test.
     for (const check of billingChecks) {
       expect(await check.run(estate.db), check.name).to.deep.equal([]);
     }
@@ -32,7 +32,7 @@ eachStore("money for platform invoices", (store) => {
     return answer.body["data"] as Record<string, unknown>[];
   }
 
-  it("makes what came above the total a credit by system, once", async () => {
+  it("credit an overpayment once, created by system", async () => {
     await estate.pay(first, 49_710_000n);
     await estate.mine(3);
     const [credit, ...others] = await credits();
@@ -46,7 +46,7 @@ eachStore("money for platform invoices", (store) => {
     expect(openInvoice?.total).to.equal("48.29");
   });
 
-  it("makes what comes for a voided invoice a credit, and the one in its place stays open", async () => {
+  it("become a credit if the invoice was voided, and its replacement stays open", async () => {
     const [twin] = await estate.twins(first);
     const changed = await expectStatus(estate.change(shop, "scale"), 200);
     expect(changed.body).to.include({
@@ -66,7 +66,7 @@ eachStore("money for platform invoices", (store) => {
     expect((await estate.subscription(shop)).openInvoice?.total).to.equal("199.00");
   });
 
-  it("takes a payment back with the blocks that held it, and gives a day to pay again", async () => {
+  it("are taken back when a reorganization removes their blocks, with a day to pay again", async () => {
     await estate.pay(first, 50_000_000n);
     expect((await estate.subscription(shop)).openInvoice).to.equal(null);
     expect(await credits()).to.have.length(1);
@@ -84,7 +84,7 @@ eachStore("money for platform invoices", (store) => {
     expect(await eventsOf(estate, shop.organizationId)).to.include("platform_invoice.reverted");
   });
 
-  it("waits for a payment that is on its way, for a day and no longer", async () => {
+  it("postpone dunning for a day while they are being confirmed", async () => {
     await estate.live(13.9);
     await estate.send(first);
     await estate.mine(1);
@@ -95,7 +95,7 @@ eachStore("money for platform invoices", (store) => {
     expect(await estate.subscription(shop)).to.include({ status: "active", openInvoice: null });
   });
 
-  it("asks for what is missing at another invoice when the first has ended", async () => {
+  it("complete a part payment at a second collection invoice after the first has expired", async () => {
     await estate.pay(first, 9_000_000n);
     await estate.live(14);
     await estate.live(7);
@@ -109,7 +109,7 @@ eachStore("money for platform invoices", (store) => {
     await estate.pay(first, 40_000_000n);
     expect((await estate.subscription(shop)).openInvoice).to.equal(null);
     const selected = await expectStatus(estate.select(shop, "growth"), 200);
-    // A trial is had once.
+    // An organization has only one trial.
     expect(selected.body).to.include({ status: "active", trialEndsAt: null });
   });
 });

@@ -1,12 +1,12 @@
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
 
-/** What of a transaction makes a statement, or rows that are written at its commit. */
+/** The methods of a transaction that run a statement, or add rows to write at its commit. */
 const names = [
   ...(["run", "all", "insert", "insertMany", "insertIfAbsent", "update", "append"] as const),
   ...(["lock", "lockOne", "find", "findOne"] as const),
 ];
 
-/** A store that tells of each statement of its writes before it is made: what is thrown then fails the statement. */
+/** Wraps a store to call `tell` before each statement of its writes; an error that it throws fails the statement. */
 export function withStatements(db: Database, tell: (name: string) => void): Database {
   return {
     ...db,

@@ -19,7 +19,7 @@ import { addInvoice, platformInvoice, subscription } from "./ledgers.ts";
 eachStore("the tables of billing", (store) => {
   store.leavesUnsound({
     checks: ["billing.invoices", "billing.numbers", "subscriptions.period"],
-    because: "platform invoices and their subscriptions are written down by hand",
+    because: "platform invoices and their subscriptions are inserted directly",
   });
   let db: Database;
   let organizationId: Id<"organization">;
@@ -29,7 +29,7 @@ eachStore("the tables of billing", (store) => {
     organizationId = await addOrganization(db, createIds(systemRandom), 1_800_000_000_000);
   });
 
-  it("never let a line of an invoice be changed or deleted", async () => {
+  it("refuse changes and deletions of invoice lines", async () => {
     const invoice = await addInvoice(db, organizationId);
     for (const sql of [
       "UPDATE platform_invoice_lines SET description = 'x'",
@@ -47,7 +47,7 @@ eachStore("the tables of billing", (store) => {
     expect(lines.map(({ description }) => description)).to.deep.equal(["Growth plan"]);
   });
 
-  it("hold one live subscription of an organization, and any number of canceled ones", async () => {
+  it("allow one live subscription per organization and any number of canceled ones", async () => {
     const add = (changes: Parameters<typeof subscription>[1]) =>
       db.write(testContext, (tx) =>
         tx.insert(subscriptions, subscription(organizationId, changes)),
@@ -59,7 +59,7 @@ eachStore("the tables of billing", (store) => {
     expect(refused).to.be.instanceOf(UniqueViolation).with.property("index", "subscriptions_live");
   });
 
-  it("hold one invoice of a period that is not void", async () => {
+  it("allow one invoice per period that is not void", async () => {
     const of = subscription(organizationId);
     await db.write(testContext, (tx) => tx.insert(subscriptions, of));
     const add = (changes: Parameters<typeof platformInvoice>[1]) =>
@@ -72,7 +72,7 @@ eachStore("the tables of billing", (store) => {
       .with.property("index", "platform_invoices_period");
   });
 
-  it("have the one row of what is kept once", async () => {
+  it("contain exactly one row of billing state", async () => {
     const [state, ...others] = await db.find(billingState, "");
     expect(others).to.deep.equal([]);
     expect(state).to.include({ id: "billing", nextNumber: 1, receiveWalletId: null });

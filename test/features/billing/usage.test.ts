@@ -1,4 +1,4 @@
-// What is shown of usage, what is told of it, what is refused because of it and what is invoiced for it: one number.
+// The same usage is shown, reported in events, limited and invoiced.
 import { expect } from "chai";
 import { events } from "../../../src/platform/events/table.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
@@ -15,7 +15,7 @@ const file = plansFile({
   busy: { price: "20.00", includedInvoices: 2, overagePrice: "1.25" },
   closed: { price: "5.00", includedInvoices: 2 },
 });
-/** In the middle of an hour, and of a second. */
+/** A time within an hour and within a second. */
 const start = Date.UTC(2026, 0, 31, 10, 17, 3, 456);
 
 eachStore("the usage of a plan", (store) => {
@@ -63,7 +63,7 @@ eachStore("the usage of a plan", (store) => {
     await payUp();
   }
 
-  /** Lets the period's usage be counted, and the next one be invoiced and paid. */
+  /** Has the period's usage counted, and the next period invoiced and paid. */
   async function bill(): Promise<Body> {
     estate.clock.advance(Math.max(0, await endOfPeriod()) + 60_000);
     await estate.keepAwake();
@@ -75,13 +75,13 @@ eachStore("the usage of a plan", (store) => {
   const usageLine = (invoice: Body) =>
     (invoice["lines"] as Body[]).find(({ kind }) => kind === "usage");
 
-  it("is that of its invoice to the unit, at the old plan's price, to the last millisecond", async () => {
+  it("equals the usage on the invoice, at the old plan's price, to the last millisecond", async () => {
     await begin("shop");
     const [first] = await issued(6);
     const draft = await expectStatus(issue({ draft: true }), 201);
     await expectStatus(issue({ draft: true }), 201);
     expect(await usage()).to.include({ invoicesCreated: 6, overageAmount: "0.35" });
-    // A draft counts once it is issued; what is canceled was issued all the same.
+    // A draft counts once it is issued; a canceled invoice was issued too.
     const opened = estate.app.request(
       "PATCH",
       `${shop.path}/invoices/${String(draft.body["id"])}`,
@@ -112,7 +112,7 @@ eachStore("the usage of a plan", (store) => {
     });
     expect(second["total"]).to.equal("21.05");
 
-    // Those of the next period's first moment are in it, at its own price.
+    // Invoices of the next period's first millisecond belong to it, at its own price.
     await addUpAll(estate.db, testContext);
     const next = await usage();
     expect(next).to.include({
@@ -124,7 +124,7 @@ eachStore("the usage of a plan", (store) => {
     expect(usageLine(await bill())).to.equal(undefined);
   });
 
-  it("is told of at 80 and at 100 percent, once in each period", async () => {
+  it("is reported at 80 and at 100 percent, once per period", async () => {
     await begin("shop");
     const { app } = estate.app;
     const relay = createRelay({
@@ -154,12 +154,12 @@ eachStore("the usage of a plan", (store) => {
     expect(await told()).to.have.length(2);
     await bill();
     expect(await told()).to.have.length(2);
-    // All at once: the most is told, and not what is less.
+    // If both thresholds are reached at once, only the higher one is reported.
     await issued(5);
     expect((await told()).slice(2)).to.deep.equal([[100, 5]]);
   });
 
-  it("is told of where nobody looked before the next period began", async () => {
+  it("is reported even if it was not checked before the next period began", async () => {
     await begin("shop");
     const { currentPeriodStart } = await estate.subscription(shop);
     await issued(6);
@@ -179,7 +179,7 @@ eachStore("the usage of a plan", (store) => {
     ]);
   });
 
-  it("ends where a plan has no further invoices, until the next period, and drafts are made meanwhile", async () => {
+  it("is refused beyond a plan's limit until the next period, while drafts are allowed", async () => {
     await begin("closed");
     await issued(2);
     const refused = await issue();
@@ -190,7 +190,7 @@ eachStore("the usage of a plan", (store) => {
       estate.app.request("PATCH", path, { key: shop.key, body: { status: "open" } });
     expect((await open()).body["code"]).to.equal("plan_limit_reached");
     expect(await usage()).to.include({ invoicesCreated: 2, overageAmount: "0.00" });
-    // The next period has its own, before anybody has billed it too.
+    // The next period has its own limit, even before it is billed.
     estate.clock.advance(await endOfPeriod());
     await estate.mine();
     await expectStatus(open(), 200);
