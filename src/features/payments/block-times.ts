@@ -36,6 +36,10 @@ export interface BlockTimes {
 
 /** How long no second provider confirms a time before operators are alarmed, in milliseconds. */
 const unconfirmedMs = 10 * minute;
+/** Failures further apart than this, in milliseconds, are two outages: nobody asked in between. */
+const sameOutageMs = 2 * minute;
+/** Blocks whose agreed times are kept; the oldest ones beyond are forgotten, and asked for again when needed. */
+const agreedMax = 10_000;
 
 export function makeBlockTimes(deps: {
   readonly clock: Clock;
@@ -48,8 +52,8 @@ export function makeBlockTimes(deps: {
   const needed = Math.min(2, providers.length);
   const agreed = new Map<string, { readonly height: number; readonly time: Instant }>();
   const network = providers[0]?.network ?? "";
-  /** Since when no time could be confirmed; null while the last one was. */
-  let unconfirmedSince: Instant | null = null;
+  /** Since when no time could be confirmed, and when that was last found; null while the last one was. */
+  let unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null = null;
 
   async function blocksOf(
     provider: ChainClient,
@@ -121,20 +125,31 @@ export function makeBlockTimes(deps: {
     noteConfirmation(open);
   }
 
+  function forgetOldest(): void {
+    for (const hash of agreed.keys()) {
+      if (agreed.size <= agreedMax) return;
+      agreed.delete(hash);
+    }
+  }
+
   /** Holds stay, and late money is in time, for as long as no second provider answers: that must not go unseen. */
   function noteConfirmation(asked: readonly AskedBlock[]): void {
     if (asked.some(({ hash }) => agreed.has(hash))) {
-      unconfirmedSince = null;
+      unconfirmed = null;
       alarms.clear("block_time_unconfirmed", network);
       return;
     }
     const now = clock.now();
-    unconfirmedSince = Math.min(now, unconfirmedSince ?? now);
-    if (now - unconfirmedSince < unconfirmedMs) return;
+    const before = unconfirmed;
+    const isSameOutage = before !== null && now - before.foundAt < sameOutageMs;
+    // A clock that went back makes nobody wait for longer.
+    const since = isSameOutage ? Math.min(now, before.since) : now;
+    unconfirmed = { since, foundAt: now };
+    if (now - since < unconfirmedMs) return;
     alarms.raise(
       "block_time_unconfirmed",
       network,
-      `since ${toIso(unconfirmedSince)} no second provider has confirmed the time of a block: holds that ` +
+      `since ${toIso(since)} no second provider has confirmed the time of a block: holds that ` +
         "have ended are not released, and late payments count as in time. Repair or replace the " +
         "providers that do not answer; till chain status lists them.",
       { network },
@@ -149,13 +164,15 @@ export function makeBlockTimes(deps: {
         ({ hash, told }) => !agreed.has(hash) || (isAlone && told !== null),
       );
       if (open.length > 0) await ask(open);
-      return new Map(
+      const believed = new Map(
         distinct.flatMap(({ hash, told }): [string, BelievedTime][] => {
           const known = agreed.get(hash);
           if (known !== undefined) return [[hash, { time: known.time, isAgreed: true }]];
           return told === null ? [] : [[hash, { time: told.time, isAgreed: false }]];
         }),
       );
+      forgetOldest();
+      return believed;
     },
     forgetBelow(height) {
       for (const [hash, block] of agreed) if (block.height < height) agreed.delete(hash);

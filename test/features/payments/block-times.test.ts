@@ -1,7 +1,11 @@
 // Providers that give blocks other times than the chain does: ahead of the clock, behind their ancestors, or a little off.
 import { expect } from "chai";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
+import { makeBlockTimes } from "../../../src/features/payments/index.ts";
 import type { PayableTerms } from "../../../src/features/invoices/index.ts";
+import { createAlarms } from "../../../src/platform/chain/alarms.ts";
+import type { ChainClient } from "../../../src/platform/chain/client.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { eachStore } from "../../support/stores.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -212,5 +216,49 @@ eachStore("Block times", (store) => {
     await till.look();
     await till.look();
     expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("that one failure left unconfirmed an hour ago raise no alarm at the next failure", async () => {
+    await open(2);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    till.nodes[1]?.heal();
+    // Nobody asks for a time meanwhile.
+    await till.mine(300);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+});
+
+describe("The agreed times of blocks", () => {
+  it("are kept for a bounded number of blocks, the newest", async () => {
+    const asked: number[] = [];
+    const providers = ["one", "two"].map(
+      (provider) =>
+        ({
+          provider,
+          network: "ethereum",
+          blocks(heights: readonly number[]) {
+            asked.push(...heights);
+            return Promise.resolve(
+              heights.map((height) => ({ height, hash: String(height), time: 0 })),
+            );
+          },
+        }) as unknown as ChainClient,
+    );
+    const clock = { now: () => 0 };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const times = makeBlockTimes({ clock, providers, alarms });
+    const block = (height: number) => ({ height, hash: String(height), told: null });
+    await times.of([block(0)]);
+    for (let hundred = 0; hundred < 100; hundred += 1) {
+      await times.of(Array.from({ length: 100 }, (_, place) => block(1 + hundred * 100 + place)));
+    }
+    asked.length = 0;
+    const believed = await times.of([block(0), block(10_000)]);
+    expect(asked).to.deep.equal([0, 0]);
+    expect(believed.get("0")).to.deep.equal({ time: 0, isAgreed: true });
   });
 });
