@@ -79,7 +79,8 @@ export function makeBlockTimes(deps: {
         if (told === time) continue;
         pool?.doubtTime(
           provider,
-          `it gives block ${String(height)} the time ${toIso(told)}; two others, ${toIso(time)}`,
+          "it gives a block another time than two others do",
+          { blockHeight: height, blockTime: toIso(told), otherTime: toIso(time) },
         );
       }
       return;
@@ -89,9 +90,11 @@ export function makeBlockTimes(deps: {
     alarms.raise(
       "block_time_disputed",
       second[0],
-      `${first[0]} gives block ${String(height)} the time ${toIso(first[1])} and ${second[0]} ` +
-        `${toIso(second[1])}. No payment in it is late by either until they agree.`,
-      { blockHeight: height, blockHash: hash },
+      `${first[0]} and ${second[0]} give a block different times. No payment in it is late by either until they agree.`,
+      {
+        ...{ blockHeight: height, blockHash: hash },
+        ...{ times: [toIso(first[1]), toIso(second[1])] },
+      },
     );
   }
 

@@ -54,10 +54,17 @@ export class AnswerDropped extends Error {
   override readonly name = "AnswerDropped";
   /** Why the provider is not to be believed for now; null where nothing speaks against it. */
   readonly fault: AnswerFault | null;
+  /** Heights and times, for the log. The message becomes an alarm, so it has none that change with each answer. */
+  readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, fault: AnswerFault | null = null) {
+  constructor(
+    message: string,
+    fault: AnswerFault | null = null,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.fault = fault;
+    this.details = details;
   }
 }
 
@@ -96,8 +103,9 @@ async function assertNotBeforeTip({ client, state, heads }: LookRequest): Promis
 /** The dropped answer of a provider that gave a block a time outside of those of its ancestors and descendants. */
 export function wrongTime({ height }: Pick<Head, "height">): AnswerDropped {
   return new AnswerDropped(
-    `it gives block ${String(height)} a time before its ancestors' or after its descendants'`,
+    "it gives a block a time before its ancestors' or after its descendants'",
     "wrong_time",
+    { blockHeight: height },
   );
 }
 
@@ -125,7 +133,9 @@ async function findBase(request: LookRequest): Promise<Pick<Look, "base" | "isRe
 export async function blockAt(client: ChainClient, height: number): Promise<Head> {
   const [block] = await client.blocks([height]);
   if (block === undefined || block === null) {
-    throw new AnswerDropped(`the provider does not have block ${String(height)}`);
+    throw new AnswerDropped("the provider does not have a block that is to be read", null, {
+      blockHeight: height,
+    });
   }
   return block;
 }

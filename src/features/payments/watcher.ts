@@ -164,9 +164,10 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     }
     shorterSince ??= clock.now();
     if (height < state.cursorHeight || clock.now() - shorterSince < shorterMs) {
-      const read = String(state.tipHeight);
       throw new AnswerDropped(
-        `${client.provider} is behind: its newest block is ${String(height)}, and ${read} was read`,
+        `${client.provider} is behind: its newest block is below the newest that was read`,
+        null,
+        { height, tipHeight: state.tipHeight },
       );
     }
     alarms.raise(
@@ -273,12 +274,15 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   /** States a problem once, and once that it is over. */
-  function setProblem(found: string | null): void {
+  function setProblem(
+    found: string | null,
+    details: Readonly<Record<string, unknown>> = {},
+  ): void {
     if (found === problem) return;
     problem = found;
     if (found !== null) {
       const message = `the network cannot be read: ${found}`;
-      alarms.raise("network_not_read", network.id, message, { problem: found });
+      alarms.raise("network_not_read", network.id, message, { ...details, problem: found });
       return;
     }
     logger.info("the network is being read again");
@@ -286,12 +290,13 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 
   function dropped(error: AnswerDropped): void {
     droppedInRow += 1;
-    logger.debug({ reason: error.message }, "a look was dropped");
+    logger.debug({ reason: error.message, ...error.details }, "a look was dropped");
     if (error.fault === "left_out") pool?.distrust(error.message);
     else if (error.fault === "denies_final") pool?.passOver(error.message);
-    else if (error.fault === "wrong_time") pool?.doubtTime(client.provider, error.message);
-    else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
-    if (droppedInRow >= droppedMax) setProblem(error.message);
+    else if (error.fault === "wrong_time") {
+      pool?.doubtTime(client.provider, error.message, error.details);
+    } else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
+    if (droppedInRow >= droppedMax) setProblem(error.message, error.details);
   }
 
   return {

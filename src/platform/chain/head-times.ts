@@ -12,6 +12,14 @@ export const ancestorAgeMs = minute;
  */
 export const aheadMaxMs = 10 * minute;
 
+/** Why times cannot be true. */
+export interface TimeFault {
+  /** The same for as long as the fault lasts, so that it is said once. */
+  readonly reason: string;
+  /** The blocks and times, for the log. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Returns the reason why the times of a provider's heads cannot be true, or null: they are ahead of the clock by more
  * than `aheadMaxMs`, or behind the time of a known ancestor. Block times never decrease along one chain.
@@ -20,15 +28,22 @@ export function headTimeFault(
   { latest, finalized, known }: Heads,
   now: Instant,
   scanned: KnownChain | undefined,
-): string | null {
+): TimeFault | null {
+  const newest = { blockHeight: latest.height, blockTime: isoOf(latest.time) };
   if (latest.time > now + aheadMaxMs) {
-    const ahead = Math.round((latest.time - now) / minute);
-    return (
-      `the time of its newest block, ${isoOf(latest.time)}, is ${String(ahead)} minutes ahead of this ` +
-      "server's clock: one of the two is wrong"
-    );
+    return {
+      reason:
+        `the time of its newest block is more than ${String(aheadMaxMs / minute)} minutes ahead of ` +
+        "this server's clock: one of the two is wrong",
+      details: { ...newest, serverTime: toIso(now) },
+    };
   }
-  if (finalized.time > latest.time) return "its final block is newer than its newest one";
+  if (finalized.time > latest.time) {
+    return {
+      reason: "its final block is newer than its newest one",
+      details: { ...newest, finalTime: isoOf(finalized.time) },
+    };
+  }
   // On another fork, the scanned block is not an ancestor.
   if (scanned === undefined || known?.hash !== scanned.final.hash) return null;
   const { height } = scanned.final;
@@ -36,10 +51,13 @@ export function headTimeFault(
   const isBelow = finalized.height >= height && finalized.time < known.time;
   if (latest.time >= ancestorTime && !isBelow) return null;
   const [newer, older] = isBelow ? [finalized, known.time] : [latest, ancestorTime];
-  return (
-    `the time of block ${String(newer.height)}, ${isoOf(newer.time)}, is before that of block ` +
-    `${String(height)}, ${isoOf(older)}, on which it is built`
-  );
+  return {
+    reason: `the time of its ${isBelow ? "final" : "newest"} block is before that of a block on which it is built`,
+    details: {
+      ...{ blockHeight: newer.height, blockTime: isoOf(newer.time) },
+      ...{ ancestorHeight: height, ancestorTime: isoOf(older) },
+    },
+  };
 }
 
 /** Formats a time. A provider may return a number that is not a valid date. */

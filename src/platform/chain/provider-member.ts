@@ -57,7 +57,7 @@ export interface PoolMember {
   /** Its responses contradict each other: other providers are preferred for a while, and its tip is ignored. */
   doubt(reason: string): void;
   /** It gave a block an impossible time: as `doubt`, and raises an alarm. */
-  doubtTime(reason: string): void;
+  doubtTime(reason: string, details?: Readonly<Record<string, unknown>>): void;
   health(best: number, isInUse: boolean): ProviderHealth;
   /** Continues from the health that another process stored. */
   resume(before: ProviderHealth): void;
@@ -231,10 +231,11 @@ export function makePoolMember(
     note(new ProviderError(reason, { kind: "malformed", provider }));
   }
 
-  function doubtTime(reason: string): void {
+  function doubtTime(reason: string, details: Readonly<Record<string, unknown>> = {}): void {
     doubt(reason);
     alarms.raise("provider_wrong_time", provider, `${provider} is distrusted: ${reason}`, {
       network: network.id,
+      ...details,
     });
   }
 
@@ -242,8 +243,8 @@ export function makePoolMember(
   function checkTimes(told: Heads, known: KnownChain | undefined): Heads {
     const fault = headTimeFault(told, clock.now(), known);
     if (fault !== null) {
-      doubtTime(fault);
-      throw new ProviderError(fault, { kind: "malformed", provider });
+      doubtTime(fault.reason, fault.details);
+      throw new ProviderError(fault.reason, { kind: "malformed", provider });
     }
     if (!isDoubted()) alarms.clear("provider_wrong_time", provider);
     return told;

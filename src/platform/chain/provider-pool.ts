@@ -42,8 +42,10 @@ export interface ProviderPool {
   passOver(reason: string): void;
   /**
    * Distrusts the provider of this name, because it gave a block an impossible time, or one that two others contradict.
+   * `reason` becomes an alarm, so it has no heights and times, which change with each response: those are `details`, for
+   * the log.
    */
-  doubtTime(provider: string, reason: string): void;
+  doubtTime(provider: string, reason: string, details?: Readonly<Record<string, unknown>>): void;
   /** Checks the providers that are not in use, if that is due: reads their tips, and probes their logs. */
   check(): Promise<void>;
   health(): readonly ProviderHealth[];
@@ -135,12 +137,13 @@ export function makeProviderPool(deps: {
       alarms.clear("provider_too_far_ahead", provider);
       return false;
     }
-    const reason =
-      `it reports block ${String(told.latest.height)}, final up to ${String(told.finalized.height)}; ` +
-      `the newest block of ${against.provider}, which is current, is ${String(against.height)}`;
+    const reason = `its newest block is far above that of ${against.provider}, which is current`;
     member.doubt(reason);
     alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
       network: network.id,
+      blockHeight: told.latest.height,
+      finalHeight: told.finalized.height,
+      otherHeight: against.height,
     });
     return true;
   }
@@ -238,9 +241,9 @@ export function makeProviderPool(deps: {
       current?.doubt(reason);
       current = null;
     },
-    doubtTime(provider, reason) {
+    doubtTime(provider, reason, details) {
       const member = memberOf(provider);
-      member?.doubtTime(reason);
+      member?.doubtTime(reason, details);
       if (member === current && members.length > 1) current = null;
     },
     async check() {

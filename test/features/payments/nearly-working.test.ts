@@ -78,7 +78,7 @@ anyStore("A network whose provider nearly works", (store) => {
     till.nodes[1]?.fail("unavailable", Infinity);
     for (let looks = 0; looks < 6; looks += 1) await till.mine(1);
     expect(condition(0)).to.equal("behind");
-    expect(till.pool.health()[0]?.lastError?.message).to.match(/does not have block/);
+    expect(till.pool.health()[0]?.lastError?.message).to.match(/does not have a block/);
     till.nodes[1]?.heal();
     till.advance(minute);
     await till.mine(1);
