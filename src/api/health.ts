@@ -5,11 +5,14 @@ import type { RequestState } from "./exchange.ts";
 export interface Readiness {
   readonly isReady: boolean;
   readonly checks: Readonly<Record<string, "ok" | "down">>;
-  /** Every configured provider of every network. A provider that is down does not make the process unready. */
+  /**
+   * Every configured provider of every network; empty if the store is down. A provider that is down does not make the
+   * process unready.
+   */
   readonly providers: readonly {
     readonly network: string;
-    /** The provider's origin (scheme and host). */
-    readonly provider: string;
+    /** Position in the network's order of preference, from 1. A host name would tell strangers which provider to attack. */
+    readonly provider: number;
     readonly status: string;
   }[];
 }

@@ -183,18 +183,17 @@ export async function createApp(
     },
 
     async readiness() {
-      const store = await pendingMigrations(db).then(
-        (pending) => pending.length === 0,
-        () => false,
-      );
+      // Either read may find that the store is down.
+      const providers = await pendingMigrations(db)
+        .then((pending) => (pending.length === 0 ? oversight.providers() : null))
+        .catch(() => null);
+      const store = providers !== null;
       const lastTick = background.lastTickAt();
       const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
       return {
         isReady: store && scheduler,
         checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
-        providers: (store ? await oversight.providers() : []).map(
-          ({ network, provider, status }) => ({ network, provider, status }),
-        ),
+        providers: numbered(providers ?? []),
       };
     },
 
@@ -205,6 +204,16 @@ export async function createApp(
       await db.close();
     },
   };
+}
+
+/** Replaces the providers' hosts by their numbers within their network. */
+function numbered(
+  providers: Awaited<ReturnType<OversightService["providers"]>>,
+): Readiness["providers"] {
+  return providers.map(({ network, status }, place) => {
+    const before = providers.slice(0, place).filter((other) => other.network === network);
+    return { network, provider: before.length + 1, status };
+  });
 }
 
 function gatekeeperOf(services: Services): Gatekeeper {

@@ -285,12 +285,39 @@ eachStore("the status of a network's providers", (store) => {
       const ready = await app.request("GET", "/readyz");
       expect([ready.status, ready.body["status"]]).to.deep.equal([200, "ok"]);
       expect(ready.body["providers"]).to.deep.equal([
-        { network: "base", provider: dead, status: "down" },
-        { network: "base", provider: origin, status: "ok" },
+        { network: "base", provider: 1, status: "down" },
+        { network: "base", provider: 2, status: "ok" },
       ]);
+      expect(JSON.stringify(ready.body)).not.to.include("127.0.0.1");
     } finally {
       await app.stop();
       await node.stop();
+    }
+  });
+
+  it("is left out of /readyz, which answers 503, if the store fails after its version was read", async () => {
+    const app = await startApp({ place: await store.place("migrated"), background: true });
+    try {
+      await until(
+        "a ready server",
+        () => app.request("GET", "/readyz"),
+        ({ status }) => status === 200,
+      );
+      await app.app.db.write(testContext, (tx) =>
+        tx.run("ALTER TABLE network_providers RENAME TO network_providers_gone"),
+      );
+      const { status, body } = await app.request("GET", "/readyz");
+      await app.app.db.write(testContext, (tx) =>
+        tx.run("ALTER TABLE network_providers_gone RENAME TO network_providers"),
+      );
+      expect(status).to.equal(503);
+      expect(body).to.deep.include({
+        status: "down",
+        checks: { store: "down", scheduler: "ok" },
+        providers: [],
+      });
+    } finally {
+      await app.stop();
     }
   });
 });
