@@ -148,6 +148,21 @@ describe("till payments inbox", () => {
     expect((await store.till([...set.slice(0, -1), "never", "--yes"])).code).not.to.equal(0);
   });
 
+  it("names the new values of the late payment policy in its question, and refuses to change nothing", async () => {
+    const store = await desk.store();
+    const set = ["payments", "set-policy", "--organization", await store.platformId()];
+    for (const words of [set, [...set, "--yes"], [...set, "--dry-run"]]) {
+      const { code, stderr } = await store.till(words);
+      expect(code, words.join(" ")).to.equal(2);
+      expect(stderr).to.include("give --late-payments, --late-window-days or both");
+    }
+    const { code, stderr } = await store.till(
+      [...set, "--late-payments", "review", "--late-window-days", "3"],
+      { person: [["Set late payments to review and the late window to 3 days for org_", "n\n"]] },
+    );
+    expect(code, stderr).to.equal(3);
+  });
+
   it("shows why transactions that payers submitted led to no payment", async function () {
     this.timeout(120_000);
     const store = await desk.store();

@@ -1,4 +1,5 @@
-import { commandsOf, neededOrganization } from "../../api/command.ts";
+import { commandsOf, neededOrganization, type CommandCall } from "../../api/command.ts";
+import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { OrganizationService } from "./service.ts";
 import type { OrganizationRow } from "./table.ts";
@@ -52,10 +53,10 @@ export const paymentPolicyCommands = [
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-window-days 3 --yes",
     ],
     effect: "write",
-    confirm: (call) =>
-      `Change how late payments of ${call.flag("organization") ?? ""} are handled?`,
+    confirm: (call) => `Set ${changesIn(call)} for ${call.flag("organization") ?? ""}?`,
     async handle(service, call) {
       const { UpdatePaymentPolicyRequest } = await import("./records.ts");
+      changesIn(call);
       const days = call.flag("late-window-days");
       return service.updatePaymentPolicy(
         call.context,
@@ -72,6 +73,18 @@ export const paymentPolicyCommands = [
     identify: (policy) => policy.latePayments,
   }),
 ];
+
+/** Returns the new values in words: `late payments to review and the late window to 3 days`. */
+function changesIn(call: CommandCall): string {
+  const rule = call.flag("late-payments");
+  const days = call.flag("late-window-days");
+  const changes = [
+    ...(rule === undefined ? [] : [`late payments to ${rule}`]),
+    ...(days === undefined ? [] : [`the late window to ${days} days`]),
+  ];
+  if (changes.length > 0) return changes.join(" and ");
+  throw new InvalidRequest("Nothing to change: give --late-payments, --late-window-days or both.");
+}
 
 async function present(row: OrganizationRow) {
   return (await import("./present.ts")).presentPaymentPolicy(row);

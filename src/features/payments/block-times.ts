@@ -77,11 +77,11 @@ export function makeBlockTimes(deps: {
       for (const [provider, told] of votes) {
         alarms.clear("block_time_disputed", provider);
         if (told === time) continue;
-        pool?.doubtTime(
-          provider,
-          "it gives a block another time than two others do",
-          { blockHeight: height, blockTime: toIso(told), otherTime: toIso(time) },
-        );
+        pool?.doubtTime(provider, "it gives a block another time than two others do", {
+          blockHeight: height,
+          blockTime: toIso(told),
+          otherTime: toIso(time),
+        });
       }
       return;
     }

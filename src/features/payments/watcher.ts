@@ -274,10 +274,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   /** States a problem once, and once that it is over. */
-  function setProblem(
-    found: string | null,
-    details: Readonly<Record<string, unknown>> = {},
-  ): void {
+  function setProblem(found: string | null, details: Readonly<Record<string, unknown>> = {}): void {
     if (found === problem) return;
     problem = found;
     if (found !== null) {

@@ -310,7 +310,9 @@ eachStore("The watcher", (store) => {
       for (let looks = 0; looks < 5; looks += 1) await watched.look();
       expect(await statuses(watched)).to.deep.equal(["confirming"]);
       expect(await watched.state()).to.deep.equal(before);
-      expect(watched.watcher.health().problem).to.match(/newest block is below the newest that was read/);
+      expect(watched.watcher.health().problem).to.match(
+        /newest block is below the newest that was read/,
+      );
       chain.faults.lag = 0;
       await confirm(watched);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
