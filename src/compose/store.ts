@@ -18,6 +18,7 @@ import {
 import { meta } from "../platform/database/meta.ts";
 import { copySqlite } from "../platform/database/sqlite/copy.ts";
 import { systemContext } from "../platform/database/system-context.ts";
+import { heldLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import {
   deriveKey,
@@ -96,11 +97,26 @@ async function prepare(
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return { migrations: [], backup: null };
   if (mode === "use") throw storeBehind(config, pending.length);
+  if (isMade && config.databaseUrl !== null) await warnOfOthers(db, clock, logger);
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";
   const backup = isUsed ? await backUp(config, version, clock) : null;
   if (backup !== null) logger.info({ backup }, "the store was copied before it is migrated");
   return { migrations: await migrate(db, clock), backup };
+}
+
+/**
+ * Warns of a server that still runs on a PostgreSQL store about to be migrated: it knows the old schema only, and keeps
+ * its leases while its work fails. A stopped server has released them; those of a killed one end within two minutes.
+ */
+async function warnOfOthers(db: Database, clock: Clock, logger: Logger): Promise<void> {
+  const leases = [...(await heldLeases(db, clock.now()))].sort();
+  if (leases.length === 0) return;
+  logger.warn(
+    { leases },
+    "the store is migrated while another server seems to run on it: stop every server of the earlier version, or " +
+      "networks stay unread",
+  );
 }
 
 /** Copies a SQLite store to the same folder. Backups of a PostgreSQL database are up to its operator. */
