@@ -11,7 +11,7 @@ export interface AnnouncerDependencies {
   readonly outbox: Outbox;
 }
 
-/** Writes a change of an invoice down under the first of its events' names, and tells of it by each. */
+/** Records a change of an invoice in the audit log, under the first of its event types, and emits all of its events. */
 export function announce(
   { auditor, outbox }: AnnouncerDependencies,
   tx: Tx,
@@ -19,7 +19,7 @@ export function announce(
   change: {
     /** At least one. */
     readonly types: readonly EventType[];
-    /** Null for an invoice that is new. */
+    /** Null for a new invoice. */
     readonly previousStatus: InvoiceStatus | null;
     readonly changes: Readonly<Record<string, unknown>>;
   },
@@ -48,7 +48,7 @@ export function announce(
   }
 }
 
-/** What an audit entry says of a new invoice. */
+/** Returns the fields of a new invoice that its audit entry contains. */
 export function createdFields(invoice: InvoiceView): Record<string, unknown> {
   const record = presentInvoice(invoice);
   const { status, amount, settlementCurrency, payableAmount, tokenSymbol, network } = record;
@@ -59,7 +59,7 @@ export function createdFields(invoice: InvoiceView): Record<string, unknown> {
   };
 }
 
-/** The fields of the record that a change set, before and after. */
+/** Returns the record's fields that differ, with their values before and after. */
 export function changedFields(
   before: InvoiceView,
   after: InvoiceView,

@@ -12,9 +12,9 @@ export const capacityOperations = [
     group: "Wallets",
     method: "GET",
     path: "/organizations/{organizationId}/wallets/{walletId}/capacity",
-    summary: "Get how many more invoices a wallet can tell apart",
+    summary: "Get the number of further invoices that a wallet can tell apart",
     description:
-      "An address tells invoices of one price apart by small surcharges, of which there are only so many. Without `amount` it is about the fullest price. An extended key has an address for each invoice.",
+      "An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.",
     access: organization("organization:read"),
     request: { query: { amount: money().optional() } },
     response: { status: 200, record: WalletCapacityRecord },

@@ -10,23 +10,26 @@ import { findWallet, hasWideGap, ordinaryGapLimit, type WalletView } from "../wa
 import { bandUse, fullestBand, holdUse, shareOf, type BandUse, type HoldUse } from "./capacity.ts";
 import type { WalletCapacityRecord } from "./capacity-records.ts";
 
-/** What a wallet can still tell apart. */
+/** A wallet with its remaining capacity. */
 export interface WalletCapacity {
   readonly wallet: WalletView;
-  /** Of an address; `use` is null where nothing is held in the token. */
+  /** For an address; `use` is null if no amount of the token is held. */
   readonly tokens: readonly { readonly token: NetworkToken; readonly use: BandUse | null }[];
 }
 
 export interface CapacityService {
-  /** `amount`: the price that is asked about, in tokens as decimal text; else the fullest one. 404. */
+  /**
+   * Returns a wallet's capacity at the price `amount`, in tokens as decimal text; without it, at the price with the
+   * largest used share. Throws a 404 if the wallet does not exist.
+   */
   capacity(
     organizationId: Id<"organization">,
     walletId: Id<"wallet">,
     amount?: string,
   ): Promise<WalletCapacity>;
   /**
-   * The fullest price of each network that is on. That reads all that is held, so that it may be a minute old, and more
-   * where it takes long: it is never read for more than a part in five hundred of the time.
+   * Returns the price with the largest used share of each enabled network. Because that reads all holds, the result may
+   * be a minute old, or older if reading is slow: at most one part in five hundred of the time is spent on reading it.
    */
   fullest(): Promise<readonly HoldUse[]>;
 }
@@ -37,9 +40,9 @@ const fullestRestsFor = 500;
 export function makeCapacityService(deps: {
   readonly db: Reader;
   readonly clock: Clock;
-  /** Those that are on. */
+  /** The enabled networks. */
   readonly enabled: readonly Network[];
-  /** Every configured network, by id, those that are off too. */
+  /** Every configured network by id, including disabled ones. */
   readonly networks: ReadonlyMap<string, Network>;
 }): CapacityService {
   const { db, clock, networks, enabled } = deps;
@@ -118,7 +121,7 @@ export function presentCapacity({
   };
 }
 
-/** `use`: null where nothing is held in the token. */
+/** `use` is null if no amount of the token is held. */
 export function presentUse(
   { symbol, decimals }: NetworkToken,
   use: BandUse | null,

@@ -16,17 +16,17 @@ import { termsOf } from "./search-terms.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
-/** An issued invoice as its payments are held against it. */
+/** An issued invoice with the data that its payments are checked against. */
 export interface LedgerOfInvoice {
   readonly id: Id<"invoice">;
   readonly organizationId: Id<"organization">;
   readonly network: string;
   readonly terms: PayableTerms;
-  /** As the invoice keeps them. */
+  /** The totals as the invoice stores them. */
   readonly totals: PaymentTotals;
 }
 
-/** Issued invoices after an id, in the order of their ids; for those who check their payments. */
+/** Returns a batch of issued invoices after an id, in the order of their ids, for checks of their payments. */
 export async function issuedLedgers(reader: Reader, after: string): Promise<LedgerOfInvoice[]> {
   const rows = await reader.find(
     invoices,
@@ -41,10 +41,10 @@ export async function issuedLedgers(reader: Reader, after: string): Promise<Ledg
   });
 }
 
-/** The status follows from the totals, the terms and the time of the newest block, and from nothing else. */
+/** Returns a fault unless the status follows from the totals, the terms and the time of the newest block. */
 function statusFault(row: InvoiceRow, tipTime: number): string | null {
   const { expiresAt, completedAt } = row;
-  // The sweep of deadlines has yet to expire the one, or to open the other again.
+  // The next sweep of deadlines may still have to expire or reopen the invoice.
   const isOpen = row.status === "open" || row.status === "partially_paid";
   const deadline = expiresAt ?? tipTime;
   const time = isOpen
@@ -73,7 +73,7 @@ async function statusFaults(
   });
 }
 
-const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
 
 export const invoiceChecks: readonly Check[] = [
   walkCheck({
@@ -87,16 +87,18 @@ export const invoiceChecks: readonly Check[] = [
   queryCheck({
     name: "invoices.own-address",
     describe: "No two invoices were given the same address of an extended key.",
-    advice: "Archive the wallet and register another key: whose money it is, a person has to say.",
-    sql: `SELECT MAX(id) AS "row", 'Its address is that of ' || MIN(id) || ' too.' AS fault
+    advice:
+      "Archive the wallet, register another key, and decide which invoice each payment belongs to.",
+    sql: `SELECT MAX(id) AS "row", 'Its address is also that of ' || MIN(id) || '.' AS fault
       FROM invoices WHERE address_index IS NOT NULL
       GROUP BY wallet_address HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
   }),
   queryCheck({
     name: "invoices.held",
     describe: "Every invoice that can be paid has a hold.",
-    advice: "Cancel the invoice and issue it again: its payments cannot be told from others'.",
-    sql: `SELECT id AS "row", 'It is ' || status || ' and holds nothing.' AS fault FROM invoices
+    advice:
+      "Cancel the invoice and create it again: its payments cannot be distinguished from others.",
+    sql: `SELECT id AS "row", 'It is ' || status || ' but has no live hold.' AS fault FROM invoices
       WHERE status IN ('open', 'partially_paid') AND NOT EXISTS (
         SELECT 1 FROM holds WHERE holds.invoice_id = invoices.id AND holds.released_at IS NULL
       ) ORDER BY id`,
@@ -104,9 +106,9 @@ export const invoiceChecks: readonly Check[] = [
   queryCheck({
     name: "holds.unique",
     describe:
-      "No two live holds on an address take the same amount, or the whole address and a part.",
-    advice: "Cancel the later invoice of the two and issue it again.",
-    sql: `SELECT other.id AS "row", 'The hold ' || held.id || ' has the same.' AS fault
+      "No two live holds on an address have the same amount, and none coexists with an exclusive hold.",
+    advice: "Cancel the later of the two invoices and create it again.",
+    sql: `SELECT other.id AS "row", 'It conflicts with the hold ' || held.id || '.' AS fault
       FROM holds AS held JOIN holds AS other
         ON other.network = held.network AND other.address = held.address AND other.id > held.id
         AND other.released_at IS NULL
@@ -120,9 +122,9 @@ export const invoiceChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "holds.invoice",
-    describe: "A hold is of an invoice of the same organization, network and token.",
+    describe: "A hold and its invoice have the same organization, network and token.",
     advice: restore,
-    sql: `SELECT holds.id AS "row", COALESCE('It is not as its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
+    sql: `SELECT holds.id AS "row", COALESCE('It contradicts its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
       FROM holds LEFT JOIN invoices ON invoices.id = holds.invoice_id
       WHERE invoices.id IS NULL OR invoices.organization_id <> holds.organization_id
         OR invoices.network <> holds.network OR holds.least_amount > holds.amount

@@ -5,18 +5,21 @@ import type { Reader } from "../../platform/database/index.ts";
 import { issuedInvoice } from "./sandbox.ts";
 import { holds } from "./table.ts";
 
-/** What a payer's transaction must fit, before anybody is asked about it. */
+/** The terms that a payer's transaction must match before any provider is asked about it. */
 export interface ClaimableTerms {
-  /** Where the invoice is paid. */
+  /** The payment address of the invoice. */
   readonly address: Address;
   /** The token's symbol. */
   readonly token: string;
   readonly issuedAt: Instant;
-  /** Until when a block may pay the invoice. */
+  /** The latest block time that can pay the invoice. */
   readonly endsAt: Instant;
 }
 
-/** Null for an invoice that was not issued, or whose last hold has ended: nothing can be claimed for it any more. */
+/**
+ * Returns null for an invoice that was not issued, or whose last hold was released at its end: no transaction can be
+ * claimed for it any longer.
+ */
 export async function claimableTerms(
   reader: Reader,
   invoiceId: Id<"invoice">,

@@ -10,7 +10,7 @@ import type { InvoiceTerms, TermsInput } from "./terms.ts";
 
 const defaultExpiresInSeconds = 3_600;
 
-/** What a request says of an invoice. Absent takes the default; null is none. */
+/** The fields of an invoice in a request. An absent field takes its default; null means none. */
 export interface DraftInput extends TermsInput {
   readonly walletId?: Id<"wallet"> | null | undefined;
   readonly customerId?: Id<"customer"> | null | undefined;
@@ -21,17 +21,17 @@ export interface DraftInput extends TermsInput {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What an update sets: absent leaves, null clears. */
+/** The fields that an update sets: absent keeps the value, null clears it. */
 export type InvoiceChanges = {
   readonly [Name in keyof DraftInput]?: DraftInput[Name] | undefined;
 } & { readonly status?: "open" | undefined };
 
-/** Knows a create request again by its content, whatever the order of its fields. */
+/** Returns a digest that identifies a create request by its content, regardless of the order of its fields. */
 export function fingerprintOf(input: DraftInput): string {
   return digest(canonicalJson(input));
 }
 
-/** A new draft. `terms` are those of the input. */
+/** Creates a new draft. `terms` are the parsed terms of the input. */
 export function draftRow(
   ids: IdSource,
   at: Instant,
@@ -87,7 +87,7 @@ export function draftRow(
   };
 }
 
-/** What a draft's request would say after the changes, to be read and checked like a new one. */
+/** Returns a draft's input with the changes applied, to be validated like a new one. */
 export function editedInput(draft: InvoiceRow, changes: InvoiceChanges): DraftInput {
   const { status: _, ...set } = changes;
   const asset = settlementAsset(draft.settlementCurrency, draft.settlementDecimals);

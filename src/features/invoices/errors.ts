@@ -18,12 +18,12 @@ export const AmountTooLarge = defineProblem({
 export const AmountTooSmall = defineProblem({
   code: "amount_too_small",
   status: 422,
-  title: "The amount is too small to be told from dust",
+  title: "The amount is too small to be distinguished from dust",
 });
 export const NoWallet = defineProblem({
   code: "no_wallet",
   status: 422,
-  title: "There is no active wallet to be paid at",
+  title: "No active wallet can receive the payment",
 });
 export const WalletCapacityExhausted = defineProblem({
   code: "wallet_capacity_exhausted",
@@ -58,13 +58,13 @@ export const NetworkNotReady = defineProblem({
 export const RateUnavailable = defineProblem({
   code: "rate_unavailable",
   status: 503,
-  title: "There is no exchange rate",
+  title: "No current exchange rate is available",
 });
-// Billing throws these, which stands behind invoices: by the gate that it is given here.
+// Thrown by billing through the issuing gate. They are defined here because billing depends on invoices.
 export const SubscriptionRequired = defineProblem({
   code: "subscription_required",
   status: 403,
-  title: "Issuing invoices needs a subscription",
+  title: "Issuing invoices requires a subscription",
 });
 export const SubscriptionSuspended = defineProblem({
   code: "subscription_suspended",
@@ -74,5 +74,5 @@ export const SubscriptionSuspended = defineProblem({
 export const PlanLimitReached = defineProblem({
   code: "plan_limit_reached",
   status: 403,
-  title: "All invoices that the plan includes are issued",
+  title: "All invoices that the plan includes have been issued",
 });

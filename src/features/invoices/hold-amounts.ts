@@ -1,16 +1,19 @@
 import type { RandomBytes } from "../../kernel/id.ts";
 import { powerOfTen } from "../../kernel/ratio.ts";
 
-/** The decimals of a surcharge, coarsest first: people type the coarse ones with fewer mistakes. */
+/** The decimals of a surcharge, coarsest first: people mistype short amounts less often. */
 const surchargeDecimals = [4, 5, 6] as const;
-/** Payers and their exchanges round to so many decimals. */
+/** The number of decimals to which payers and their exchanges round. */
 const roundDecimals = 2;
-/** How many of the smallest surcharges are looked at before chance picks. */
+/** The number of smallest surcharges that are tried before random ones. */
 const smallestSteps = 4;
-/** How many picks of chance there are for each level of steps. */
+/** The number of random picks for each size of steps. */
 const picksPerLevel = 4;
 
-/** The amounts that may stand for one price on one address: the price and surcharges, never more than the cap. */
+/**
+ * The amounts that may represent one price on one address: the price itself, or the price plus a surcharge up to the
+ * cap.
+ */
 export interface AmountRange {
   /** The price, in the token's smallest unit. */
   readonly base: bigint;
@@ -18,7 +21,7 @@ export interface AmountRange {
   readonly cap: bigint;
   /** The sizes of surcharge steps, coarsest first; each is a multiple of the next. */
   readonly steps: readonly bigint[];
-  /** A hundredth of a token, in its smallest unit; null for a token that has no finer amounts. */
+  /** A hundredth of a token, in its smallest unit; null for a token without finer amounts. */
   readonly roundTo: bigint | null;
 }
 
@@ -29,7 +32,7 @@ export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
   const steps = surchargeDecimals
     .filter((decimals) => decimals <= tokenDecimals)
     .map((decimals) => powerOfTen(tokenDecimals - decimals));
-  // A token with fewer decimals is surcharged by its own smallest unit.
+  // A token with fewer decimals is surcharged in its own smallest unit.
   return {
     ...{ base, cap, steps: steps.length > 0 ? steps : [1n] },
     roundTo: tokenDecimals > roundDecimals ? powerOfTen(tokenDecimals - roundDecimals) : null,
@@ -37,21 +40,24 @@ export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
 }
 
 /**
- * The least and the most amount that keep the bare price from being given: as far below the price as above it, since
- * payers round up too and the ranges of different prices overlap. A range of one amount has nothing to give instead, so
- * nothing but that amount keeps it.
+ * Returns the range in which another invoice's hold prevents the bare price: as far below the price as above it, since
+ * payers also round up and the ranges of different prices overlap. A range of a single amount has no alternative, so
+ * only that amount itself prevents it.
  */
 export function nearBase(range: AmountRange): readonly [least: bigint, most: bigint] {
   const { base, cap } = range;
   return placesIn(range) === 1n ? [base, base] : [base - cap, base + cap];
 }
 
-/** The first digits of an amount that name its region, with the number of its digits: a region is at least 1 % wide. */
+/**
+ * The number of leading digits that identify the region of an amount, together with its number of digits. A region is
+ * at least 1 % wide.
+ */
 const regionDigits = 2;
 
 /**
- * Names the regions of amounts that `nearBase` touches, in order: two prices of which one is near the other share one.
- * The range is at most 2 % wide, so that its ends and its middle touch all of them.
+ * Returns the sorted names of the regions that `nearBase` touches: two prices of which one is near the other share a
+ * region. The range is at most 2 % wide, so its ends and its middle touch all of its regions.
  */
 export function regionsNear(range: AmountRange): readonly string[] {
   const [least, most] = nearBase(range);
@@ -62,27 +68,27 @@ export function regionsNear(range: AmountRange): readonly string[] {
   return [...new Set([least, range.base, most].map(regionOf))].sort();
 }
 
-/** Whether a payer who rounds another amount may send this one. */
+/** True if a payer who rounds another amount may send this one. */
 function isRound({ roundTo }: AmountRange, amount: bigint): boolean {
   return roundTo !== null && amount % roundTo === 0n;
 }
 
-/** The step of the finest level: every amount that a hold may have lies this far apart. */
+/** Returns the finest step, of which every surcharge is a multiple. */
 export function finestStep(range: AmountRange): bigint {
   return range.steps.at(-1) ?? 1n;
 }
 
-/** How many amounts the range has. */
+/** Returns the number of amounts in the range. */
 export function placesIn(range: AmountRange): bigint {
   return range.cap / finestStep(range) + 1n;
 }
 
-/** How many holds an invoice may cost to count its range, on average. */
+/** The average number of holds that may be counted per invoice. */
 const countedMax = 4_096n;
 
 /**
- * Whether a hold of this amount is the occasion to count those of its range: every one in a range of up to `countedMax`
- * amounts, and one in so many in a larger range.
+ * True if a hold of this amount is an occasion to count the holds of its range: always in a range of fewer than
+ * `countedMax` amounts, and for a sample of the amounts in a larger one.
  */
 export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
   const every = placesIn(range) / countedMax + 1n;
@@ -90,9 +96,9 @@ export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
 }
 
 /**
- * Amounts to try, best first: the price itself, the smallest surcharges, then chance at each level, coarse before
- * fine. Their number does not depend on how many are taken, and each level has room where the one before is full. An
- * amount with a surcharge is never a round one.
+ * Returns amounts to try, best first: the price itself, the smallest surcharges, then random ones for each size of
+ * steps, coarse before fine. Their number does not depend on how many amounts are taken, and each size of steps offers
+ * room when the one before is full. An amount with a surcharge is never round.
  */
 export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
   const { base, cap, steps } = range;
@@ -109,7 +115,7 @@ export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): b
   ];
 }
 
-/** Amounts of chance alone: writers that lost the same amount to one another do not meet again. */
+/** Returns random amounts only, so that concurrent writers that lost the same amount are unlikely to collide again. */
 export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
   return surcharged(range, [...new Set(picks(range, randomBytes))]);
 }
@@ -120,9 +126,9 @@ function surcharged(range: AmountRange, surcharges: readonly bigint[]): bigint[]
     .filter((amount) => !isRound(range, amount));
 }
 
-/** Multiples of each step from one to the cap, in the order that chance gave. */
+/** Returns random multiples of each step, from one step to the cap. */
 function picks({ steps, cap }: AmountRange, randomBytes: RandomBytes): bigint[] {
-  // Eight bytes for a few million places: none is likelier than another by anything that shows.
+  // Eight random bytes for a few million multiples: the modulo bias is negligible.
   const chance = new DataView(
     Uint8Array.from(randomBytes(8 * picksPerLevel * steps.length)).buffer,
   );

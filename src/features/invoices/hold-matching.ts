@@ -14,18 +14,21 @@ import { lateWindowOf } from "../organizations/index.ts";
 import { anyToken } from "./holds.ts";
 import type { InvoiceRow } from "./store.ts";
 
-/** How much earlier than its hold a payment's block may say it was mined: clocks of chains and of servers differ. */
+/**
+ * The most by which a payment's block time may be before the start of its hold, because the clocks of chains and
+ * servers differ.
+ */
 const clockSlackMs = 60 * second;
 
-/** A transfer that no invoice has yet. */
+/** A transfer that is not matched yet. */
 export interface MatchCandidate {
-  /** Comes back with the match. */
+  /** Identifies the candidate in the result. */
   readonly key: string;
   /** The token's symbol. */
   readonly token: string;
   readonly address: Address;
   readonly amount: bigint;
-  /** Null where nobody is sure of it: a hold that is live now counts, whenever it began and ends. */
+  /** Null while it is uncertain: then a hold matches if it is live now, whatever its start and end. */
   readonly blockTime: Instant | null;
 }
 
@@ -33,15 +36,17 @@ export interface HoldMatch {
   readonly invoiceId: Id<"invoice">;
   readonly organizationId: Id<"organization">;
   readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
-  /** An earlier invoice held the same amount and its late window is not over: the money may be either's. */
+  /**
+   * True if an earlier invoice held the same amount and its late window has not ended: the transfer may be for either.
+   */
   readonly isAmbiguous?: true;
 }
 
 /**
- * Which live holds transfers belong to: the address that is an invoice's own, whatever the amount; else the exact
- * amount; else an amount within the tolerance of one invoice and of no other, where no other invoice that still wants
- * money is as near to it (docs/decisions/0024). Transfers of nobody are not in the answer, and never is one given to the
- * only invoice that there is. A bounded number of statements for any batch.
+ * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
+ * amount within the tolerance of exactly one invoice, unless another unpaid invoice is at least as near to it
+ * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
+ * match. The number of statements is bounded for any batch.
  */
 export async function matchHolds(
   tx: Tx,
@@ -73,13 +78,17 @@ interface HeldRow {
   readonly organizationId: Id<"organization">;
 }
 
-/** A batch of JSON arrays as rows. SQLite keeps this order of a CROSS JOIN: few probes into a large index. */
+/**
+ * A batch of JSON arrays as rows. SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
+ */
 const probes: Readonly<Record<Dialect, string>> = {
   sqlite: "json_each($2) AS probe CROSS JOIN holds",
   postgres: "json_array_elements(CAST($2 AS json)) AS probe (value) CROSS JOIN holds",
 };
 
-/** The hold is live, and was at the time that stands at this place of the probe, if one does. */
+/**
+ * SQL condition: the hold is live, and its period includes the time at this index of the probe, unless that is null.
+ */
 function isLiveAt(place: number): string {
   const blockTime = `CAST(probe.value ->> ${String(place)} AS bigint)`;
   return `holds.released_at IS NULL AND (${blockTime} IS NULL
@@ -115,7 +124,7 @@ async function exactHolds(
 }
 
 interface TolerantRow extends HeldRow {
-  /** The invoice's nearest hold above the transfer's amount, as it is stored. */
+  /** The lowest amount among the invoice's holds above the transfer's amount, in the store's encoding. */
   readonly amount: string;
 }
 
@@ -126,7 +135,7 @@ async function tolerantHolds(
 ): Promise<TolerantRow[]> {
   if (candidates.length === 0) return [];
   const asked = candidates.map(({ key, address, token, amount, blockTime }) => {
-    // No hold above this tolerates so little.
+    // No hold above this amount has enough tolerance.
     const most = divideRounded(amount * 100n, BigInt(100 - maxTolerancePercent), "up");
     return [key, address, token, encodeAmount(amount), encodeAmount(most), blockTime];
   });
@@ -147,7 +156,7 @@ const probeRows: Readonly<Record<Dialect, string>> = {
   postgres: "json_array_elements(CAST($2 AS json)) AS probe (value)",
 };
 
-/** The transfers to whose amount another invoice that still wants money is as near as the tolerant one, or nearer. */
+/** Returns the transfers to whose amount another unpaid invoice is at least as near as the tolerant one. */
 async function rivaledKeys(
   tx: Tx,
   network: string,
@@ -179,7 +188,7 @@ async function rivaledKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Shortens an invoice's holds to the late window after it was canceled. */
+/** Shortens the holds of a canceled invoice to the late window after its cancellation. */
 export async function endHolds(
   tx: Tx,
   { id, organizationId }: Pick<InvoiceRow, "id" | "organizationId">,
@@ -193,7 +202,7 @@ export async function endHolds(
 
 const releasedMax = 500;
 
-/** Releases holds whose time was over when the newest final block was mined, a bounded batch; gives how many. */
+/** Releases holds that had ended when the newest final block was mined, in a bounded batch. Returns their number. */
 export async function releaseHolds(
   tx: Tx,
   network: string,
@@ -209,7 +218,7 @@ export async function releaseHolds(
   );
 }
 
-/** Whether any hold's time is over by then. */
+/** True if a hold that is not released ended before this time. */
 export async function hasEndedHolds(
   reader: Reader,
   network: string,

@@ -34,13 +34,13 @@ import { invoicesById, type InvoiceRow } from "./store.ts";
 import { invoiceFacet } from "./table.ts";
 import { searchAmong } from "./text-search.ts";
 
-/** A page of the list: its rows in order, and the position to go on at where the search stopped early. */
+/** A page of the list: its rows in order, and the position at which to continue if the search stopped early. */
 export interface InvoicePage {
   readonly rows: readonly InvoiceRow[];
   readonly resumeAt: string | null;
 }
 
-/** A page of an organization's invoices. */
+/** Returns a page of an organization's invoices. */
 export async function listInvoices(
   reader: Reader,
   invoicesOfTransaction: InvoicesOfTransaction,
@@ -63,7 +63,7 @@ export async function listInvoices(
     after: page.after === null ? null : keyAt(order, page.after),
     bounds: boundsOf(field, filters),
     conditions: narrowed.conditions,
-    // A search looks at the texts of all that the other filters leave.
+    // A search compares the texts of all invoices that match the other filters.
     fetch: narrowed.search === null ? page.fetch : examinedMax + facetsMax,
   };
   const { keys, resumeAt } =
@@ -86,7 +86,7 @@ interface FoundKeys {
   readonly resumeAt: Key | null;
 }
 
-/** The keys of few invoices: each is looked up by its id, whatever order they are in. */
+/** Returns the keys among a few invoices, each looked up by its id, regardless of the sort order. */
 function findAmong(
   { reader, filters, wallets }: Listing,
   walk: Walk,
@@ -106,7 +106,7 @@ function findAmong(
 
 const always: Condition = () => "1 = 1";
 
-/** The keys along the index that fits the filters. */
+/** Returns the keys along the index that fits the filters. */
 async function findInOrder(
   listing: Listing,
   walk: Walk,
@@ -114,12 +114,12 @@ async function findInOrder(
   search: SearchQuery | null,
 ): Promise<FoundKeys> {
   const { walk: along, span } = await indexFor(listing, walk, given);
-  // A search compares the texts of each row afterwards, so that the walk must stop after so many.
+  // A search compares the texts of each row later, so the walk must stop after a limited number of rows.
   const conditions = search === null ? span.conditions : [...span.conditions, always];
   return findAlong(listing.reader, along, { ...span, conditions });
 }
 
-/** The walk along the index that fits the filters, with what it leaves to be checked row by row. */
+/** Returns the walk along the index that fits the filters, with the conditions that remain to be checked row by row. */
 async function indexFor(
   { reader, filters, field, wallets }: Listing,
   walk: Walk,
@@ -140,7 +140,7 @@ async function indexFor(
   if (along !== null) return { walk: faceted, span: along };
   if (field !== "createdAt") {
     const message =
-      "has too many kinds of invoices to sort; filter by status and walletId beside it";
+      "would sort too many combinations of invoice properties; filter by status and walletId too";
     throw invalidField({ parameter: "sort" }, "invalid_sort", message);
   }
   const rest = [...facetConditions(filter), ...customerConditions(filters)];

@@ -17,29 +17,29 @@ import { customerConditions, type InvoiceFilters, type InvoiceSortField } from "
 import { invoiceIdsWhere } from "./store.ts";
 import { searchCandidates } from "./text-search.ts";
 
-/** Finds the invoices that a transaction pays; payments stand behind invoices, so compose fills it. */
+/** Finds the invoices that a transaction pays. Supplied by compose, because payments depend on invoices. */
 export type InvoicesOfTransaction = (
   reader: Reader,
   organizationId: Id<"organization">,
   transactionHash: string,
 ) => Promise<readonly Id<"invoice">[]>;
 
-/** A list of an organization's invoices as it was asked for. */
+/** A requested list of an organization's invoices. */
 export interface Listing {
   readonly reader: Reader;
   readonly organizationId: Id<"organization">;
   readonly filters: InvoiceFilters;
   readonly field: InvoiceSortField;
-  /** The wallets that the filters leave; null where they leave all. */
+  /** The wallets that match the filters; null: all. */
   readonly wallets: readonly string[] | null;
 }
 
 export interface NarrowedInvoices extends Narrowed {
-  /** Null where nothing is searched for. */
+  /** Null without a search. */
   readonly search: SearchQuery | null;
 }
 
-/** The wallets that the filters leave; null where they leave all. */
+/** Returns the wallets that match the filters; null if all do. */
 export async function walletsOf(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -47,12 +47,12 @@ export async function walletsOf(
 ): Promise<readonly string[] | null> {
   if (walletAddress === undefined) return walletId === undefined ? null : [walletId];
   const at = await walletsAt(reader, organizationId, walletAddress);
-  // Nobody's own address: one that an extended key gave to a single invoice, if any.
+  // No wallet has this address: it may be an exclusive address of an extended key.
   if (at.length === 0) return walletId === undefined ? null : [walletId];
   return walletId === undefined ? at : at.filter((id) => id === walletId);
 }
 
-/** The conditions of the filters that the facet does not cover. */
+/** Returns the conditions of the filters that the facet does not cover. */
 export async function narrowInvoices(
   { reader, organizationId, filters, field, wallets }: Listing,
   invoicesOfTransaction: InvoicesOfTransaction,

@@ -7,14 +7,14 @@ import type { InvoiceListRecord, InvoiceRecord } from "./records.ts";
 import { confirmationsShown, settlementOf } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 
-/** An invoice with what its record shows beside it. */
+/** An invoice with the additional data that its record shows. */
 export interface InvoiceView extends InvoiceRow {
   readonly checkoutUrl: string | null;
-  /** The newest scanned block of its network; null where none was scanned. */
+  /** The newest scanned block of its network; null if none was scanned. */
   readonly tipHeight: number | null;
 }
 
-/** `baseUrl` has no slash at the end. */
+/** Adds the data that the record shows. `baseUrl` has no trailing slash. */
 export function viewOf(row: InvoiceRow, baseUrl: string, tipHeight: number | null): InvoiceView {
   const checkoutUrl = row.checkoutId === null ? null : `${baseUrl}/pay/${row.checkoutId}`;
   return { ...row, checkoutUrl, tipHeight };

@@ -42,10 +42,10 @@ const tolerance = () =>
   z
     .string()
     .regex(percentPattern, { error: 'must be a percentage as text such as "0.5", from 0 to 5' })
-    .meta({ description: "How much less than asked for still counts as paid, in percent." });
+    .meta({ description: "The underpayment that is accepted as full payment, in percent." });
 const expiresIn = () =>
   z.int().min(expiresInSecondsRange.least).max(expiresInSecondsRange.most).meta({
-    description: "Seconds from the issue until the invoice expires.",
+    description: "Time from the issue until the invoice expires, in seconds.",
   });
 
 export const ConfirmationProgress = responseRecord("ConfirmationProgress", {
@@ -63,14 +63,16 @@ export const InvoiceRecord = responseRecord("Invoice", {
   status: InvoiceStatusRecord,
   exception: z.enum(invoiceExceptions).meta({
     description:
-      "What is remarkable about the payments; the first of these that holds. `reverted`: a reorganisation took money away that had counted. `late`: money came after the deadline. `overpaid`: more came than the payer was asked for. `underpaid`: less than `payableAmount` came and no more is expected; with the status `paid` the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of them.",
+      "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
   }),
   amount: moneyAnswer(),
   settlementCurrency: z.string(),
   payableAmount: moneyAnswer().nullable(),
   remainingAmount: moneyAnswer()
     .nullable()
-    .meta({ description: "In tokens: what the payer still has to send; null while draft." }),
+    .meta({
+      description: "The amount that the payer still has to send, in tokens; null while draft.",
+    }),
   paidAmount: moneyAnswer(),
   paidTokenAmount: moneyAnswer(),
   exchangeRate: z.string().nullable(),
@@ -87,7 +89,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   metadata: z.record(z.string(), z.string()),
   transactionHashes: z.array(z.string()).meta({
     description:
-      "Hashes of the transactions that `paidAmount` is made of, as the network's explorers write them; each once, in the order in which Till saw their payments.",
+      "Hashes of the transactions that make up `paidAmount`, as the network's explorers write them, without duplicates, in the order in which Till detected their payments.",
   }),
   confirmationProgress: ConfirmationProgress,
   expiresAt: datetime().nullable(),
@@ -100,7 +102,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
 
 export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
 
-/** The filters and the order of the list of invoices. */
+/** The filters and the sort order of the list of invoices. */
 export const invoiceQuery = {
   ...pageParameters,
   status: oneOrMore(invoiceStatuses).optional(),
@@ -117,7 +119,9 @@ export const invoiceQuery = {
     .min(1)
     .max(metadataKeyLengthMax)
     .optional()
-    .meta({ description: "Beside `metadataValue`: invoices whose metadata has this entry." }),
+    .meta({
+      description: "Together with `metadataValue`: invoices whose metadata has this entry.",
+    }),
   metadataValue: z.string().max(metadataValueLengthMax).optional(),
   search: z
     .string()
@@ -127,18 +131,18 @@ export const invoiceQuery = {
     .optional()
     .meta({
       description:
-        "Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, or a whole publicId. Upper and lower case are the same.",
+        "Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, or a whole publicId. Case is ignored.",
     }),
   ...createdTimes,
   ...paidTimes,
   sort: z.enum(invoiceSorts).optional().meta({
     description:
-      "`-` is descending. By default `-createdAt`, and `-paidAt` beside `paidFrom` or `paidTo`. `amount` needs `settlementCurrency`.",
+      "`-` means descending. The default is `-createdAt`, or `-paidAt` with `paidFrom` or `paidTo`. `amount` requires `settlementCurrency`.",
   }),
 };
 export const InvoiceQuery = z.strictObject(invoiceQuery);
 
-/** The query as the service takes it. A metadata key without its value, or a value without a key, is a 400. */
+/** Converts the query for the service. Throws a 400 for a metadata key without a value, or a value without a key. */
 export function readInvoiceQuery({
   createdFrom,
   createdTo,
@@ -151,7 +155,7 @@ export function readInvoiceQuery({
 }: z.output<typeof InvoiceQuery>): InvoiceFilters & PageQuery {
   if ((metadataKey === undefined) !== (metadataValue === undefined)) {
     const parameter = metadataKey === undefined ? "metadataKey" : "metadataValue";
-    const message = "is needed: give metadataKey and metadataValue together";
+    const message = "is required: send metadataKey and metadataValue together";
     throw invalidField({ parameter }, "required", message);
   }
   return {
@@ -188,7 +192,7 @@ export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
   draft: z
     .boolean()
     .optional()
-    .meta({ description: "Keep it as a draft, which can be changed, instead of issuing it." }),
+    .meta({ description: "Keeps the invoice as an editable draft instead of issuing it." }),
 });
 
 export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
@@ -200,5 +204,7 @@ export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
   status: z
     .enum(["open"])
     .optional()
-    .meta({ description: "`open` issues the draft, with the other changes of the request." }),
+    .meta({
+      description: "`open` issues the draft after applying the other changes of the request.",
+    }),
 });

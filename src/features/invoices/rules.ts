@@ -16,20 +16,25 @@ export type InvoiceStatus = (typeof invoiceStatuses)[number];
 export const invoiceExceptions = ["none", "underpaid", "overpaid", "late", "reverted"] as const;
 export type InvoiceException = (typeof invoiceExceptions)[number];
 
-/** An invoice's payments together, as its payments' ledger sums them; amounts in the token's smallest unit. */
+/**
+ * The totals of an invoice's payments, as the payment ledger computes them. Amounts are in the token's smallest unit.
+ */
 export interface PaymentTotals {
-  /** Confirming and confirmed. */
+  /** Confirming and confirmed payments. */
   readonly seen: bigint;
   readonly confirmed: bigint;
-  /** Money that came after the deadline, or for a canceled invoice. */
+  /** True if a payment came after the deadline, or for a canceled invoice. */
   readonly isLate: boolean;
-  /** A reorganisation took counted money away, and it is not back. */
+  /** True if a reorganization removed a counted payment that has not returned. */
   readonly isReverted: boolean;
-  /** The block of the least confirmed counted payment. */
+  /** The block of the counted payment with the fewest confirmations. */
   readonly latestBlock: number | null;
-  /** The block time of the payment that made it whole. */
+  /** The block time of the payment that completed the amount. */
   readonly completedAt: Instant | null;
-  /** Of the counted payments, each transaction once, the first payment's first: 64 lower-case hex digits. */
+  /**
+   * The transactions of the counted payments, without duplicates, in the order of the payments: 64 lower-case
+   * hexadecimal digits each.
+   */
   readonly transactionHashes: readonly string[];
 }
 
@@ -43,16 +48,16 @@ export const noPayments: PaymentTotals = {
   transactionHashes: [],
 };
 
-/** What an invoice asks for, as far as its status goes. */
+/** The terms of an invoice that decide its status. */
 export interface Terms {
-  /** The status until now: an expired invoice opens again only where its deadline is `reopensMs` ahead. */
+  /** The current status. An expired invoice reopens only if its deadline is at least `reopensMs` ahead. */
   readonly status: InvoiceStatus;
   readonly issued: {
     /** In the token's smallest unit. */
     readonly payableAmount: bigint;
-    /** The most that the payer was asked for in total: the rest of a partly paid invoice may carry a surcharge. */
+    /** The most that the payer was asked for in total: the rest of a partially paid invoice may carry a surcharge. */
     readonly askedAmount: bigint;
-    /** From which on the invoice is whole. */
+    /** The minimum that pays the invoice, in the token's smallest unit. */
     readonly dueAmount: bigint;
     readonly expiresAt: Instant;
   } | null;
@@ -62,11 +67,11 @@ export interface Terms {
 export interface Standing {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
-  /** The block time of the payment that made it whole; null while it is not paid. */
+  /** The block time of the payment that completed the amount; null while the invoice is not paid. */
   readonly paidAt: Instant | null;
 }
 
-/** The least that counts as whole. The tolerance is a fraction of one; a fraction of a unit is still owed. */
+/** Returns the minimum that pays an invoice. The tolerance is a fraction of 1. A fractional unit is rounded up. */
 export function dueAmount(payableAmount: bigint, tolerance: Ratio): bigint {
   return divideRounded(
     payableAmount * (tolerance.denominator - tolerance.numerator),
@@ -76,14 +81,15 @@ export function dueAmount(payableAmount: bigint, tolerance: Ratio): bigint {
 }
 
 /**
- * How far ahead the deadline of an expired invoice must be to open it again: a wrong clock or block time expired it. A
- * reorganisation sets the chain's time back by seconds and opens nothing.
+ * The minimum time by which the deadline of an expired invoice must be ahead to reopen it: then a wrong clock or block
+ * time expired it. A reorganization moves the chain's time back by seconds only and reopens nothing.
  */
 export const reopensMs = minute;
 
 /**
- * Where an invoice stands: derived from what it asks for, what was paid, and the time by which deadlines are decided
- * (`deadlineTime`), so that it neither expires while nobody looks at the chain nor by a lie about the future.
+ * Returns the status and exception of an invoice: a function of its terms, its payments, and the time that decides
+ * deadlines (`deadlineTime`), so that an invoice expires neither while the chain is not being read nor because of a
+ * block time in the future.
  */
 export function standingOf(terms: Terms, totals: PaymentTotals, time: Instant): Standing {
   const status = statusOf(terms, totals, time);
@@ -106,7 +112,7 @@ function statusOf(terms: Terms, totals: PaymentTotals, time: Instant): InvoiceSt
   return totals.seen > 0n ? "partially_paid" : "open";
 }
 
-/** The first that holds. */
+/** Returns the first exception that applies. */
 function exceptionOf(
   status: InvoiceStatus,
   { issued }: Terms,
@@ -116,21 +122,24 @@ function exceptionOf(
   if (totals.isLate) return "late";
   if (issued === null) return "none";
   if (totals.seen > issued.askedAmount) return "overpaid";
-  // What is still waited for is not short yet.
+  // While more payments are expected, the invoice is not underpaid yet.
   const isOver = status !== "open" && status !== "partially_paid";
   return isOver && totals.seen > 0n && totals.seen < issued.payableAmount ? "underpaid" : "none";
 }
 
 /**
- * What paid tokens are worth in the settlement currency: rounded down, so that paying exactly gives exactly the
- * amount. Nothing is payable before the issue, and nothing is paid then.
+ * Returns the value of paid tokens in the settlement currency, rounded down, so that an exact payment yields exactly
+ * the amount. Before the issue, nothing is payable or paid, and the value is 0.
  */
 export function settlementOf(seen: bigint, amount: bigint, payableAmount: bigint | null): bigint {
   if (payableAmount === null || payableAmount === 0n) return 0n;
   return (seen * amount) / payableAmount;
 }
 
-/** How far the least confirmed payment is, at most what is required; a paid invoice needs no more. */
+/**
+ * Returns the confirmations of the least confirmed payment, at most the required number. A paid invoice always shows
+ * the required number.
+ */
 export function confirmationsShown(
   invoice: {
     readonly status: InvoiceStatus;
@@ -145,7 +154,7 @@ export function confirmationsShown(
   return Math.min(required, Math.max(0, tipHeight - latestBlock + 1));
 }
 
-/** What an invoice and its payments looked like around a change. */
+/** The state of an invoice and its payments before or after a change. */
 export interface Moment {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
@@ -165,9 +174,9 @@ export type InvoiceChange =
   | "invoice.updated";
 
 /**
- * The events that tell of a change of an invoice's payments or deadline, none where there is nothing to tell. Whoever
- * ships on `invoice.paid` hears it whenever an invoice becomes paid; how it was paid, where that is remarkable, is an
- * event of its own beside it.
+ * Returns the events of a change of an invoice's payments or deadline; none if nothing notable changed. `invoice.paid`
+ * is emitted whenever an invoice becomes paid, so that merchants can ship on it; a notable way of payment adds an event
+ * of its own.
  */
 export function changesBetween(before: Moment, after: Moment): readonly InvoiceChange[] {
   if (after.seen < before.seen) {
@@ -199,7 +208,7 @@ function changeTo({ status }: Moment): InvoiceChange {
     case "draft":
     case "open":
     case "canceled":
-      // Only by a decision that took money back: no chain does this.
+      // Only a decision that withdraws a payment leads here; the chain never does.
       return "invoice.updated";
   }
 }

@@ -8,7 +8,7 @@ import { viewOf } from "./present.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
-/** An issued invoice of any organization, for the operator of a test network. */
+/** Returns an issued invoice of any organization, for the operator of a test network. */
 export function issuedInvoice(
   reader: Reader,
   invoiceId: Id<"invoice">,
@@ -16,7 +16,7 @@ export function issuedInvoice(
   return reader.findOne(invoices, "WHERE id = $1 AND wallet_address IS NOT NULL", [invoiceId]);
 }
 
-/** Lets an invoice's time be over now, as if it had been issued earlier, and tells of it like of any change. */
+/** Ends an invoice's time to pay now, as if it had been issued earlier, and emits the events of the change. */
 export async function endTime(
   tx: Tx,
   deps: AnnouncerDependencies & { readonly baseUrl: () => string },

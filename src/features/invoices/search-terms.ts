@@ -7,7 +7,7 @@ import { invoices, invoiceTerms } from "./table.ts";
 
 type Searched = Pick<InvoiceRow, "id" | "organizationId" | "description" | "metadata">;
 
-/** The terms that an invoice is found by beside its columns: none where it has neither description nor metadata. */
+/** Returns the search terms of an invoice besides its columns; none without a description and metadata. */
 export function termsOf({
   description,
   metadata,
@@ -18,13 +18,13 @@ export function termsOf({
   ];
 }
 
-/** Adds a new invoice with its terms. Nothing in the transaction may read them before the commit. */
+/** Inserts an invoice with its terms. Nothing in the transaction may read them before the commit. */
 export function appendInvoice(tx: Tx, row: InvoiceRow): void {
   tx.append(invoices, row);
   for (const term of termsOf(row)) tx.append(invoiceTerms, termRow(row, term));
 }
 
-/** Brings the terms of a changed invoice up to date. */
+/** Updates the search terms of a changed invoice. */
 export async function replaceTerms(tx: Tx, before: Searched, after: Searched): Promise<void> {
   const old = termsOf(before);
   const next = termsOf(after);

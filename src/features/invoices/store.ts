@@ -37,14 +37,14 @@ export function findByExternalId(
   );
 }
 
-/** The invoice of a checkout session: the unguessable id is what lets a payer see it. */
+/** Finds the invoice of a checkout session. The unguessable id is the payer's only credential. */
 export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<InvoiceRow | null> {
   return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
 }
 
 /**
- * The ids of an organization's invoices that meet a condition, whose values are `$2` on, by the columns of the invoices
- * or by their terms: one more than a page examines.
+ * Returns the ids of an organization's invoices that satisfy a condition on the invoices or on their search terms, with
+ * values from `$2` on; at most one more than a page examines.
  */
 export async function invoiceIdsWhere(
   reader: Reader,
@@ -61,14 +61,14 @@ export async function invoiceIdsWhere(
   return rows.map(({ id }) => id);
 }
 
-/** Invoices of any organization, locked in the order of their ids. */
+/** Locks invoices of any organization, in the order of their ids. */
 export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<InvoiceRow[]> {
   return tx.lock(invoices, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
     JSON.stringify(invoiceIds),
   ]);
 }
 
-/** Stores what payments and deadlines change of invoices, all of them in one statement. */
+/** Stores the results of settlements, all of them in one statement. */
 export async function saveStandings(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
   if (rows.length === 0) return;
   const number = (place: number) => `CAST(given.value ->> ${String(place)} AS bigint)`;
@@ -103,7 +103,7 @@ function standingValues(row: InvoiceRow): SqlValue[] {
   ];
 }
 
-/** The ids of unpaid invoices whose deadline is before a moment, the earliest first. */
+/** Returns the ids of unpaid invoices whose deadline is before a time, the earliest first. */
 export async function dueInvoices(
   reader: Reader,
   network: string,
@@ -118,7 +118,10 @@ export async function dueInvoices(
   return rows.map(({ id }) => id);
 }
 
-/** The ids of expired invoices that a wrong time expired: their deadline is not over at a moment, and their hold lasts. */
+/**
+ * Returns the ids of expired invoices that a wrong time expired: their deadline is at least `reopensMs` after `time`,
+ * and they have a live hold.
+ */
 export async function expiredTooEarly(
   reader: Reader,
   network: string,
@@ -135,8 +138,8 @@ export async function expiredTooEarly(
 }
 
 /**
- * How many invoices of an organization were issued from one moment on and before another: canceled ones too, drafts and
- * those that somebody manages not. With `atMost` it stops counting there.
+ * Counts the invoices of an organization that were issued from one time on and before another. Canceled ones count;
+ * drafts and managed ones do not. Counting stops at `atMost`.
  */
 export async function countIssued(
   reader: Reader,
@@ -155,14 +158,14 @@ export async function countIssued(
   return counted?.issued ?? 0;
 }
 
-/** Invoices of any organization, in the order of their ids. */
+/** Returns invoices of any organization, in the order of their ids. */
 export function invoicesById(reader: Reader, invoiceIds: readonly string[]): Promise<InvoiceRow[]> {
   return reader.find(invoices, `WHERE id IN ${listed(reader.dialect, 1)} ORDER BY id`, [
     JSON.stringify(invoiceIds),
   ]);
 }
 
-/** The same of several organizations, each in a window of its own, in one statement. */
+/** Counts issued invoices as `countIssued` does, for several organizations with a period each, in one statement. */
 export async function countIssuedOf(
   reader: Reader,
   windows: readonly {

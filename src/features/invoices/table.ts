@@ -3,8 +3,8 @@ import { amount, flag, integer, json, table, text, time } from "../../platform/d
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
 /**
- * The columns of an invoice that have few values, joined: an index on this serves every combination of filters on them.
- * In SQL, exactly as the indexes have it.
+ * The columns of an invoice that have few distinct values, joined: an index on this expression serves every combination
+ * of filters on them. It must match the SQL of the indexes exactly.
  */
 export const invoiceFacet =
   "(status || ' ' || network || ' ' || token_symbol || ' ' || settlement_currency || ' ' || coalesce(wallet_id, ''))";
@@ -18,7 +18,7 @@ export const invoices = table(
     checkoutId: text().nullable(),
     status: text<InvoiceStatus>(),
     exception: text<InvoiceException>(),
-    /** Counts every change; events carry it. */
+    /** Incremented by every change; events contain it. */
     version: integer(),
     amount: amount(),
     settlementCurrency: text(),
@@ -27,42 +27,42 @@ export const invoices = table(
     tokenDecimals: integer(),
     network: text(),
     requiredConfirmations: integer(),
-    /** What the payer sends; null while draft, like everything that the issue decides. */
+    /** The amount that the payer must send; null while draft, like all fields that the issue sets. */
     payableAmount: amount().nullable(),
-    /** What the payer still has to send, as a hold tells it apart. */
+    /** The amount that the payer still has to send, by which a hold identifies the payment. */
     remainingAmount: amount().nullable(),
     /**
-     * The most that the payer was asked for in total, where that is more than `payableAmount`: the rest of a partly paid
-     * invoice may carry a surcharge of its own.
+     * The most that the payer was asked for in total, if that exceeds `payableAmount`: the rest of a partially paid
+     * invoice may carry its own surcharge.
      */
     askedAmount: amount().nullable(),
     exchangeRate: text().nullable(),
     /** In percent. */
     underpaymentTolerance: text(),
-    /** Of a draft: the one that was asked for. */
+    /** For a draft, the requested wallet. */
     walletId: text<Id<"wallet">>().nullable(),
-    /** In the network's form. */
+    /** In the network's notation. */
     walletAddress: text().nullable(),
-    /** Of an extended key: which of its addresses. */
+    /** The index of the address below an extended key; null for other wallets. */
     addressIndex: integer().nullable(),
     customerId: text<Id<"customer">>().nullable(),
     externalId: text().nullable(),
-    /** Over the create request, to know it again by its externalId; null where it had none. */
+    /** Fingerprint of the create request, to recognize its repetition by externalId; null without an externalId. */
     requestFingerprint: text().nullable(),
     description: text().nullable(),
     redirectUrl: text().nullable(),
     expiresInSeconds: integer(),
-    /** Whose invoice it is to change, and whose figures it is in; null for a merchant's own. */
+    /** The feature that alone may change the invoice, and in whose figures it counts; null for a merchant's own. */
     managedBy: text<"billing">().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
-    /** The totals of the payments' ledger, as it last told them. */
+    /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
     confirmedAmount: amount(),
     isLate: flag(),
     isReverted: flag(),
     latestBlock: integer().nullable(),
     completedAt: time().nullable(),
-    /** Of the counted payments, in the network's form. */
+    /** Transactions of the counted payments, in the network's notation. */
     transactionHashes: json<readonly string[]>(),
     expiresAt: time().nullable(),
     createdAt: time(),
@@ -92,7 +92,7 @@ export const invoices = table(
         columns: ["organizationId", "walletAddress"],
         where: "address_index IS NOT NULL",
       },
-      // What analytics add up of these as they stand, without a look at the invoices themselves.
+      // Covering indexes for the sums of analytics over current drafts and partially paid invoices.
       {
         name: "invoices_drafts",
         columns: ["organizationId", "id", "settlementCurrency", "settlementDecimals", "amount"],
@@ -113,7 +113,7 @@ export const invoices = table(
       },
       {
         name: "invoices_external_id",
-        // Unique by the last column, found in any case by the one before it.
+        // Unique by the last column; the expression before it serves case-insensitive searches.
         columns: ["organizationId", "lower(external_id)", "externalId"],
         unique: true,
         where: "external_id IS NOT NULL",
@@ -139,7 +139,7 @@ export const invoices = table(
   },
 );
 
-/** The words of descriptions and the entries of metadata, by which a list finds invoices. */
+/** Words of descriptions and entries of metadata, for searches and filters of the list. */
 export const invoiceTerms = table(
   "invoice_terms",
   {
@@ -151,8 +151,9 @@ export const invoiceTerms = table(
 );
 
 /**
- * What tells one invoice's payments from another's: an address of its own, or an amount that no other live hold on the
- * address has. The unique index is the rule; a hold is live until it is released, whatever became of its invoice.
+ * The reservation that distinguishes the payments of one invoice from those of others: an exclusive address, or an
+ * amount that no other live hold on the address has. The unique index enforces this. A hold is live until it is
+ * released, whatever the status of its invoice.
  */
 export const holds = table(
   "holds",
@@ -160,13 +161,15 @@ export const holds = table(
     id: text<Id<"hold">>(),
     network: text(),
     address: text(),
-    /** A symbol; `*` for an address of its own, which takes any token. */
+    /** The token's symbol; `*` for an exclusive address, which accepts any token. */
     token: text(),
-    /** In the token's smallest unit; 0 for an address of its own. */
+    /** In the token's smallest unit; 0 for an exclusive address. */
     amount: amount(),
-    /** The price that the amount stands for; null for an address of its own, and for holds of older versions. */
+    /** The price that the amount represents; null for an exclusive address, and for holds of older versions. */
     price: amount().nullable(),
-    /** From which on less than the amount is whole too: below it where the invoice tolerates underpayment. */
+    /**
+     * The smallest payment that still settles the amount in full: below `amount` if the invoice tolerates underpayment.
+     */
     leastAmount: amount(),
     invoiceId: text<Id<"invoice">>(),
     organizationId: text<Id<"organization">>(),
@@ -174,7 +177,7 @@ export const holds = table(
     startsAt: time(),
     endsAt: time(),
     releasedAt: time().nullable(),
-    /** When it was released before its end, so that its amount could be given to another invoice. */
+    /** The time of its release before its end, in favor of another invoice. */
     recycledAt: time().nullable(),
   },
   {
@@ -203,20 +206,20 @@ export const holds = table(
 );
 
 /**
- * The warnings to organizations about prices of which an address holds half of the amounts or more. A row is deleted when
- * less than half is held, so that the next half brings another warning.
+ * The warnings to organizations about prices of which an address holds at least half of the amounts. A row is deleted
+ * once less than half are held, so that the next half brings another warning.
  */
 export const halfFullBands = table(
   "half_full_bands",
   {
     network: text(),
     address: text(),
-    /** A symbol. */
+    /** The token's symbol. */
     token: text(),
-    /** In the token's smallest unit, as is the largest amount that may stand for it. */
+    /** In the token's smallest unit, like `most`, the largest amount that may represent the price. */
     price: amount(),
     most: amount(),
-    /** How many amounts may stand for it. */
+    /** The number of amounts that may represent the price. */
     places: integer(),
     organizationId: text<Id<"organization">>(),
     warnedAt: time(),

@@ -11,24 +11,24 @@ import type { Quotes } from "../rates/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
 import { AmountTooLarge, RateUnavailable, TokenNotEnabled, UnsupportedCurrency } from "./errors.ts";
 
-/** How much of an unknown currency a problem repeats. */
+/** The number of characters of an unknown currency code that an error message repeats. */
 const shownCodeLengthMax = 20;
 /** The largest amount of an invoice, in whole units of the settlement currency. */
 const largestAmount = 10n ** 12n;
 
 export type Networks = ReadonlyMap<string, Network>;
 
-/** What an invoice is asked to say about money, as it stands in a request. */
+/** The money fields of an invoice, as a request states them. */
 export interface TermsInput {
   readonly amount: string;
   readonly settlementCurrency: string;
   readonly tokenSymbol: string;
   readonly network: string;
-  /** In percent; none when absent. */
+  /** In percent; absent: none. */
   readonly underpaymentTolerance?: string | undefined;
 }
 
-/** The same, understood. */
+/** The parsed and validated terms of a request. */
 export interface InvoiceTerms {
   readonly network: Network;
   readonly token: NetworkToken;
@@ -36,18 +36,18 @@ export interface InvoiceTerms {
   /** In the settlement currency. */
   readonly amount: Money;
   readonly tolerance: Ratio;
-  /** In percent, in its shortest text. */
+  /** In percent, in its shortest notation. */
   readonly underpaymentTolerance: string;
 }
 
-/** What terms are read and quoted by. */
+/** The dependencies of reading and quoting terms. */
 export interface TermsDependencies {
   readonly networks: Networks;
   /** Rates between settlement currencies and tokens that are not pegged to them. */
   readonly quotes: Quotes;
 }
 
-/** Reads a request's terms: what is malformed is a 400, what is not offered here a 422. */
+/** Parses the terms of a request. A malformed field is a 400, an unavailable network, token or currency a 422. */
 export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTerms {
   const { networks } = deps;
   const tolerance = parsePercentField(
@@ -69,7 +69,7 @@ export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTe
   requireRoute(deps, token, settlement.code);
   if (amount.units > largestAmount * powerOfTen(settlement.decimals)) {
     throw new AmountTooLarge(
-      `An invoice asks for at most ${String(largestAmount)} ${settlement.code}. Split it.`,
+      `The largest amount of an invoice is ${String(largestAmount)} ${settlement.code}. Split it into several invoices.`,
     );
   }
   return {
@@ -84,10 +84,10 @@ export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTe
 
 export function tokenNotEnabled(network: Network): InstanceType<typeof TokenNotEnabled> {
   const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
-  return new TokenNotEnabled(`Choose a token that ${network.title} is enabled for: ${symbols}.`);
+  return new TokenNotEnabled(`Choose a token that is enabled on ${network.title}: ${symbols}.`);
 }
 
-/** Finds a currency of ISO 4217, or an enabled token: as on the invoice's own network, where it is there. */
+/** Finds an ISO 4217 currency, or an enabled token; a token of the invoice's own network comes first. */
 function findAsset(networks: Networks, network: Network, code: string): Asset | null {
   const currency = findCurrency(code);
   if (currency !== null) return currency;
@@ -98,7 +98,7 @@ function findAsset(networks: Networks, network: Network, code: string): Asset | 
   return null;
 }
 
-/** Refuses a currency that no peg and no configured pair connects with the token: 422. */
+/** Rejects a currency that neither a peg nor a configured pair connects with the token: 422. */
 function requireRoute(deps: TermsDependencies, token: NetworkToken, code: string): void {
   const { networks, quotes } = deps;
   if (isPar(networks, token, code)) return;
@@ -107,7 +107,7 @@ function requireRoute(deps: TermsDependencies, token: NetworkToken, code: string
   if (!isQuoted) throw unsupportedCurrency(deps, token, code);
 }
 
-/** Names the currencies that an invoice in the token can settle in. */
+/** Creates the error, with the currencies in which an invoice in this token can settle. */
 function unsupportedCurrency({ quotes }: TermsDependencies, token: NetworkToken, code: string) {
   const leading = quotes.leadingTo([token.symbol, ...token.pegs]);
   const offered = [...new Set([...leading, ...token.pegs, token.symbol])].sort();
@@ -117,9 +117,10 @@ function unsupportedCurrency({ quotes }: TermsDependencies, token: NetworkToken,
 }
 
 /**
- * Finds the rate from the settlement currency to the token: one, where they are the same or worth the same by
- * configuration; else the quote between them, or between what they are worth. An invoice is never issued at a rate that
- * no source gave lately: 503 with the time until the sources are asked again.
+ * Finds the rate from the settlement currency to the token: 1 if both are the same or pegged to each other by
+ * configuration; otherwise the quote between them, or between the currencies to which they are pegged. An invoice is
+ * never issued at an outdated rate: if no source has returned one lately, this throws a 503 with the time until the
+ * next poll.
  */
 export async function quote(
   reader: Reader,
@@ -139,21 +140,21 @@ export async function quote(
   );
   if (found.ok) return { ...found.rate, ...asked };
   if (found.reason === "missing") {
-    throw new Defect(`terms in ${code} were read, and no pair leads to ${token.symbol}`);
+    throw new Defect(`terms in ${code} were accepted, but no pair leads to ${token.symbol}`);
   }
   const settled = [...token.pegs, token.symbol].join(" or ");
   throw new RateUnavailable(
-    `The sources of the exchange rate from ${code} to ${token.symbol} gave none lately. Try again shortly, or settle in ${settled}.`,
+    `No source has returned an exchange rate from ${code} to ${token.symbol} lately. Try again shortly, or settle in ${settled}.`,
     { retryAfterSeconds: Math.ceil(found.retryAfterMs / second) },
   );
 }
 
-/** Whether one of the currency is one of the token, by configuration. */
+/** True if one unit of the currency counts as one token by configuration. */
 function isPar(networks: Networks, token: NetworkToken, code: string): boolean {
   return code === token.symbol || worths(networks, code).some((each) => token.pegs.includes(each));
 }
 
-/** The currencies of which one counts as one of this. */
+/** Returns the currencies of which one unit counts as one unit of this one. */
 function worths(networks: Networks, code: string): readonly string[] {
   if (findCurrency(code) !== null) return [code];
   return [...networks.values()].flatMap((network) => findToken(network, code)?.pegs ?? []);

@@ -12,10 +12,10 @@ import { listed } from "../../platform/database/json-rows.ts";
 import { customerTexts, isFoundCustomer, searchCustomers } from "../customers/index.ts";
 import { invoiceIdsWhere, type InvoiceRow } from "./store.ts";
 
-/** Customers that a search may find before it is taken for one that finds very many invoices. */
+/** The number of matching customers beyond which a search counts as matching very many invoices. */
 const foundCustomersMax = 50;
 
-/** Every invoice that a search may find, and some that it does not; null where there are many. */
+/** Returns every invoice that may match a search, including false positives; null if there are many. */
 export async function searchCandidates(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -56,7 +56,7 @@ type SearchedText = Pick<
   "id" | "publicId" | "externalId" | "description" | "customerId"
 >;
 
-/** Those of the invoices that a search finds, in their order. */
+/** Returns the invoices that match a search, in their given order. */
 export async function searchAmong(
   reader: Reader,
   ids: readonly Id<"invoice">[],

@@ -4,9 +4,9 @@ import type { Dialect, Reader } from "../../platform/database/index.ts";
 import { activeAddresses, activeAmong, activeSince } from "../wallets/index.ts";
 
 /**
- * The addresses that the watcher looks for, in their order: those of active wallets, where money may come at any time,
- * and every other one with a live hold, of invoices or of wallets that were archived meanwhile. It costs by the number
- * of addresses, not of holds; `limit` bounds it for a caller that filters by itself beyond some number.
+ * Returns the watched addresses in ascending order: those of active wallets, which may receive transfers at any time,
+ * and all others with a live hold, such as exclusive addresses or those of archived wallets. The cost grows with the
+ * number of addresses, not of holds. `limit` is for a caller that filters transfers itself beyond some number.
  */
 export async function watchedAddresses(
   reader: Reader,
@@ -20,7 +20,7 @@ export async function watchedAddresses(
   return [...new Set([...active, ...held])].sort().slice(0, limit);
 }
 
-/** Which of these addresses the watcher looks for. */
+/** Returns those of these addresses that are watched. */
 export async function watchedAmong(
   reader: Reader,
   network: string,
@@ -65,7 +65,7 @@ async function heldAmong(
   return rows.map(({ address }) => address);
 }
 
-/** Since when the watcher looks for each of these addresses; an address that it does not look for is left out. */
+/** Returns the time since which each of these addresses has been watched; unwatched ones are left out. */
 export async function watchedSince(
   reader: Reader,
   network: string,
@@ -87,7 +87,7 @@ export async function watchedSince(
   return since;
 }
 
-/** When the oldest live hold of a network began; null where no hold is live. */
+/** Returns the start of a network's oldest live hold; null if no hold is live. */
 export async function oldestHold(reader: Reader, network: string): Promise<Instant | null> {
   const [row] = await reader.all<{ oldest: Instant | null }>(
     `SELECT min(starts_at) AS "oldest" FROM holds WHERE network = $1 AND released_at IS NULL`,
