@@ -24,10 +24,7 @@ export interface SoughtMoney {
 
 /** The number of newest invoices of each status that are considered for an organization. */
 const newestMax = 100;
-/**
- * The number of holds that are considered above and below an amount. Those of paid invoices are among them while they
- * are live.
- */
+/** The number of holds that are considered above and below an amount, which may include those of paid invoices. */
 const nearestMax = 20;
 
 const unpaid = ["open", "partially_paid", "expired"] as const;

@@ -1,5 +1,5 @@
-// Somebody can write to the store and does not have the server's secret: each thing that they do to hide an entry is found
-// by the verification alone, or by a head that was kept out of their reach.
+// An attacker who can write to the store, but does not have the server's secret: verification detects each attempt to
+// hide an entry, either alone or with a head that was kept out of the attacker's reach.
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -23,14 +23,14 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 
-eachStore("the audit chain against somebody who writes to the store", (store) => {
+eachStore("the audit chain against an attacker who writes to the store", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
 
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
   const outbox = createOutbox({ ids, nudge: () => undefined });
   let db: Database;
-  /** The head when five of eight entries were there, as the store had it and as the operator may keep it. */
+  /** The head when five of eight entries existed, as in the store and as an operator may keep it. */
   let early: { readonly stored: string; readonly kept: ChainHead };
   let head: ChainHead;
 
@@ -74,7 +74,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     return (await verifyAudit(db, auditKey, testContext, given)).fault;
   }
 
-  /** Changes an entry, and replaces its hash and all later ones as a release without a key would. */
+  /** Changes an entry, and recomputes its hash and all later ones without a key, as in earlier releases. */
   async function forgeFrom(start: number, through = Infinity): Promise<string> {
     await run("UPDATE audit_logs SET actor_label = 'nobody' WHERE position = $1", start);
     let previous = genesis.hash;
@@ -87,7 +87,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     return previous;
   }
 
-  it("names the entries of a tail that was cut off", async () => {
+  it("reports the entries of a deleted tail", async () => {
     await cutAfter(5);
     expect(await fault()).to.deep.equal({
       ...{ position: 6, id: null, kind: "missing" },
@@ -100,7 +100,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect(violation?.fault).to.include("from 6 to 8");
   });
 
-  it("finds a head that was cut back with the tail, deleted, or taken from a release without a key", async () => {
+  it("detects a head that was moved back with a deleted tail, removed, or written in the format without a key", async () => {
     const written = await storedHead();
     const [, , keyedFrom = "", mac = ""] = written.split(":");
     const forged = [
@@ -131,14 +131,14 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect(refused).to.include("Nothing is sealed until it is restored");
   });
 
-  it("finds an entry that was changed, with hashes that were made without the key", async () => {
+  it("detects a changed entry whose hashes were recomputed without the key", async () => {
     const last = await forgeFrom(3);
     expect(await fault()).to.include({ position: 3, kind: "altered" });
     await putHead(`8:${last}`);
     expect(await fault(), "as if no entry had a keyed seal").to.include({ kind: "head" });
   });
 
-  it("finds that everything was deleted", async () => {
+  it("detects that everything was deleted", async () => {
     await cutAfter(0);
     expect((await fault())?.message)
       .to.include("ends at 0")
@@ -147,7 +147,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect(await fault()).to.include({ kind: "head", position: 0 });
   });
 
-  it("finds the head of another store, whether its secret is another or the same", async () => {
+  it("detects the head of another store, with another secret or the same one", async () => {
     const other = await store.open();
     const otherKey = new Uint8Array(32);
     await other.write(testContext, async (tx) => {
@@ -175,7 +175,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect(await fault()).to.include({ kind: "rewritten", position: 1 });
   });
 
-  it("cannot tell that an older head was put back with its entries, and a head kept elsewhere can", async () => {
+  it("detects an older head that was restored with its entries only by a head kept elsewhere", async () => {
     await cutAfter(5);
     await putHead(early.stored);
     expect(await fault(), "the store alone").to.equal(null);
@@ -193,7 +193,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect(violation?.fault).to.include(event.id);
   });
 
-  it("finds by an event that other entries took the place of a tail that was cut off", async () => {
+  it("detects by an event that other entries replaced a deleted tail", async () => {
     await announce(head);
     await cutAfter(5);
     await putHead(early.stored);
@@ -203,7 +203,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
     expect((await fault())?.message).to.include("the head of the event evt_");
   });
 
-  it("passes over an announced head that says nothing, and holds an honest one good", async () => {
+  it("ignores a malformed announced head, and accepts a genuine one", async () => {
     await announce({ position: -1, hash: "nothing" });
     await announce(early.kept);
     await announce(head);
@@ -211,7 +211,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
   });
 
   describe("with entries of a release without a key", () => {
-    /** Makes the first five entries those of an earlier release, and seals the others with the key. */
+    /** Turns the first five entries into those of an earlier release, and seals the others with the key. */
     beforeEach(async () => {
       let previous = genesis.hash;
       const former: AuditRow[] = [];
@@ -230,7 +230,7 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
       head = await seal();
     });
 
-    it("holds, also against a head from before, and is taken over once", async () => {
+    it("is intact, also against an earlier head, and is converted once", async () => {
       expect(await storedHead()).to.match(/^8:[0-9a-f]{64}:6:[0-9a-f]{64}$/);
       expect(await fault(early.kept)).to.equal(null);
       const before = await storedHead();
@@ -238,14 +238,14 @@ eachStore("the audit chain against somebody who writes to the store", (store) =>
       expect(await storedHead()).to.equal(before);
     });
 
-    it("finds a changed entry among them, with its old hash or with new ones", async () => {
+    it("detects a changed entry among them, with its old hash or with new ones", async () => {
       await run("UPDATE audit_logs SET actor_label = 'nobody' WHERE position = 2");
       expect(await fault()).to.include({ position: 2, kind: "altered" });
       await forgeFrom(2, 5);
       expect(await fault()).to.include({ position: 6, kind: "altered" });
     });
 
-    it("finds that the first position with a keyed seal was moved", async () => {
+    it("detects that the first position with a keyed seal was moved", async () => {
       const stored = await storedHead();
       await putHead(stored.replace(/:6:/, ":9:"));
       expect(await fault()).to.include({ kind: "head" });

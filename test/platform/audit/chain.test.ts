@@ -1,4 +1,4 @@
-// The chain of the audit log on both databases: any process seals, and verification finds each entry that was changed.
+// The chain of the audit log on both databases: any process may seal entries, and verification detects each change.
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -52,7 +52,7 @@ eachStore("the audit chain", (store) => {
   const verify = (kept: ChainHead | null = null) => verifyAudit(db, auditKey, testContext, kept);
   const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
-  it("gives each entry a place and a hash over the one before, after it was written", async () => {
+  it("assigns each entry a position and a hash that covers the previous one, after it was written", async () => {
     await record(db, "a", "b");
     await record(db, "c");
     expect(
@@ -79,7 +79,7 @@ eachStore("the audit chain", (store) => {
     });
   });
 
-  it("holds for an empty log, and for more than a batch", async function () {
+  it("is intact for an empty log, and for more than a batch", async function () {
     this.timeout(120_000);
     expect(await verify()).to.deep.equal({ entries: 0, head: genesis, fault: null });
     await record(db, ...Array.from({ length: 1_203 }, (_, n) => String(n)));
@@ -88,7 +88,7 @@ eachStore("the audit chain", (store) => {
     expect((await verify()).head).to.deep.equal(head);
   });
 
-  it("seals what nobody has sealed yet before it looks", async () => {
+  it("seals the unsealed entries before it verifies", async () => {
     await record(db, "a");
     expect((await verify()).entries).to.equal(1);
     await record(db, "b");
@@ -110,7 +110,7 @@ eachStore("the audit chain", (store) => {
     created_at: 1,
   };
   for (const [column, value] of Object.entries(columns)) {
-    it(`finds that ${column} of an entry was altered`, async () => {
+    it(`detects that ${column} of an entry was altered`, async () => {
       await record(db, ...eight);
       await sealAll(db, auditKey, testContext);
       await tamper(
@@ -130,7 +130,7 @@ eachStore("the audit chain", (store) => {
     ["fourth", 4],
     ["last", 8],
   ] as const) {
-    it(`finds that the ${name} entry was removed`, async () => {
+    it(`detects that the ${name} entry was removed`, async () => {
       await record(db, ...eight);
       await sealAll(db, auditKey, testContext);
       await tamper("DELETE FROM audit_logs WHERE position = $1", position);
@@ -142,7 +142,7 @@ eachStore("the audit chain", (store) => {
     });
   }
 
-  it("finds entries that were moved, taken out of the chain, or put behind it", async () => {
+  it("detects entries that were moved, removed from the chain, or appended to it", async () => {
     await record(db, ...eight);
     await sealAll(db, auditKey, testContext);
     await tamper("UPDATE audit_logs SET position = 100 WHERE position = 2");
@@ -153,7 +153,7 @@ eachStore("the audit chain", (store) => {
     expect((await verify()).fault).to.include({ position: 5, kind: "missing" });
   });
 
-  it("finds an entry that stands beyond the head", async () => {
+  it("detects an entry beyond the head", async () => {
     await record(db, ...eight);
     const { head } = await verify();
     const [last] = (await rows()).slice(-1);
@@ -165,7 +165,7 @@ eachStore("the audit chain", (store) => {
     expect((await verify()).fault).to.include({ position: 9, id: forged.id, kind: "foreign" });
   });
 
-  it("stays dense and whole while several processes write, seal and verify at once", async function () {
+  it("stays intact and without gaps while several processes write, seal and verify at once", async function () {
     this.timeout(120_000);
     const place = await store.place("migrated");
     const processes = [await store.open(place), await store.open(place), await store.open(place)];
@@ -224,7 +224,7 @@ eachStore("the audit chain", (store) => {
 });
 
 describe("the head of an audit chain", () => {
-  it("is text that reads back, and nothing else is one", () => {
+  it("survives a round trip as text, and no other text is accepted", () => {
     const head = { position: 12, hash: "0123456789abcdef".repeat(4) };
     expect(parseHead(formatHead(head))).to.deep.equal(head);
     expect(parseHead(formatHead(genesis))).to.deep.equal(genesis);

@@ -24,10 +24,10 @@ function faultOf(form: AddressForm, text: string): string {
 }
 
 describe("addresses", () => {
-  it("are read and written in the form of their network", () => {
+  it("are parsed and formatted in the notation of their network", () => {
     expect(faultOf("tron", usdt.tron)).to.equal(usdt.hex);
     expect(formatAddress("tron", usdt.hex)).to.equal(usdt.tron);
-    // The vectors of EIP-55 itself.
+    // The test vectors of EIP-55.
     for (const text of [
       "0x52908400098527886E0F7030069857D2E4169EE7",
       "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
@@ -44,7 +44,7 @@ describe("addresses", () => {
     }
   });
 
-  it("come back from their own form, on every network", () => {
+  it("survive a round trip through the notation of every network", () => {
     fc.assert(
       fc.property(addresses, fc.constantFrom<AddressForm>("tron", "evm"), (address, form) => {
         expect(parseAddress(form, ` ${formatAddress(form, address)}\n`)).to.deep.equal({
@@ -55,7 +55,7 @@ describe("addresses", () => {
     );
   });
 
-  it("of TRON are refused with any one letter changed", () => {
+  it("of TRON are rejected if any single letter is changed", () => {
     fc.assert(
       fc.property(
         addresses,
@@ -71,7 +71,7 @@ describe("addresses", () => {
     );
   });
 
-  it("of EVM networks may be all lower or all upper case, and are refused with one letter's case changed", () => {
+  it("of EVM networks may be all lower or all upper case, and are rejected if one letter's case is changed", () => {
     fc.assert(
       fc.property(addresses, fc.nat(39), (address, place) => {
         const digits = formatAddress("evm", address).slice(2);
@@ -86,7 +86,7 @@ describe("addresses", () => {
     );
   });
 
-  it("of another network, the zero address and other text are told apart", () => {
+  it("of another network, the zero address and malformed text are rejected with different faults", () => {
     const evm = formatAddress("evm", usdt.hex);
     expect(faultOf("tron", evm)).to.equal("wrong_network");
     expect(faultOf("evm", usdt.tron)).to.equal("wrong_network");
@@ -114,14 +114,14 @@ describe("addresses", () => {
     }
   });
 
-  it("are canonical only as 40 lower-case digits", () => {
+  it("are canonical only as 40 lower-case hexadecimal digits", () => {
     expect(isAddress(usdt.hex)).to.equal(true);
     expect(isAddress(usdt.hex.toUpperCase())).to.equal(false);
     expect(() => formatAddress("evm", `0x${usdt.hex}`)).to.throw(TypeError);
   });
 });
 
-describe("a secret pasted for an address", () => {
+describe("a secret pasted instead of an address", () => {
   const phrase = "test test test test test test test test test test test junk";
   const key = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
   const secrets = {
@@ -144,7 +144,7 @@ describe("a secret pasted for an address", () => {
   };
 
   for (const [name, secret] of Object.entries(secrets)) {
-    it(`is recognised and not repeated: ${name}`, () => {
+    it(`is recognized and not repeated: ${name}`, () => {
       for (const form of ["tron", "evm"] as const) {
         const parsed = parseAddress(form, secret);
         if (parsed.ok) throw new Error("was taken for an address");
@@ -156,7 +156,7 @@ describe("a secret pasted for an address", () => {
     });
   }
 
-  it("is never seen in an address", () => {
+  it("is never suspected in an address", () => {
     fc.assert(
       fc.property(addresses, fc.constantFrom<AddressForm>("tron", "evm"), (address, form) => {
         expect(parseAddress(form, formatAddress(form, address)).ok).to.equal(true);

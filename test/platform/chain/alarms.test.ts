@@ -36,7 +36,7 @@ function raiseMany(alarms: ChainAlarms, count: number): void {
 }
 
 describe("The alarms of a network", () => {
-  it("are said once, and again where they say something else, since when they hold", () => {
+  it("are logged once, and again if the message changes, and keep the time of the first", () => {
     const { alarms, said, advance } = open();
     alarms.raise("token_disabled", "USDT", "18 decimals");
     advance(5);
@@ -48,13 +48,13 @@ describe("The alarms of a network", () => {
     ]);
   });
 
-  it("are kept up to a number of a kind, above which one stands for the others until the last ends", () => {
+  it("are kept up to a limit for each kind; one alarm represents the others until the last ends", () => {
     const { alarms, said } = open();
     raiseMany(alarms, openMax + 3);
     expect(said).to.have.length(openMax + 3);
     expect(alarms.open()).to.have.length(openMax + 1);
     expect(alarms.open().at(-1)).to.include({ kind: "payment_held", subject: restSubject });
-    // What is not kept may be one of those: nobody is told that it does not hold.
+    // An alarm beyond the limit may be any subject, so it counts as open.
     expect(alarms.holds("payment_held", `payment ${String(openMax + 2)}`)).to.equal(true);
     expect(alarms.holds("token_disabled", "USDT")).to.equal(false);
     alarms.raise("token_disabled", "USDT", "is off");
@@ -82,7 +82,7 @@ eachStore("The alarms of a network, stored", (store) => {
     });
   const subjects = async () => (await openAlarms(db, "ethereum")).map(({ subject }) => subject);
 
-  it("are written all at once, however many, and forgotten a month after they ended", async () => {
+  it("are written in one statement, however many, and deleted a month after their end", async () => {
     const { alarms, advance } = open();
     raiseMany(alarms, openMax + 1);
     let statements = 0;
@@ -108,7 +108,7 @@ eachStore("The alarms of a network, stored", (store) => {
     expect(left?.left).to.equal(0);
   });
 
-  it("go on in another process with what they stood for", async () => {
+  it("continue in another process, including those that one alarm represents", async () => {
     const { alarms } = open();
     raiseMany(alarms, openMax + 1);
     await write(alarms);
@@ -119,7 +119,7 @@ eachStore("The alarms of a network, stored", (store) => {
     expect(next.open()).to.have.length(openMax + 1);
   });
 
-  it("that an operator ended are known to be, but for those that were raised since", async () => {
+  it("are dropped once an operator has acknowledged them, except those raised since", async () => {
     const { alarms } = open();
     alarms.raise("providers_disagree", "one", "differs");
     alarms.raise("providers_disagree", "other", "differs");
@@ -140,7 +140,7 @@ eachStore("The alarms of a network, stored", (store) => {
   });
 });
 
-/** A transaction that counts its statements. */
+/** Wraps a transaction and counts its statements. */
 function counting(tx: Tx, count: () => void): Tx {
   const run: Tx["run"] = (...given) => {
     count();

@@ -71,7 +71,7 @@ for (const [id, start] of Object.entries({
       expect(await kindOf(client.decimals(other))).not.to.equal("answered");
     });
 
-    it("finds a payment alike in logs, in the receipt and in the block's receipts", async () => {
+    it("finds the same payment in logs, in the receipt and in the block's receipts", async () => {
       const amount = 25_000_100_000_000_000_000n;
       const paid = await lab.pay({ to: wallet, amount });
       const { logs, latest } = await find(paid.blockNumber);
@@ -99,7 +99,7 @@ for (const [id, start] of Object.entries({
       expect(await client.blocks([latest.height, latest.height + 9])).to.deep.equal([latest, null]);
     });
 
-    it("finds no fake, no transfer of nothing and no failed one", async () => {
+    it("ignores fake tokens, transfers of 0 and failed transactions", async () => {
       const from = (await lab.height()) + 1;
       await lab.pay({ to: wallet, amount: 7n, token: "fake" });
       await lab.payZero(wallet);
@@ -112,7 +112,7 @@ for (const [id, start] of Object.entries({
       expect(await client.receipt("0".repeat(64))).to.equal(null);
     });
 
-    it("finds what arrived, with many transfers in one transaction and a fee on each", async () => {
+    it("finds the amounts that arrived, for many transfers with fees in one transaction", async () => {
       await lab.setTransferFee(100n);
       const paid = await lab.batchPay([
         { to: wallet, amount: 1_000n },
@@ -126,7 +126,7 @@ for (const [id, start] of Object.entries({
       expect(all.logs.filter(({ to }) => to === other)).to.have.length(1);
     });
 
-    it("sees a reorganisation in the blocks, and a payment gone with it", async () => {
+    it("sees a reorganization in the blocks, and that a payment is gone", async () => {
       const paid = await lab.pay({ to: wallet, amount: 5n });
       await lab.mine(2);
       const before = await client.heads();
@@ -140,7 +140,7 @@ for (const [id, start] of Object.entries({
       expect((await client.heads()).latest.height).to.equal(before.latest.height - 1);
     });
 
-    it("asks for more blocks and more recipients than one call holds", async () => {
+    it("reads more blocks and more recipients than fit in one call", async () => {
       await lab.mine(150);
       const { latest } = await client.heads();
       const heights = Array.from({ length: 150 }, (_, place) => latest.height - place);
@@ -154,7 +154,7 @@ for (const [id, start] of Object.entries({
       expect(logs.map(({ amount }) => amount)).to.deep.equal([9n]);
     });
 
-    it("names what a provider does wrong", async () => {
+    it("reports the fault of a provider", async () => {
       const faults = {
         overloaded: "rate_limited",
         "rate-limited": "rate_limited",
@@ -193,7 +193,7 @@ describeOnAnvil("the JSON-RPC client on a TRON node", () => {
     lab.provider.heal();
   });
 
-  it("finds the final block 19 below the tip, whether the node knows it or not", async () => {
+  it("finds the final block 19 below the tip, whether or not the node reports it", async () => {
     const { latest, finalized } = await client.heads();
     expect(latest.height - finalized.height).to.equal(19);
     lab.provider.state.withoutFinalized = true;
@@ -210,7 +210,7 @@ describeOnAnvil("the JSON-RPC client on a TRON node", () => {
     expect(logs.map(({ blockTime }) => blockTime)).to.deep.equal([null]);
   });
 
-  it("shows a node without its index of logs: the block's receipts hold what the logs do not", async () => {
+  it("detects a node without a log index: the block's receipts contain transfers that the logs omit", async () => {
     const paid = await lab.pay({ to: wallet, amount: 3n });
     const at = { from: paid.blockNumber, to: paid.blockNumber, contracts: [lab.tokens.USDT] };
     lab.provider.state.bloomless = true;
@@ -218,7 +218,7 @@ describeOnAnvil("the JSON-RPC client on a TRON node", () => {
     expect(await client.blockTransfers(paid.blockNumber, at.contracts)).to.have.length(1);
   });
 
-  it("names a range that is too large, and a list that is", async () => {
+  it("reports a block range that is too large, and a list that is", async () => {
     const { latest } = await client.heads();
     const ask = (to: number) =>
       client.transfers({ from: 1, to, contracts: [lab.tokens.USDT], recipients: null });

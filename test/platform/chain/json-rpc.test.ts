@@ -18,7 +18,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** What the node gives for one call; an Error stands for a JSON-RPC error. */
+/** The node's result for one call. An Error becomes a JSON-RPC error. */
 type Node = (call: Asked) => unknown;
 
 const hash = (seed: number) => seed.toString(16).padStart(64, "0");
@@ -33,7 +33,7 @@ function blockOf(height: number): object {
     number: `0x${height.toString(16)}`,
     hash: `0x${hash(height)}`,
     timestamp: `0x${(1_700_000_000 + height).toString(16)}`,
-    // What TRON's nodes leave blank.
+    // TRON nodes leave these fields blank.
     stateRoot: "0x",
   };
 }
@@ -57,7 +57,7 @@ function failure(code: number, message: string, data?: unknown): Error {
   return Object.assign(new Error(message), { code, data });
 }
 
-/** A node of 100 blocks, whose final block is 81 and whose logs are these. */
+/** A node with 100 blocks, whose final block is 81 and which has these logs. */
 function chainOf(logs: readonly object[] = []): Node {
   return ({ method, params: [first] }) => {
     switch (method) {
@@ -147,7 +147,7 @@ describe("the JSON-RPC client", () => {
 
   const everything = { from: 1, to: 100, contracts: [usdt], recipients: null };
 
-  it("asks for tip and final block in one request", async () => {
+  it("reads the tip and the final block in one request", async () => {
     const { latest, finalized } = await client().heads();
     expect(latest).to.deep.equal({ height: 100, hash: hash(100), time: 1_700_000_100_000 });
     expect(finalized.height).to.equal(81);
@@ -155,7 +155,7 @@ describe("the JSON-RPC client", () => {
     expect(await client().chainId()).to.equal(728_126_428);
   });
 
-  it("counts blocks below the tip where the node does not know its final block", async () => {
+  it("counts blocks below the tip if the node does not report its final block", async () => {
     answer((call) =>
       call.params[0] === "finalized"
         ? failure(-32_602, "TAG finalized not supported")
@@ -169,33 +169,33 @@ describe("the JSON-RPC client", () => {
     expect((await client({ network }).heads()).finalized.height).to.equal(0);
   });
 
-  it("does not take a node that is asked too often for one that lacks the tag", async () => {
+  it("does not mistake a rate-limited node for one without the tag", async () => {
     answer((call) =>
       call.params[0] === "finalized" ? failure(-32_005, "rate limit exceeded") : chainOf()(call),
     );
     expect((await faultOf(client().heads())).kind).to.equal("rate_limited");
   });
 
-  it("does not believe a final block above the tip", async () => {
+  it("rejects a final block above the tip", async () => {
     answer((call) => (call.params[0] === "finalized" ? blockOf(101) : chainOf()(call)));
     expect((await faultOf(client().heads())).kind).to.equal("malformed");
   });
 
-  it("reads blocks in one request, and says which are not there", async () => {
+  it("reads blocks in one request, with null for each missing block", async () => {
     const blocks = await client().blocks([7, 101, 9]);
     expect(blocks.map((block) => block?.height ?? null)).to.deep.equal([7, null, 9]);
     expect(requests).to.have.length(1);
     expect(await client().blocks([])).to.deep.equal([]);
   });
 
-  it("takes the answers of a batch in any order", async () => {
+  it("accepts the responses of a batch in any order", async () => {
     serve = (body) => ({
       body: JSON.stringify((answerAll(body, chainOf()) as object[]).reverse()),
     });
     expect((await client().heads()).finalized.height).to.equal(81);
   });
 
-  it("asks no more in one request than the provider allows", async () => {
+  it("sends at most as many calls in one request as the provider allows", async () => {
     const blocks = await client({ batchMax: 2 }).blocks([1, 2, 3, 4, 5]);
     expect(blocks.map((block) => block?.height)).to.deep.equal([1, 2, 3, 4, 5]);
     expect(requests.map(({ body }) => (Array.isArray(body) ? body.length : 0))).to.deep.equal([
@@ -203,8 +203,8 @@ describe("the JSON-RPC client", () => {
     ]);
   });
 
-  describe("asked for transfers", () => {
-    it("reads them out of logs, and the tip with them", async () => {
+  describe("reading transfers", () => {
+    it("returns the transfers of logs together with the tip", async () => {
       answer(chainOf([logOf()]));
       const { logs, latest } = await client().transfers({ ...everything, recipients: [wallet] });
       expect(logs).to.deep.equal([
@@ -232,7 +232,7 @@ describe("the JSON-RPC client", () => {
       ]);
     });
 
-    it("drops what moves no money of an asked contract to an asked address", async () => {
+    it("drops logs that are not transfers of a requested contract to a requested address", async () => {
       answer(
         chainOf([
           logOf({ data: word(0n) }),
@@ -267,7 +267,7 @@ describe("the JSON-RPC client", () => {
       ]);
     });
 
-    it("does not lose a transfer that it cannot read: the answer is refused", async () => {
+    it("rejects the response if a transfer cannot be parsed, instead of losing it", async () => {
       for (const broken of [
         { transactionHash: "0x12" },
         { blockNumber: null },
@@ -286,7 +286,7 @@ describe("the JSON-RPC client", () => {
       }
     });
 
-    it("asks for a thousand recipients at a time, and gives each transfer once, in the chain's order", async () => {
+    it("requests a thousand recipients at a time, and returns each transfer once, in chain order", async () => {
       const recipients = Array.from({ length: 2_500 }, (_, place) =>
         place.toString(16).padStart(40, "0"),
       );
@@ -314,25 +314,25 @@ describe("the JSON-RPC client", () => {
       ]);
     });
 
-    it("asks for no logs where no contract or no recipient is wanted", async () => {
+    it("requests no logs without a contract or without a recipient", async () => {
       expect((await client().transfers({ ...everything, contracts: [] })).logs).to.deep.equal([]);
       expect((await client().transfers({ ...everything, recipients: [] })).logs).to.deep.equal([]);
       expect(calls().map(({ method }) => method)).to.not.include("eth_getLogs");
     });
 
-    it("takes a list that ends at the nodes' limit for cut off", async () => {
+    it("treats a list that reaches the limit of nodes as truncated", async () => {
       const logs = Array.from({ length: 10_000 }, (_, place) =>
         logOf({ logIndex: `0x${place.toString(16)}` }),
       );
       answer(chainOf(logs));
       expect((await faultOf(client().transfers(everything))).kind).to.equal("range_too_large");
-      // Less than one block cannot be asked for.
+      // A range of one block cannot be made smaller.
       const one = await client().transfers({ ...everything, from: 5, to: 5 });
       expect(one.logs).to.have.length(10_000);
     });
   });
 
-  describe("asked for a receipt", () => {
+  describe("reading a receipt", () => {
     const receipt = (changes: object = {}) => ({
       transactionHash: `0x${hash(0xaa)}`,
       blockNumber: "0x5",
@@ -342,14 +342,14 @@ describe("the JSON-RPC client", () => {
       ...changes,
     });
 
-    it("tells success, block and transfers of every contract", async () => {
+    it("returns success, block and transfers of every contract", async () => {
       answer(() => receipt());
       const read = await client().receipt(hash(0xaa));
       expect(read).to.deep.include({ succeeded: true, blockHeight: 5, blockHash: hash(5) });
       expect(read?.transfers.map(({ contract }) => contract)).to.deep.equal([usdt, payer]);
     });
 
-    it("gives no transfer of a failed transaction, whatever the node lists", async () => {
+    it("returns no transfers of a failed transaction, whatever the node lists", async () => {
       answer(() => receipt({ status: "0x0" }));
       expect(await client().receipt(hash(0xaa))).to.deep.include({
         succeeded: false,
@@ -357,7 +357,7 @@ describe("the JSON-RPC client", () => {
       });
     });
 
-    it("gives null for a transaction that is in no block, and refuses another's receipt", async () => {
+    it("returns null for a transaction without a block, and rejects the receipt of another transaction", async () => {
       answer(() => null);
       expect(await client().receipt(hash(0xaa))).to.equal(null);
       for (const wrong of [
@@ -372,7 +372,7 @@ describe("the JSON-RPC client", () => {
       }
     });
 
-    it("reads a block's transfers from its receipts, or says that the provider cannot", async () => {
+    it("reads a block's transfers from its receipts, or returns null if the provider does not serve them", async () => {
       answer(() => [
         receipt(),
         receipt({ transactionHash: `0x${hash(0xbb)}`, status: "0x0", logs: [] }),
@@ -386,7 +386,7 @@ describe("the JSON-RPC client", () => {
     });
   });
 
-  it("reads a token's decimals, and refuses what is no number of decimals", async () => {
+  it("reads a token's decimals, and rejects an impossible number", async () => {
     answer(() => word(18n));
     expect(await client().decimals(usdt)).to.equal(18);
     expect(calls()[0]?.params).to.deep.equal([{ to: `0x${usdt}`, data: "0x313ce567" }, "latest"]);
@@ -396,7 +396,7 @@ describe("the JSON-RPC client", () => {
     }
   });
 
-  describe("refuses an answer that is not one", () => {
+  describe("rejects an invalid response", () => {
     const whole = (text: string): void => {
       serve = () => ({ body: text });
     };
@@ -420,7 +420,7 @@ describe("the JSON-RPC client", () => {
       });
     }
 
-    it("a batch with an answer missing, twice or for all of it", async () => {
+    it("a batch with a response that is missing, repeated, or for the whole batch", async () => {
       for (const change of [
         (list: object[]) => list.slice(1),
         (list: object[]) => [list[0], list[0]],
@@ -440,8 +440,8 @@ describe("the JSON-RPC client", () => {
     });
   });
 
-  describe("names the kind of a failure", () => {
-    it("by status, with the time to wait", async () => {
+  describe("determines the kind of a failure", () => {
+    it("by its status, with the waiting time", async () => {
       const date = "Wed, 21 Oct 2026 07:28:00 GMT";
       const table: [Reply, string, number | null][] = [
         [{ status: 429, headers: { "retry-after": "7" }, body: "" }, "rate_limited", 7_000],
@@ -482,7 +482,7 @@ describe("the JSON-RPC client", () => {
       }
     });
 
-    it("of logs by the words that nodes and providers use", async () => {
+    it("of a request for logs by the words that nodes and providers use", async () => {
       const table: [number, string, string][] = [
         [-32_602, "exceed max block range: 5000", "range_too_large"],
         [-32_005, "query returned more than 10000 results", "range_too_large"],
@@ -508,7 +508,7 @@ describe("the JSON-RPC client", () => {
       }
     });
 
-    it("of logs by what stands in an error's data, and in the answer to a whole batch", async () => {
+    it("of a request for logs by an error's data, and by the error of a whole batch", async () => {
       answer(() =>
         failure(-32_602, "invalid params", { payload: "range 9 is bigger than range limit 2" }),
       );
@@ -518,12 +518,12 @@ describe("the JSON-RPC client", () => {
       expect((await faultOf(client().transfers(everything))).kind).to.equal("range_too_large");
     });
 
-    it("that no range causes as what it is", async () => {
+    it("without blaming the range for other failures", async () => {
       answer(() => failure(-32_005, "limit exceeded"));
       expect((await faultOf(client().chainId())).kind).to.equal("rate_limited");
     });
 
-    it("when nothing answers, or not in time", async () => {
+    it("if there is no response, or none before the timeout", async () => {
       serve = () => null;
       const late = await faultOf(client({ timeoutMs: 20 }).chainId());
       expect(late.kind).to.equal("unreachable");
@@ -533,7 +533,7 @@ describe("the JSON-RPC client", () => {
       expect(closed.message).to.contain("http://127.0.0.1:1");
     });
 
-    it("when the answer starts and does not end in time", async () => {
+    it("if the response starts but does not end before the timeout", async () => {
       const slow = createServer((_request, response) => {
         response.write("{");
       });
@@ -546,7 +546,7 @@ describe("the JSON-RPC client", () => {
       slow.close();
     });
 
-    it("when the program stops", async () => {
+    it("if the program stops", async () => {
       serve = () => null;
       const stopping = new AbortController();
       const asked = faultOf(client({ signal: stopping.signal }).chainId());
@@ -557,7 +557,7 @@ describe("the JSON-RPC client", () => {
       );
     });
 
-    it("when an answer is longer than it may be", async () => {
+    it("if a response exceeds the size limit", async () => {
       serve = () => ({ body: " ".repeat(2_000) });
       const limited = client({ responseBytesMax: 1_000 });
       expect((await faultOf(limited.chainId())).kind).to.equal("malformed");
@@ -565,7 +565,7 @@ describe("the JSON-RPC client", () => {
     });
   });
 
-  it("is called by its origin, with its number where there are several of it", () => {
+  it("is named by its origin, with a number if several providers share that origin", () => {
     const url = "https://rpc.example/a-secret-key";
     expect(client({ url }).provider).to.equal("https://rpc.example");
     expect(client({ url, member: 2 }).provider).to.equal("https://rpc.example (2)");
@@ -574,7 +574,7 @@ describe("the JSON-RPC client", () => {
   describe("keeps its secrets", () => {
     const key = "5ecretkey5ecretkey";
 
-    it("out of what it says, even where the provider repeats them", async () => {
+    it("out of its messages, even if the provider repeats them", async () => {
       serve = () => ({
         status: 401,
         body: JSON.stringify({ error: `key ${key}\nand ${key}2 is\u001b[2J bad` }),
@@ -603,7 +603,7 @@ describe("the JSON-RPC client", () => {
       });
     });
 
-    it("from where a redirect points", async () => {
+    it("from the target of a redirect", async () => {
       serve = () => ({ status: 302, headers: { location: `${origin}/elsewhere` }, body: "" });
       await faultOf(client({ headers: { "TRON-PRO-API-KEY": key } }).chainId());
       expect(requests).to.have.length(1);

@@ -28,7 +28,7 @@ describe("the network table", () => {
     return found;
   };
 
-  it("that is shipped is right", () => {
+  it("is valid as shipped", () => {
     expect(problemsOf(shipped)).to.deep.equal([]);
     expect([...networks.keys()]).to.deep.equal([
       "tron",
@@ -41,7 +41,7 @@ describe("the network table", () => {
     ]);
   });
 
-  it("has two providers of two hosts for every network where money is not free", () => {
+  it("has two providers on two hosts for every network except test networks", () => {
     for (const { id, isTest, providers } of networks.values()) {
       const hosts = new Set(providers.map(({ url }) => new URL(url).host));
       expect(hosts.size, id).to.equal(isTest ? 0 : 2);
@@ -78,7 +78,7 @@ describe("the network table", () => {
     expect(findTokenByContract(network("bsc"), usdt?.contract ?? "")).to.equal(null);
   });
 
-  it("gives every real network all that it needs to be switched on", () => {
+  it("has all that every real network needs to be enabled", () => {
     const real = [...networks.values()].filter(({ isTest }) => !isTest);
     expect(real).to.have.length(6);
     for (const one of real) {
@@ -98,7 +98,7 @@ describe("the network table", () => {
         expect(dust > 0n, id).to.equal(true);
         expect(pegs, id).to.deep.equal(["USD"]);
       }
-      // A payment is confirmed within ten minutes, and a look is no rarer than a few blocks of its chain.
+      // Payments must be confirmed within ten minutes, and a scan at least every few blocks.
       expect(one.confirmations * one.blockTimeMs, id).to.be.at.most(600_000);
       expect(one.pollMs, id).to.be.within(1_000, 10_000);
       expect(finality.lagBlocks, id).to.be.at.least(one.confirmations);
@@ -106,7 +106,7 @@ describe("the network table", () => {
     }
   });
 
-  it("lets a day's looks fit the requests of a day, where those are limited", () => {
+  it("keeps a day's scans within the daily request limit of a provider", () => {
     for (const { id, pollMs, providers } of networks.values()) {
       for (const { requestsPerDay } of providers) {
         if (requestsPerDay === null) continue;
@@ -122,7 +122,7 @@ describe("the network table", () => {
     }
   });
 
-  it("links to explorers in the network's own form", () => {
+  it("links to explorers in the network's notation", () => {
     const hash = "5c".repeat(32);
     const address = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
     expect(transactionLink(network("tron"), hash)).to.equal(
@@ -136,7 +136,7 @@ describe("the network table", () => {
     expect(addressLink(network("sandbox"), address)).to.equal(null);
   });
 
-  it("tells every mistake at once, each by its place", () => {
+  it("reports all errors at once, each with its path", () => {
     const wrong = shipped
       .replace("confirmations: 19", "confirmations: 0")
       .replace("https://api.trongrid.io/jsonrpc", "ftp://user@api.trongrid.io")
@@ -165,7 +165,7 @@ describe("the network table", () => {
     expect(problems).to.have.length(7);
   });
 
-  it("tells what is wrong between entries", () => {
+  it("reports conflicts between entries", () => {
     const wrong = shipped
       .replace("chainId: 56", "chainId: 1")
       .replace("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u")
@@ -183,7 +183,7 @@ describe("the network table", () => {
       .and.contain("networks.bsc.chainId: is already the chain id of ethereum");
   });
 
-  it("tells the line of what is no YAML, and of an entry that is there twice", () => {
+  it("reports the line of invalid YAML, and of a duplicate entry", () => {
     expect(problemsOf("networks: [")[0]).to.match(/^line 1: /);
     expect(problemsOf("networks:\n  a: 1\n  a: 2\n")[0]).to.match(/^line 3: .*unique/);
     expect(problemsOf("")).to.have.length(1);

@@ -3,7 +3,7 @@ import { hour } from "../../../src/kernel/clock.ts";
 import { makeBudget } from "../../../src/platform/chain/provider-budget.ts";
 
 describe("A provider's budget", () => {
-  it("spreads requests over the second, and asks nobody to wait for a clock that went back", async () => {
+  it("spreads requests over the second, and makes nobody wait because the clock was set back", async () => {
     let now = 1_000 * hour;
     const waits: number[] = [];
     const budget = makeBudget({

@@ -40,7 +40,7 @@ const shapes = (rows: readonly ReadingRow[]) =>
   ]);
 
 describe("The ranges that were read", () => {
-  it("are split where a reading begins and ends", () => {
+  it("are split at the ends of a reading", () => {
     const rows = [row(1, 100, ["a"]), row(101, 200, ["a"])];
     const after = withReading(rows, range(50, 150), { provider: "b", at: 1 });
     expect(shapes(after)).to.deep.equal([
@@ -52,7 +52,7 @@ describe("The ranges that were read", () => {
     expect(coverageOf(after, 1, 200)).to.deep.equal({ gaps: [], seams: [] });
   });
 
-  it("count every block's readings, whatever is read in whatever order", () => {
+  it("count every block's readings, regardless of the ranges and their order", () => {
     const height = fc.integer({ min: 1, max: 60 });
     fc.assert(
       fc.property(fc.array(fc.tuple(height, height), { maxLength: 9 }), (scans) => {
@@ -73,7 +73,7 @@ describe("The ranges that were read", () => {
     );
   });
 
-  it("begin anew where another chain is read in their place", () => {
+  it("are replaced if another chain is read in their place", () => {
     const stale = { ...row(11, 20, ["a"]), toHash: "gone" };
     const next = { ...row(21, 30, ["a"]), parentHash: "gone" };
     const after = withReading([row(1, 10, ["a"]), stale, next], range(11, 20), {
@@ -89,7 +89,7 @@ describe("The ranges that were read", () => {
     expect(contiguousRanges(after)).to.have.length(1);
   });
 
-  it("are joined once they are read as often by the same, and the lowest where they are too many", () => {
+  it("are joined once the same providers have read them, and the lowest if there are too many", () => {
     const read = [row(1, 10, ["a", "b"]), row(11, 20, ["a", "b"], minute), row(21, 30, ["b", "a"])];
     expect(shapes(joinRows(read, hour))).to.deep.equal([
       [1, 20, "ab"],
@@ -122,7 +122,7 @@ describe("The next range to read again", () => {
     const times = [second + 59 * minute, second + hour];
     expect(times.map((now) => isDue(twice, now))).to.deep.equal([false, true]);
     expect(isDue(readAt(0, second, second + hour), day)).to.equal(false);
-    // Readings in between, such as an operator's, take the place of none.
+    // Readings in between, such as an operator's, replace none of the due ones.
     const scanned = readAt(0, 1, minute, second, second + minute);
     expect([...times, day].map((now) => isDue(scanned, now))).to.deep.equal([false, true, true]);
     expect(isDue(readAt(0, 1, minute), second)).to.equal(true);
@@ -139,7 +139,7 @@ describe("The next range to read again", () => {
     expect(nextDueRange(rows, at(2 * hour, 25), 100)).to.include({ from: 1, to: 25 });
   });
 
-  it("is not below the oldest open hold in ranges that an earlier version read", () => {
+  it("is not below the oldest live hold in ranges that an earlier version read", () => {
     const rows = [row(1, 900, [unknownProvider]), row(901, 950, ["a"])];
     const now = { now: day, cursorHeight: 1_000 };
     expect(nextDueRange(rows, { ...now, oldestHold: 800 }, 1_000)).to.include({
@@ -169,7 +169,7 @@ describe("The next range to read again", () => {
 });
 
 eachStore("The watcher's readings", (store) => {
-  it("take the place of everybody's above the block that it went back to", async () => {
+  it("replace all readings above the block to which it went back", async () => {
     const db = await store.open();
     await db.write(testContext, async (tx) => {
       await addReading(tx, "tron", range(1, 20), { provider: "a", at: 0 });
@@ -188,8 +188,8 @@ eachStore("The watcher's readings", (store) => {
   });
 });
 
-eachStore("A store of the version before", (store) => {
-  it("has read once what it had read, by an unknown provider", async () => {
+eachStore("A store of the previous version", (store) => {
+  it("keeps its readings as single readings by an unknown provider", async () => {
     const db = await store.open(await store.place("empty"));
     const clock = { now: () => 7 };
     const before = migrations.findIndex(({ name }) => name === "readings");

@@ -29,7 +29,7 @@ function stateOf(network: string): NetworkStateRow {
 }
 
 eachStore("The state of a network", (store) => {
-  it("is nothing before the first contact, and then what was written first", async () => {
+  it("is missing before the first contact, and then the one that was written first", async () => {
     const db = await store.open();
     expect(await networkState(db, "tron")).to.equal(null);
     const first = await db.write(testContext, (tx) => createState(tx, stateOf("tron")));
@@ -41,7 +41,7 @@ eachStore("The state of a network", (store) => {
     expect([...(await networkStates(db)).keys()]).to.deep.equal(["tron"]);
   });
 
-  it("is replaced only by what followed it", async () => {
+  it("is replaced only by its direct successor", async () => {
     const db = await store.open();
     await db.write(testContext, (tx) => createState(tx, stateOf("tron")));
     const { network: _network, version: _version, ...later } = stateOf("tron");
@@ -52,7 +52,7 @@ eachStore("The state of a network", (store) => {
     expect(await networkState(db, "tron")).to.include({ tipHeight: 110, version: 2 });
   });
 
-  it("replaces the kept blocks of a network, and leaves those of others", async () => {
+  it("replaces the stored blocks of a network, but not those of others", async () => {
     const db = await store.open();
     const keep = (network: string, kept: Readonly<Record<number, string>>) =>
       db.write(testContext, async (tx) => {
@@ -76,7 +76,7 @@ eachStore("The state of a network", (store) => {
 });
 
 describe("Confirmations", () => {
-  it("count a block and those after it, and are none where the chain does not reach it", () => {
+  it("count a block and those after it, and are 0 if the chain does not reach the block", () => {
     expect(confirmationsOf(100, 100)).to.equal(1);
     expect(confirmationsOf(100, 98)).to.equal(3);
     expect(confirmationsOf(100, 101)).to.equal(0);

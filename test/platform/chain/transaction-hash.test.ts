@@ -8,7 +8,7 @@ import {
 const hash = "5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
 
 describe("transaction hashes", () => {
-  it("are read bare, with 0x, in any case, and out of an explorer's link", () => {
+  it("are parsed bare, with 0x, in any case, and from an explorer's link", () => {
     for (const text of [
       hash,
       `0x${hash}`,
@@ -23,7 +23,7 @@ describe("transaction hashes", () => {
     }
   });
 
-  it("are not read out of anything else", () => {
+  it("are not parsed from any other text", () => {
     const other = hash.replaceAll("5", "6");
     for (const text of [
       "",
@@ -41,7 +41,7 @@ describe("transaction hashes", () => {
     }
   });
 
-  it("come back from the form of their network", () => {
+  it("survive a round trip through the notation of their network", () => {
     const hashes = fc
       .uint8Array({ minLength: 32, maxLength: 32 })
       .map((bytes) => Buffer.from(bytes).toString("hex"));

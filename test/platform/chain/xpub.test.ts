@@ -19,7 +19,7 @@ const base58check = createBase58check((bytes: Uint8Array) =>
   createHash("sha256").update(bytes).digest(),
 );
 
-/** BIP-39's seed of a phrase. */
+/** The BIP-39 seed of a phrase. */
 function keyOf(phrase: string, path: string): HDKey {
   return HDKey.fromMasterSeed(pbkdf2Sync(phrase, "mnemonic", 2_048, 64, "sha512")).derive(path);
 }
@@ -37,7 +37,7 @@ describe("extended public keys", () => {
   const evm = xpubOf(junk, "m/44'/60'/0'");
   const tron = xpubOf(junk, "m/44'/195'/0'");
 
-  it("give the addresses that wallets give", () => {
+  it("derive the same addresses as wallets", () => {
     const shown = (form: "evm" | "tron", xpub: string, index: number) =>
       formatAddress(form, deriveAddress(xpub, index));
     expect([0, 1, 2].map((index) => shown("evm", evm, index))).to.deep.equal([
@@ -57,18 +57,18 @@ describe("extended public keys", () => {
     );
   });
 
-  it("refuse an index that is none", () => {
+  it("reject an invalid index", () => {
     for (const index of [-1, 0.5, 2 ** 31]) expect(() => deriveAddress(evm, index)).to.throw();
   });
 
-  it("are taken at an account's depth only", () => {
+  it("are accepted only at the depth of an account", () => {
     expect(parseXpub(` ${evm}\n`)).to.deep.equal({ ok: true, xpub: evm });
     for (const path of ["m", "m/44'/60'", "m/44'/60'/0'/0", "m/44'/60'/0"]) {
       expect(faultOf(xpubOf(junk, path)), path).to.equal("depth");
     }
   });
 
-  it("are refused loudly when they are private, and never repeated", () => {
+  it("are rejected with a warning if they are private, and never repeated", () => {
     const xprv = keyOf(junk, "m/44'/60'/0'").privateExtendedKey;
     const parsed = parseXpub(xprv);
     if (parsed.ok) throw new Error("was taken");
@@ -77,7 +77,7 @@ describe("extended public keys", () => {
     expect(faultOf(junk)).to.equal("secret");
   });
 
-  it("of other kinds of wallets, and text that is no key, are told apart", () => {
+  it("of other kinds of wallets, and malformed text, are rejected with different faults", () => {
     const zpub = Uint8Array.from(base58check.decode(evm));
     zpub.set([0x04, 0xb2, 0x47, 0x46]);
     expect(faultOf(base58check.encode(zpub))).to.equal("wrong_kind");
@@ -90,7 +90,7 @@ describe("extended public keys", () => {
     }
   });
 
-  it("are refused with any one letter changed", () => {
+  it("are rejected if any single letter is changed", () => {
     const letters = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
     fc.assert(
       fc.property(
@@ -104,12 +104,12 @@ describe("extended public keys", () => {
     );
   });
 
-  it("are shown by a form that is short and not the key", () => {
+  it("are shown in a short form that does not reveal the key", () => {
     expect(fingerprintForm(evm)).to.match(/^xpub:[0-9a-f]{8}…[1-9A-HJ-NP-Za-km-z]{6}$/);
     expect(fingerprintForm(evm)).not.to.equal(fingerprintForm(tron));
   });
 
-  it("are the same key whatever place in the tree their text states", () => {
+  it("are the same key regardless of the position in the tree that their text states", () => {
     const moved = Uint8Array.from(base58check.decode(evm));
     moved.set([1, 2, 3, 4], 5);
     const text = base58check.encode(moved);

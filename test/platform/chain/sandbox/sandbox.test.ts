@@ -89,7 +89,7 @@ eachStore("the sandbox chain", (store) => {
     witness = createSandboxClient({ reader: db, network, clock, provider: "sandbox-witness" });
   });
 
-  it("answers as a provider that cannot be reached before there is a chain", async () => {
+  it("behaves like an unreachable provider before the chain exists", async () => {
     expect(await kindOf(client.heads())).to.equal("unreachable");
     await open(1_000);
     expect(await client.chainId()).to.equal(network.chainId);
@@ -119,7 +119,7 @@ eachStore("the sandbox chain", (store) => {
     expect(await rows()).to.deep.equal(before);
   });
 
-  it("is the same chain for whoever opens it, and open to a change of its pace", async () => {
+  it("is the same chain for every process that opens it, and its block time can be changed", async () => {
     await open(1_000);
     now += 5_000;
     await open(1_000);
@@ -133,13 +133,13 @@ eachStore("the sandbox chain", (store) => {
     const later = await createSandboxClient({ reader: db, network, clock }).heads();
     expect(later.latest).to.deep.include({ height: 15, time: now });
     expect((await client.blocks([5]))[0]).to.deep.equal(latest);
-    // A pace that never made a block leaves no trace.
+    // A block time that never made a block leaves no trace.
     await open(500);
     await open(0);
     expect((await client.heads()).latest).to.deep.equal(later.latest);
   });
 
-  it("has transactions of several transfers, whose logs stay together", async () => {
+  it("keeps the logs of a transaction with several transfers together", async () => {
     await open(0);
     const together = (...amounts: bigint[]) =>
       write((tx) => sandbox.payTogether(tx, { to: wallet, token: "USDT" }, amounts));
@@ -178,7 +178,7 @@ eachStore("the sandbox chain", (store) => {
     );
   });
 
-  it("has a first provider that goes wrong on command, and a witness that does not", async () => {
+  it("has a first provider that fails on command, and a witness that does not", async () => {
     await open(0);
     const paid = await pay();
     await mine();
@@ -204,7 +204,7 @@ eachStore("the sandbox chain", (store) => {
     expect((await client.receipt(paid.transactionHash))?.succeeded).to.equal(true);
   });
 
-  it("shows a payment in its block, in logs and receipt alike", async () => {
+  it("shows the same payment in its block's logs and in its receipt", async () => {
     await open(1_000);
     now += 2_500;
     const paid = await pay({ from: other });
@@ -238,21 +238,21 @@ eachStore("the sandbox chain", (store) => {
     expect(await find(client, null)).to.deep.equal([log]);
   });
 
-  it("puts nothing into a block that is made before the write may have ended", async () => {
+  it("never adds a transaction to a block that may become visible before the commit", async () => {
     await open(1_000);
     now += 1_950;
     expect((await pay()).blockHeight).to.equal(3);
     expect((await client.heads()).latest.height).to.equal(1);
   });
 
-  it("calls no block final that a slow write may still get into, however fast blocks come", async () => {
+  it("reports no block as final that a slow write may still add to, however fast blocks appear", async () => {
     await open(1);
     now += 10_000;
     const { latest, finalized } = await client.heads();
     expect(latest.time - finalized.time).to.equal(3_000);
   });
 
-  it("makes blocks on command alone, the first with all that waits", async () => {
+  it("makes blocks on command only, the first with all waiting transactions", async () => {
     await open(0);
     const paid = [await pay({ amount: 1n }), await pay({ amount: 2n })];
     now += 90_000;
@@ -275,7 +275,7 @@ eachStore("the sandbox chain", (store) => {
     expect((await client.heads()).latest).to.deep.include({ height: 4, time: now });
   });
 
-  it("makes blocks on command between those that come by themselves", async () => {
+  it("makes blocks on command between those that appear with time", async () => {
     await open(1_000);
     now += 1_950;
     expect((await pay()).blockHeight).to.equal(3);
@@ -315,7 +315,7 @@ eachStore("the sandbox chain", (store) => {
     expect(await refusal(pay({ token: "DAI" }))).to.contain("USDT, USDC");
   });
 
-  it("reorganises: every replaced hash is another, and what was paid there is gone", async () => {
+  it("reorganizes: every replaced block has another hash, and its payments are gone", async () => {
     await open(1_000);
     now += 1_000;
     const kept = await pay({ amount: 1n });
@@ -346,7 +346,7 @@ eachStore("the sandbox chain", (store) => {
     expect(await find()).to.have.length(1);
   });
 
-  it("reorganises: the same transactions come back in a later block", async () => {
+  it("reorganizes: the same transactions return in a later block", async () => {
     await open(0);
     const paid = [await pay({ amount: 1n })];
     await mine();
@@ -366,13 +366,13 @@ eachStore("the sandbox chain", (store) => {
     expect(after.slice(0, 2).map(({ transactionHash }) => transactionHash)).to.deep.equal(
       paid.map(({ transactionHash }) => transactionHash),
     );
-    // The place of a log is another in another block.
+    // A log has another index in another block.
     expect(after.map(({ logIndex }) => logIndex)).not.to.include.members(
       before.map(({ logIndex }) => logIndex),
     );
   });
 
-  it("reorganises again, deeper, higher, and never a final block", async () => {
+  it("reorganizes again, deeper or higher, but never a final block", async () => {
     await open(0);
     now += 1_000;
     await mine(depth + 10);
@@ -389,7 +389,7 @@ eachStore("the sandbox chain", (store) => {
     for (const blocks of [0, -1, 0.5]) await refusal(reorganise(blocks, true));
   });
 
-  it("stalls: nothing answers until the time is over, or it is told to go on", async () => {
+  it("stalls: no provider responds until the time is over, or a command ends it", async () => {
     await open(1_000);
     await write((tx) => sandbox.disturb(tx, "stall", 30_000));
     now += 29_999;
@@ -402,7 +402,7 @@ eachStore("the sandbox chain", (store) => {
     expect(await kindOf(client.heads())).to.equal("answered");
   });
 
-  it("obeys commands that come at once, one after the other", async () => {
+  it("runs concurrent commands one after the other", async () => {
     await open(0);
     const paid = await Promise.all(Array.from({ length: 20 }, () => pay()));
     await Promise.all([mine(2), mine(3), mine(1)]);
@@ -414,10 +414,10 @@ eachStore("the sandbox chain", (store) => {
     expect((await client.heads()).latest.height).to.equal(7);
   });
 
-  it("answers of one chain while it is reorganised", async () => {
+  it("returns data of one chain while it is being reorganized", async () => {
     await open(0);
     await mine(10);
-    // Each payment is dropped by the fork after its block, so there is one block hash that it was ever seen in.
+    // The fork after its block drops each payment, so every payment was only ever seen with one block hash.
     const trueHashes = new Map<string, string>();
     const seen: TransferLog[] = [];
     const progress = { isOver: false };
@@ -432,7 +432,7 @@ eachStore("the sandbox chain", (store) => {
     })();
     const range = { from: 0, to: 1_000, contracts: [usdt], recipients: null };
     while (!progress.isOver) {
-      // With one reorganisation on the heels of another it may also say that it cannot answer now.
+      // If two reorganizations follow each other closely, the client may also report that it is unreachable.
       const answer = await client.transfers(range).catch((error: unknown) => {
         if (error instanceof ProviderError) return { logs: [] };
         throw error;
@@ -446,14 +446,14 @@ eachStore("the sandbox chain", (store) => {
     expect(await find()).to.deep.equal([]);
   });
 
-  it("makes the chain on a command where nobody opened it", async () => {
+  it("creates the chain on the first command if no process has opened it", async () => {
     const paid = await pay();
     expect(paid.blockHeight).to.equal(1);
     now += network.blockTimeMs;
     expect(await find()).to.have.length(1);
   });
 
-  it("goes on where a clock that went back left off", async () => {
+  it("continues at the tip if the clock was set back", async () => {
     await open(0);
     now += 5_000;
     const before = await mine();

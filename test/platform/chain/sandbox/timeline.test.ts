@@ -13,14 +13,14 @@ const forks = [{ fromHeight: 0, salt: "one" }];
 const genesis: SegmentRow = { fromHeight: 0, lastHeight: null, time: 10_000, stepMs: 1_000 };
 
 describe("the sandbox's timeline", () => {
-  it("has a block each step, and block 0 at any time", () => {
+  it("has one block per step, and block 0 at any time", () => {
     expect([0, 10_000, 10_999, 11_000, 3_610_000].map((now) => tipAt(genesis, now))).to.deep.equal([
       0, 0, 0, 1, 3_600,
     ]);
     expect(blockAt([genesis], forks, 3_600).time).to.equal(3_610_000);
   });
 
-  it("makes other hashes from a fork's height on, and the same again from the same rows", () => {
+  it("has other hashes from a fork's height on, and the same hashes for the same rows", () => {
     const forked = [...forks, { fromHeight: 5, salt: "two" }];
     const hashes = (rows: typeof forks) =>
       [4, 5, 6].map((height) => blockAt([genesis], rows, height).hash);
@@ -31,7 +31,7 @@ describe("the sandbox's timeline", () => {
     for (const hash of hashes(forked)) expect(hash).to.match(/^[0-9a-f]{64}$/);
   });
 
-  it("never has a block before its parent, nor one made on command in the future", () => {
+  it("never has a block before its parent, or a block made on command in the future", () => {
     const command = fc.record({
       passedMs: fc.integer({ min: -5_000, max: 20_000 }),
       count: fc.integer({ min: 1, max: 50 }),
