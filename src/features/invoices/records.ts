@@ -68,11 +68,9 @@ export const InvoiceRecord = responseRecord("Invoice", {
   amount: moneyAnswer(),
   settlementCurrency: z.string(),
   payableAmount: moneyAnswer().nullable(),
-  remainingAmount: moneyAnswer()
-    .nullable()
-    .meta({
-      description: "The amount that the payer still has to send, in tokens; null while draft.",
-    }),
+  remainingAmount: moneyAnswer().nullable().meta({
+    description: "The amount that the payer still has to send, in tokens; null while draft.",
+  }),
   paidAmount: moneyAnswer(),
   paidTokenAmount: moneyAnswer(),
   exchangeRate: z.string().nullable(),
@@ -114,14 +112,9 @@ export const invoiceQuery = {
   externalId: z.string().max(externalIdLengthMax).optional(),
   walletAddress: anyAddress().optional(),
   transactionHash: transactionHash().optional(),
-  metadataKey: z
-    .string()
-    .min(1)
-    .max(metadataKeyLengthMax)
-    .optional()
-    .meta({
-      description: "Together with `metadataValue`: invoices whose metadata has this entry.",
-    }),
+  metadataKey: z.string().min(1).max(metadataKeyLengthMax).optional().meta({
+    description: "Together with `metadataValue`: invoices whose metadata has this entry.",
+  }),
   metadataValue: z.string().max(metadataValueLengthMax).optional(),
   search: z
     .string()
@@ -201,10 +194,7 @@ export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
   tokenSymbol: code().optional(),
   network: code().optional(),
   ...optional,
-  status: z
-    .enum(["open"])
-    .optional()
-    .meta({
-      description: "`open` issues the draft after applying the other changes of the request.",
-    }),
+  status: z.enum(["open"]).optional().meta({
+    description: "`open` issues the draft after applying the other changes of the request.",
+  }),
 });
