@@ -1,4 +1,4 @@
-// The warning to an organization, and recycling, while the amounts of one price at an address fill up.
+// The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
@@ -10,9 +10,9 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import type { Json } from "../payments/counter.ts";
 import { atSharedAddress } from "../payments/shared-address.ts";
 
-/** So that a day later only canceled invoices are over. */
+/** Long enough that a day later only canceled invoices have ended. */
 const lasting = { expiresInSeconds: 172_800 };
-/** 1 % of a hundredth is a ten-thousandth: the price and a hundred surcharges of six decimals. */
+/** 1 % of 0.01 is 0.0001: the price and a hundred surcharges with six decimals. */
 const places = 101;
 
 eachStore("The amounts of one price at an address", (store) => {
@@ -24,7 +24,7 @@ eachStore("The amounts of one price at an address", (store) => {
     const leases = createLeases({ db, clock, ids, actor: systemActor("tests") });
     const worker = createRelay({ db, leases, subscribers: [capacityWatch], context: testContext });
     return async () => {
-      // The second run passes on the events that the first one caused.
+      // The second run delivers the events that the first one caused.
       for (const _ of [1, 2]) await worker.run(new AbortController().signal);
       await leases.releaseAll();
     };
@@ -46,7 +46,7 @@ eachStore("The amounts of one price at an address", (store) => {
       [shop.merchant.organizationId],
     );
   }
-  /** Releases the holds whose time is over. */
+  /** Releases the holds that have ended. */
   async function sweep(): Promise<void> {
     const { db, clock, settlement } = shop.counter.app.app;
     const read = await networkState(db, "sandbox");
@@ -59,7 +59,7 @@ eachStore("The amounts of one price at an address", (store) => {
   const cancel = (one: Json) =>
     expectStatus(shop.post(`/invoices/${String(one["id"])}/cancel`), 200);
 
-  it("bring one warning when half of them are held, and another only after fewer were", async function () {
+  it("cause one warning when half of them are held, and another only after fewer were held", async function () {
     this.timeout(60_000);
     const policy = `/v1/organizations/${shop.merchant.organizationId}/payment-policy`;
     const set = { key: shop.merchant.key, body: { lateWindowDays: 1 } };
@@ -68,7 +68,7 @@ eachStore("The amounts of one price at an address", (store) => {
     await relayEvents();
     expect(await events()).to.deep.equal([]);
     await issue(1, lasting);
-    // Two servers at once.
+    // Two servers at the same time.
     await Promise.all([relayEvents(), relayEvents()]);
     await relayEvents();
     const [told, ...more] = await events();
@@ -97,7 +97,7 @@ eachStore("The amounts of one price at an address", (store) => {
     );
   });
 
-  it("bring one warning where each invoice has a price of its own, as rates move", async function () {
+  it("cause one warning if each invoice has its own price because rates move", async function () {
     this.timeout(60_000);
     for (let place = 0; place < 75; place += 1) {
       const amount = `0.0100${String(place % 20).padStart(2, "0")}`;
@@ -108,10 +108,10 @@ eachStore("The amounts of one price at an address", (store) => {
     expect(await events()).to.have.length(1);
   });
 
-  it("are given again from nine tenths on, those of the oldest dead invoices first", async function () {
+  it("are recycled once nine tenths are held, those of the oldest dead invoices first", async function () {
     this.timeout(60_000);
     const made = await issue(90);
-    // The first has the bare price, which is never given again while others are live.
+    // The first one has the bare price, which is not available again while others are live.
     for (const one of made.slice(3, 6)) await cancel(one);
     await relayEvents();
     expect(await live()).to.have.length(90);
@@ -124,7 +124,7 @@ eachStore("The amounts of one price at an address", (store) => {
     await issue(2);
     await relayEvents();
     expect(await live()).to.have.length(90);
-    // Only living ones are left.
+    // No dead invoices are left.
     await issue(places - 90);
     await relayEvents();
     expect(await live()).to.have.length(places);

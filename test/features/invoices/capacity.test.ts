@@ -14,7 +14,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-eachStore("What a wallet can still tell apart", (store) => {
+eachStore("The capacity of a wallet", (store) => {
   store.leavesUnsound({
     checks: ["invoices.held"],
     because: "holds are ended behind the invoices",
@@ -40,7 +40,7 @@ eachStore("What a wallet can still tell apart", (store) => {
     return found;
   };
 
-  it("is counted at a price, and at the fullest one", async () => {
+  it("is counted at a given price, or else at the one with the largest used share", async () => {
     const wallet = await shop.addWallet("ethereum", { address });
     const empty = await shownOf(wallet.id);
     expect(empty.tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT")).to.deep.equal({
@@ -51,21 +51,21 @@ eachStore("What a wallet can still tell apart", (store) => {
     await issue("0.10");
     const at = async (amount?: string) =>
       (await shownOf(wallet.id, amount)).tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT");
-    // 0.25 in steps of a millionth, and the price itself.
+    // 0.25 in steps of a millionth, plus the price itself.
     expect(await at("25.00")).to.include({ price: "25.00", used: 6, free: 249_995 });
     expect(await at("24.00")).to.include({ used: 0, free: 240_001 });
-    // One of 1,001 amounts is more than six of a quarter of a million.
+    // The used share of one of 1,001 amounts is larger than that of six of 250,001.
     expect(await at()).to.include({ price: "0.10", used: 1, free: 1_000 });
     expect((await shownOf(wallet.id)).addresses).to.equal(null);
   });
 
-  it("is seen to run out before it does, on the network where it does", async () => {
+  it("shows in advance that it runs out, on the network concerned", async () => {
     const wallet = await shop.addWallet("ethereum", { address });
     const { address: canonical } = wallet;
     const invoice = await issue("0.01");
     const [held] = await shop.db.find(holds, "WHERE invoice_id = $1", [invoice.id]);
     if (held === undefined || canonical === null) throw new Error("nothing is held");
-    // 101 amounts stand for a hundredth; 81 of them are taken.
+    // A hundredth of a token has 101 amounts; 81 of them are taken.
     await shop.db.write(testContext, (tx) =>
       tx.insertMany(
         holds,
@@ -85,7 +85,7 @@ eachStore("What a wallet can still tell apart", (store) => {
     expect(await holdUse(shop.db, shop.networks.values())).to.deep.equal([]);
   });
 
-  it("is read of all holds once a minute, and less often where that takes long", async () => {
+  it("is read from all holds once a minute, and less often if that takes long", async () => {
     await shop.addWallet("ethereum", { address });
     let [now, tookMs, reads] = [0, 0, 0];
     const slow: Reader = Object.assign(Object.create(shop.db) as Reader, {
@@ -114,11 +114,11 @@ eachStore("What a wallet can still tell apart", (store) => {
     expect((await service.fullest()).map(({ used }) => used)).to.deep.equal([1]);
     expect(await readsOf(499_000 * once)).to.equal(0);
     expect(await readsOf(1_000 * once)).to.equal(once);
-    // A clock that goes back does not keep what is old.
+    // A clock that was set back does not keep an old result.
     expect(await readsOf(-10_000_000)).to.equal(once);
   });
 
-  it("is a matter of the gap where every invoice has an address of its own", async () => {
+  it("consists of the gap of unpaid addresses if every invoice has its own address", async () => {
     const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
     for (let count = 0; count < 20; count += 1) await issue("25.00");
     expect(await shownOf(wallet.id)).to.deep.include({
@@ -131,7 +131,7 @@ eachStore("What a wallet can still tell apart", (store) => {
     });
   });
 
-  it("is nobody else's to ask about, and an amount has to be one", async () => {
+  it("is hidden from other organizations, and rejects an invalid amount", async () => {
     const wallet = await shop.addWallet("ethereum", { address });
     const other = await shop.addOrganization();
     const asked = (owner: Id<"organization">, amount?: string) =>

@@ -12,8 +12,8 @@ import {
   regionsNear,
 } from "../../../src/features/invoices/hold-amounts.ts";
 
-describe("the amounts that tell invoices of one price apart", () => {
-  it("are the price, then the smallest steps of 0.0001, then chance at each level", () => {
+describe("the amounts that distinguish invoices of one price", () => {
+  it("are the price, then the smallest steps of 0.0001, then random ones of each step size", () => {
     const range = amountRange(100_000_000n, 6);
     const candidates = firstCandidates(range, systemRandom);
     const steps = Array.from({ length: 5 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
@@ -22,8 +22,8 @@ describe("the amounts that tell invoices of one price apart", () => {
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
 
-  it("take each level's picks from random bytes of its own, and the whole range", () => {
-    /** The nth 8 bytes are the number n. */
+  it("use separate random bytes for each step size, and reach the whole range", () => {
+    /** The nth group of 8 bytes is the number n. */
     const counting = (length: number) => {
       const words = new DataView(new ArrayBuffer(length));
       for (let n = 0; n < length / 8; n += 1) words.setBigUint64(8 * n, BigInt(n));
@@ -34,14 +34,14 @@ describe("the amounts that tell invoices of one price apart", () => {
     expect(surcharges(100_000_000n, furtherCandidates)).to.deep.equal([
       ...[100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
     ]);
-    // 1 % of 0.04 is 0.0004: the fourth of the smallest steps, and no more.
+    // 1 % of 0.04 is 0.0004, which is the fourth and last of the smallest steps.
     expect(surcharges(40_000n, firstCandidates)).to.deep.equal([
       ...[0, 100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
     ]);
     expect(Math.max(...surcharges(30_000n, firstCandidates))).to.equal(300);
   });
 
-  it("cost a payer 1 % at most, and never a whole token", () => {
+  it("cost a payer at most 1 %, and less than a whole token", () => {
     expect(amountRange(1_000_000n, 6).cap).to.equal(10_000n);
     expect(amountRange(10_000_000_000n, 6).cap).to.equal(990_000n);
     expect(amountRange(10n ** 22n, 18).cap).to.equal(99n * 10n ** 16n);
@@ -54,13 +54,13 @@ describe("the amounts that tell invoices of one price apart", () => {
     expect(firstCandidates(amountRange(50n, 2), systemRandom)).to.deep.equal([50n]);
   });
 
-  it("never are a round amount with a surcharge, to which the payer of another may round", () => {
-    // 24.9999 and its first surcharge of 0.0001 is 25.00.
+  it("are never round with a surcharge, because the payer of another amount may round to them", () => {
+    // 24.9999 plus the first surcharge of 0.0001 is 25.00.
     const range = amountRange(24_999_900n, 6);
     expect(firstCandidates(range, systemRandom).slice(0, 3)).to.deep.equal([
       ...[24_999_900n, 25_000_100n, 25_000_200n],
     ]);
-    // Of a hundred multiples of 0.0001 one is a multiple of 0.01.
+    // One in a hundred multiples of 0.0001 is a multiple of 0.01.
     const all = (fill: number) => (length: number) => new Uint8Array(length).fill(fill);
     for (let fill = 0; fill < 256; fill += 1) {
       expect(furtherCandidates(amountRange(100_000_000n, 6), all(fill))).not.to.include(
@@ -69,12 +69,12 @@ describe("the amounts that tell invoices of one price apart", () => {
     }
   });
 
-  it("lie near the bare price as far below as above it, unless there is nothing to give instead", () => {
+  it("prevent the bare price from as far below as above it, unless there is no alternative", () => {
     expect(nearBase(amountRange(25_000_000n, 6))).to.deep.equal([24_750_000n, 25_250_000n]);
     expect(nearBase(amountRange(5_000n, 8))).to.deep.equal([5_000n, 5_000n]);
   });
 
-  it("never leave their range or their grid, whatever the price and the token", () => {
+  it("never leave their range or their grid, for any price and token", () => {
     const prices = fc.bigInt(1n, 10n ** 30n);
     fc.assert(
       fc.property(prices, fc.integer({ min: 0, max: 18 }), (price, decimals) => {
@@ -98,7 +98,7 @@ describe("the amounts that tell invoices of one price apart", () => {
     );
   });
 
-  it("are counted at each of a small range, and at a sample of a large one", () => {
+  it("are counted at every hold of a small range, and at a sample of a large one", () => {
     const occasions = (base: bigint) => {
       const range = amountRange(base, 6);
       const amounts = Array.from({ length: Number(placesIn(range)) }, (_, at) => base + BigInt(at));
@@ -108,7 +108,7 @@ describe("the amounts that tell invoices of one price apart", () => {
     expect(occasions(25_000_000n)).to.be.within(4_000, 4_096);
   });
 
-  it("share a region with those of every price that is near", () => {
+  it("share a region with those of every nearby price", () => {
     const near = fc
       .tuple(fc.bigInt(1n, 10n ** 9n), fc.constantFrom(2, 6, 18))
       .chain(([base, decimals]) => {

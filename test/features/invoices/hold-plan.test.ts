@@ -6,10 +6,10 @@ import { openShop } from "../../support/shop.ts";
 import { eachStore, testContext } from "../../support/stores.ts";
 
 eachStore("Taking a hold", (store) => {
-  // SQLite takes the order of its joins from the statement, and leaves one that was explained open.
+  // SQLite takes the order of joins from the statement, and leaves an explained statement open.
   if (store.dialect === "sqlite") return;
 
-  it("never reads every hold, though the database takes the table for a small one", async () => {
+  it("never reads every hold, even if the database's statistics say that the table is small", async () => {
     const db = await store.open();
     const shop = await openShop(db, "tron");
     const request = {
@@ -18,7 +18,7 @@ eachStore("Taking a hold", (store) => {
       ...{ token: "USDT", tokenDecimals: 6, leastOf: (amount: bigint) => amount },
       ...{ startsAt: shop.now(), endsAt: shop.now() + 1 },
     };
-    // As in a new store: of a table that had rows before, the planner knows another size.
+    // As in a new store. The planner would remember the size of a table that had rows before.
     await db.write(testContext, (tx) => tx.run("TRUNCATE holds"));
     const plans = await db.write(testContext, async (tx) => {
       const asked: { sql: string; values: readonly SqlValue[] }[] = [];
@@ -36,7 +36,7 @@ eachStore("Taking a hold", (store) => {
       }
       return told;
     });
-    // Whether the bare price may be taken, and the hold itself.
+    // Two statements: the check of the bare price, and the hold itself.
     expect(plans).to.have.length(2);
     expect(plans[1]).to.include("SubPlan");
     for (const plan of plans) expect(plan).not.to.match(/Seq Scan on holds|Join/);

@@ -29,7 +29,7 @@ eachStore("invoices", (store) => {
   };
 
   describe("at its issue", () => {
-    it("asks for the exact amount, tells how to pay it, and says so once", async () => {
+    it("states the exact amount and how to pay it, and emits one event", async () => {
       const wallet = await shop.addWallet("tron", { address });
       const invoice = await shop.create({ metadata: { order: "7" }, description: "Tea" });
       const record = presentInvoice(invoice);
@@ -66,7 +66,7 @@ eachStore("invoices", (store) => {
       expect(presentInvoice(read)).to.deep.equal(record);
     });
 
-    it("is shown to its payer by the session's id alone", async () => {
+    it("is visible to its payer by the session's id only", async () => {
       await shop.addWallet("tron", { address });
       const invoice = await shop.create();
       const seen = await shop.invoices.bySessionId(shop.db, invoice.checkoutId ?? "");
@@ -75,7 +75,7 @@ eachStore("invoices", (store) => {
       expect(await shop.invoices.bySessionId(shop.db, "chk_unknown")).to.equal(null);
     });
 
-    it("is not another organization's to see", async () => {
+    it("is hidden from other organizations", async () => {
       await shop.addWallet("tron", { address });
       const invoice = await shop.create();
       const other = await shop.addOrganization();
@@ -90,7 +90,7 @@ eachStore("invoices", (store) => {
       expect(await refusal(update)).to.have.property("status", 404);
     });
 
-    it("refuses amounts that are no amounts of the currency, and names the field", async () => {
+    it("rejects amounts that are invalid in the currency, and names the field", async () => {
       await shop.addWallet("tron", { address });
       for (const amount of [
         "0",
@@ -113,7 +113,7 @@ eachStore("invoices", (store) => {
       expect(yen).to.have.property("status", 400);
     });
 
-    it("refuses what is not offered here, each with a code of its own", async () => {
+    it("rejects unavailable networks, tokens and currencies, each with its own code", async () => {
       await shop.addWallet("tron", { address });
       const refused = [
         [{ settlementCurrency: "usd" }, 422, "unsupported_currency"],
@@ -136,7 +136,7 @@ eachStore("invoices", (store) => {
       await shop.create({ amount: "1000000000000" });
     });
 
-    it("counts a token as what it is pegged to, and as itself, by the network's decimals", async () => {
+    it("values a token by its peg and as itself, with the network's decimals", async () => {
       await shop.scan("bsc");
       await shop.addWallet("bsc", { address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" });
       const pegged = await shop.create({ network: "bsc", amount: "1.25" });
@@ -159,7 +159,7 @@ eachStore("invoices", (store) => {
       expect(presentInvoice(sibling)).to.include({ amount: "4.50", payableAmount: "4.50" });
     });
 
-    it("waits for the network's first block, and for tokens that are switched off", async () => {
+    it("is rejected before the network's first block, and for disabled tokens", async () => {
       await shop.addWallet("ethereum", { address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" });
       const early = await refusal(shop.create({ network: "ethereum" }));
       expect(early).to.include({ status: 503, code: "network_not_ready" });
@@ -173,7 +173,7 @@ eachStore("invoices", (store) => {
       await shop.create({ network: "ethereum", tokenSymbol: "USDC" });
     });
 
-    it("needs the organization's permission to issue; a draft does not", async () => {
+    it("requires the organization's permission to issue; a draft does not", async () => {
       await shop.addWallet("tron", { address });
       const NotVerified = defineProblem({
         code: "organization_not_verified",
@@ -195,7 +195,7 @@ eachStore("invoices", (store) => {
       expect(await refusal(issue)).to.have.property("status", 403);
     });
 
-    it("takes the wallet that was asked for, or the newest", async () => {
+    it("uses the requested wallet, or the newest", async () => {
       const older = await shop.addWallet("tron", { address });
       shop.advance(1);
       const newer = await shop.addWallet("tron", { address: secondAddress });
@@ -222,7 +222,7 @@ eachStore("invoices", (store) => {
       expect(await shop.create()).to.have.property("walletId", older.id);
     });
 
-    it("names customers of the organization only", async () => {
+    it("accepts customers of the organization only", async () => {
       await shop.addWallet("tron", { address });
       const customerId = shop.ids.next("customer", shop.now());
       expect(await refusal(shop.create({ customerId }))).to.have.property("status", 404);
@@ -230,7 +230,7 @@ eachStore("invoices", (store) => {
       expect(await shop.create({ customerId })).to.have.property("customerId", customerId);
     });
 
-    it("gives each an address of its own where the wallet is an extended key", async () => {
+    it("assigns each invoice its own address if the wallet is an extended key", async () => {
       await shop.addWallet("tron", { xpub: xpubs.first });
       const made = await Promise.all(Array.from({ length: 5 }, () => shop.create()));
       const shown = made.map(({ walletAddress }) => walletAddress).sort();
@@ -243,7 +243,7 @@ eachStore("invoices", (store) => {
   });
 
   describe("with another of the same price", () => {
-    it("asks for amounts that differ, in the smallest steps first", async () => {
+    it("has a different amount, with the smallest steps first", async () => {
       await shop.addWallet("tron", { address });
       const amounts = [];
       for (let count = 0; count < 4; count += 1) {
@@ -254,7 +254,7 @@ eachStore("invoices", (store) => {
       expect(amounts).to.deep.equal(["25.00", "25.0001", "25.0002", "25.0003"]);
     });
 
-    it("asks for amounts that differ even where many are made at once", async () => {
+    it("has a different amount even if many are created at once", async () => {
       await shop.addWallet("tron", { address });
       const made = await Promise.all(Array.from({ length: 120 }, () => shop.create()));
       const amounts = new Set(made.map(({ payableAmount }) => payableAmount));
@@ -264,7 +264,7 @@ eachStore("invoices", (store) => {
       }
     });
 
-    it("finds the last places even where many want them at once", async function () {
+    it("gets one of the last free amounts even if many compete for them", async function () {
       this.timeout(120_000);
       await shop.addWallet("tron", { address });
       const made = await Promise.all(
@@ -273,7 +273,7 @@ eachStore("invoices", (store) => {
       expect(new Set(made.map(({ payableAmount }) => payableAmount)).size).to.equal(101);
     });
 
-    it("differs from another organization's at the same address", async () => {
+    it("has another amount than another organization's invoice at the same address", async () => {
       const wallet = await shop.addWallet("tron", { address });
       expect((await shop.create()).payableAmount).to.equal(25_000_000n);
       await shop.wallets.release(testContext, wallet.id);
@@ -288,7 +288,7 @@ eachStore("invoices", (store) => {
       expect(invoice.payableAmount).to.equal(25_000_100n);
     });
 
-    it("fills every place, then the older wallet, and then is refused before any payer sees it", async function () {
+    it("uses every amount, then those of the older wallet, and is then rejected before any payer sees it", async function () {
       this.timeout(120_000);
       await shop.addWallet("tron", { address });
       shop.advance(1);
@@ -326,7 +326,7 @@ eachStore("invoices", (store) => {
         ...changes,
       });
 
-    it("is made once, however often and in whichever order of fields it is asked for", async () => {
+    it("is created once, however often it is requested, and in whichever order of fields", async () => {
       const first = await send();
       const again = await send({ metadata: { b: "2", a: "1" } });
       expect(first.isReplayed).to.equal(false);
@@ -336,7 +336,7 @@ eachStore("invoices", (store) => {
       expect(await told(first.invoice.id)).to.deep.equal(["invoice.created 1"]);
     });
 
-    it("is refused for another request", async () => {
+    it("is rejected for a different request", async () => {
       await send();
       for (const changes of [{ amount: "12.00" }, { draft: true }, { description: "x" }]) {
         expect(await refusal(send(changes))).to.include({
@@ -346,14 +346,14 @@ eachStore("invoices", (store) => {
       }
     });
 
-    it("is made once by many at the same time", async () => {
+    it("is created once by many concurrent requests", async () => {
       const made = await Promise.all(Array.from({ length: 12 }, () => send()));
       expect(new Set(made.map(({ invoice }) => invoice.id)).size).to.equal(1);
       expect(made.filter(({ isReplayed }) => !isReplayed).length).to.equal(1);
       expect((await shop.db.find(holds, "")).length).to.equal(1);
     });
 
-    it("is another organization's to use too", async () => {
+    it("can be used by another organization too", async () => {
       await send();
       const other = await shop.addOrganization();
       await shop.invoices.create(testContext, other, {
@@ -370,7 +370,7 @@ eachStore("invoices", (store) => {
     const update = (id: Id<"invoice">, changes: object, expectation = anything as never) =>
       shop.invoices.update(testContext, shop.organizationId, id, changes, expectation);
 
-    it("needs no wallet and holds nothing", async () => {
+    it("needs no wallet and takes no hold", async () => {
       const draft = await shop.create({ draft: true });
       expect(presentInvoice(draft)).to.deep.include({
         status: "draft",
@@ -388,7 +388,7 @@ eachStore("invoices", (store) => {
       expect(await told(draft.id)).to.deep.equal(["invoice.created 1"]);
     });
 
-    it("is changed field by field, told of what changed, and silent where nothing does", async () => {
+    it("is changed field by field, with an event for each change and none without a change", async () => {
       const draft = await shop.create({ draft: true, description: "Tea", metadata: { a: "1" } });
       shop.advance(1_000);
       const changed = await update(draft.id, { amount: "30.5", description: null });
@@ -410,7 +410,7 @@ eachStore("invoices", (store) => {
       });
     });
 
-    it("is issued with the other changes of the request, by its new terms", async () => {
+    it("is issued with the other changes of the request, under its new terms", async () => {
       await shop.addWallet("tron", { address });
       const draft = await shop.create({ draft: true });
       shop.advance(5_000);
@@ -428,7 +428,7 @@ eachStore("invoices", (store) => {
       });
     });
 
-    it("is checked like a new one, and stays as it was where it is refused", async () => {
+    it("is validated like a new one, and stays unchanged if a change is rejected", async () => {
       const draft = await shop.create({ draft: true });
       for (const [changes, status] of [
         [{ amount: "0" }, 400],
@@ -442,7 +442,7 @@ eachStore("invoices", (store) => {
       expect(row?.version).to.equal(1);
     });
 
-    it("is changed only in the state that the caller has seen", async () => {
+    it("is changed only in the version that the caller has seen", async () => {
       const draft = await shop.create({ draft: true });
       const refuse = (current: { amount: bigint }) => {
         expect(current.amount).to.equal(2_500n);
@@ -453,7 +453,7 @@ eachStore("invoices", (store) => {
       expect(await shop.invoices.get(shop.organizationId, draft.id)).to.have.property("version", 1);
     });
 
-    it("cannot take another's externalId", async () => {
+    it("cannot take another invoice's externalId", async () => {
       await shop.create({ draft: true, externalId: "order-1" });
       const draft = await shop.create({ draft: true });
       expect(await refusal(update(draft.id, { externalId: "order-1" }))).to.have.property(
@@ -491,7 +491,7 @@ eachStore("invoices", (store) => {
   });
 
   describe("in a list", () => {
-    it("stands newest first, page by page, and by each filter", async () => {
+    it("is listed newest first, page by page, and by each filter", async () => {
       await shop.addWallet("tron", { address });
       const customerId = shop.ids.next("customer", shop.now());
       shop.customers.add(customerId);

@@ -68,7 +68,7 @@ eachStore("a managed invoice", (store) => {
       return shop.managed.withdraw(tx, shop.now(), locked);
     });
 
-  it("is issued past the gates, with a hold, for longer than a merchant may ask", async () => {
+  it("is issued without the gates, with a hold, and may stay open longer than a merchant's", async () => {
     shop.setGate(() => Promise.reject(new Error("the gate was asked")));
     const issued = await issue();
     expect(presentInvoice(issued)).to.include({
@@ -82,14 +82,14 @@ eachStore("a managed invoice", (store) => {
     expect(hold).to.include({ amount: tokens(49), endsAt: shop.now() + 67 * day });
   });
 
-  it("is in nobody's figures", async () => {
+  it("is left out of all figures", async () => {
     await issue();
     await shop.create();
     const measured = await shop.db.find(figureChanges, "");
     expect(measured.map(({ measure, amount }) => [measure, amount])).to.have.lengthOf(1);
   });
 
-  it("refuses what has no room, and leaves nothing", async () => {
+  it("is rejected if no amount is free, and leaves nothing behind", async () => {
     const foreign = await shop.addOrganization();
     const problem = await refusal(
       shop.db.write(testContext, (tx) =>
@@ -121,7 +121,7 @@ eachStore("a managed invoice", (store) => {
     expect(await row(issued.id)).to.include({ status: "open", version: 1 });
   });
 
-  it("tells who manages it of each change of its standing, in the same transaction", async () => {
+  it("reports each change of its status to its manager, in the same transaction", async () => {
     const issued = await issue();
     const plain = await shop.create();
     await settle(issued.id, { seen: tokens(49), latestBlock: 999 });
@@ -139,7 +139,7 @@ eachStore("a managed invoice", (store) => {
     expect(shop.settledManaged.flat()).to.have.lengthOf(2);
   });
 
-  it("that is withdrawn asks for nothing, holds its place for the late window, and still takes money", async () => {
+  it("that is withdrawn needs no payment, keeps its hold for the late window, and still accepts payments", async () => {
     const issued = await issue();
     shop.advance(hour);
     expect(await withdraw(issued.id)).to.equal(true);
@@ -166,7 +166,7 @@ eachStore("a managed invoice", (store) => {
     expect(await row(issued.id)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("that is paid is not taken back", async () => {
+  it("that is paid cannot be withdrawn", async () => {
     const issued = await issue();
     await settle(issued.id, { seen: tokens(49), confirmed: tokens(49), completedAt: shop.now() });
     expect(await withdraw(issued.id)).to.equal(false);

@@ -30,7 +30,7 @@ describe("The terms of an invoice's payments", () => {
     });
   });
 
-  it("are a defect where a row holds a tolerance or a hash that cannot be read", () => {
+  it("throw a Defect if a row contains an invalid tolerance or transaction hash", () => {
     expect(() => payableTerms(row({ underpaymentTolerance: "2,5" }))).to.throw(Defect);
     expect(() => storedTotals(row({ transactionHashes: ["junk"] }))).to.throw(Defect);
     expect(storedTotals(row())).to.deep.equal({

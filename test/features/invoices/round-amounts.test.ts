@@ -1,4 +1,4 @@
-// Which invoices are asked for the bare price, and which for the price with a surcharge.
+// Which invoices get the bare price, and which get the price with a surcharge.
 import { expect } from "chai";
 import {
   noPayments,
@@ -30,7 +30,7 @@ eachStore("The bare price", (store) => {
     first = await shop.addWallet("tron", { address: addresses[0] });
   });
 
-  /** Prices have up to six decimals where they are in the token. */
+  /** Prices may have up to six decimals if they are in the token. */
   const priced = async (amount = "25.00") =>
     (await shop.create({ amount, settlementCurrency: "USDT" })).payableAmount;
   async function settle(invoice: InvoiceView, seen: bigint): Promise<void> {
@@ -46,13 +46,13 @@ eachStore("The bare price", (store) => {
       ),
     );
   }
-  /** Ends the holds whose time is over. */
+  /** Releases the holds that have ended. */
   async function sweep(): Promise<void> {
     const state = await shop.scan("tron", 2_000, shop.now());
     while ((await shop.sweep(state)) > 0);
   }
 
-  it("is asked for by the first invoice of its band, whatever is held elsewhere", async () => {
+  it("is given to the first invoice of its band, whatever is held elsewhere", async () => {
     await shop.create({ amount: "24.70", walletId: first.id });
     await shop.create({ amount: "25.30", walletId: first.id });
     const second = await shop.addWallet("tron", { address: addresses[1] });
@@ -61,7 +61,7 @@ eachStore("The bare price", (store) => {
     expect(payableAmount).to.equal(tokens(25));
   });
 
-  it("is not asked for while a surcharged invoice of the band is live, though it is free", async () => {
+  it("is not given while a surcharged invoice of the band is live, although it is free", async () => {
     const { id } = await shop.create();
     expect(await priced()).to.equal(tokens(25.0001));
     await shop.db.write(testContext, (tx) =>
@@ -70,7 +70,7 @@ eachStore("The bare price", (store) => {
     expect(await priced()).to.equal(tokens(25.0002));
   });
 
-  it("is not asked for while a paid, expired or canceled invoice of the band is held", async () => {
+  it("is not given while the hold of a paid, expired or canceled invoice of the band is live", async () => {
     const paid = await shop.create();
     await settle(paid, tokens(25));
     expect(await priced()).to.equal(tokens(25.0001));
@@ -83,7 +83,7 @@ eachStore("The bare price", (store) => {
     expect(await priced("70.00")).to.equal(tokens(70));
   });
 
-  it("is not asked for where the band of another price reaches over it, above or below", async () => {
+  it("is not given if the band of another price covers it, from above or below", async () => {
     expect(await priced("25.003412")).to.equal(tokens(25.003412));
     expect(await priced("25.00")).to.equal(tokens(25.0001));
     expect(await priced("25.01")).to.equal(tokens(25.0101));
@@ -92,7 +92,7 @@ eachStore("The bare price", (store) => {
     expect(await priced("40.00")).to.equal(tokens(40.0001));
   });
 
-  it("is not kept from an invoice by its own holds, when a part of it is paid", async () => {
+  it("is not prevented by the invoice's own holds after a partial payment", async () => {
     const invoice = await shop.create();
     await settle(invoice, tokens(0.1));
     const read = async () =>
@@ -103,7 +103,7 @@ eachStore("The bare price", (store) => {
     expect(await read()).to.equal("12.0001");
   });
 
-  it("is asked for once where 64 are issued at the same time, and never beside a live one", async () => {
+  it("is given once if 64 invoices are issued at the same time, and never beside a live one", async () => {
     const issue = (amount: string) => Promise.all(Array.from({ length: 64 }, () => priced(amount)));
     const fresh = await issue("25.00");
     expect(new Set(fresh).size).to.equal(64);
@@ -114,7 +114,7 @@ eachStore("The bare price", (store) => {
     expect(later).not.to.include(tokens(80));
   });
 
-  it("is asked for once where 64 prices of one band are issued at the same time", async () => {
+  it("is given once if 64 prices of one band are issued at the same time", async () => {
     const { db } = shop;
     // Keeps each transaction open for a moment before it commits, so that none sees the holds of the others.
     const slow: Database = {
@@ -128,7 +128,7 @@ eachStore("The bare price", (store) => {
     };
     const busy = await openShop(slow, "tron");
     await busy.addWallet("tron", { address: addresses[1] });
-    // The band is 0.89 wide on both sides. 89.50 to 90.13 touches two regions of prices.
+    // The band is 0.89 wide on both sides. Prices from 89.50 to 90.13 touch two regions.
     const prices = Array.from({ length: 64 }, (_, cent) => (89.5 + cent / 100).toFixed(2));
     const issued = await Promise.all(prices.map((amount) => busy.create({ amount })));
     const asked = issued.map(({ payableAmount }) => payableAmount);

@@ -17,7 +17,7 @@ const expiresAt = 1_800_000_000_000;
 const inTime = expiresAt;
 const tooLate = expiresAt + 1;
 
-/** Payable 100, whole from 98 on. */
+/** Payable 100; due from 98. */
 function issued(changes: Partial<Terms> = {}): Terms {
   return {
     status: "open",
@@ -31,7 +31,7 @@ function paid(seen: bigint, confirmed: bigint, more: Partial<PaymentTotals> = {}
   return { ...noPayments, seen, confirmed, completedAt: seen >= 98n ? 5 : null, ...more };
 }
 
-describe("the standing of an invoice", () => {
+describe("the status and exception of an invoice", () => {
   const surcharged = issued({
     issued: { payableAmount: 100n, askedAmount: 103n, dueAmount: 98n, expiresAt },
   });
@@ -45,15 +45,36 @@ describe("the standing of an invoice", () => {
       "canceled",
       "none",
     ],
-    ["nothing seen in time", issued(), noPayments, inTime, "open", "none"],
-    ["something seen in time", issued(), paid(97n, 97n), inTime, "partially_paid", "none"],
-    ["enough seen", issued(), paid(100n, 97n), inTime, "confirming", "none"],
-    ["enough seen, in time or not", issued(), paid(100n, 0n), tooLate, "confirming", "none"],
-    ["exactly enough seen", issued(), paid(98n, 97n), inTime, "confirming", "underpaid"],
-    ["enough confirmed", issued(), paid(100n, 100n), inTime, "paid", "none"],
-    ["enough within the tolerance", issued(), paid(98n, 98n), inTime, "paid", "underpaid"],
-    ["too much", issued(), paid(101n, 101n), inTime, "paid", "overpaid"],
-    ["the rest with its surcharge", surcharged, paid(103n, 103n), inTime, "paid", "none"],
+    ["no payment before the deadline", issued(), noPayments, inTime, "open", "none"],
+    [
+      "a partial payment before the deadline",
+      issued(),
+      paid(97n, 97n),
+      inTime,
+      "partially_paid",
+      "none",
+    ],
+    ["a sufficient payment seen", issued(), paid(100n, 97n), inTime, "confirming", "none"],
+    [
+      "a sufficient payment seen after the deadline",
+      issued(),
+      paid(100n, 0n),
+      tooLate,
+      "confirming",
+      "none",
+    ],
+    ["exactly the due amount seen", issued(), paid(98n, 97n), inTime, "confirming", "underpaid"],
+    ["the full amount confirmed", issued(), paid(100n, 100n), inTime, "paid", "none"],
+    [
+      "an amount within the tolerance confirmed",
+      issued(),
+      paid(98n, 98n),
+      inTime,
+      "paid",
+      "underpaid",
+    ],
+    ["more than the payable amount", issued(), paid(101n, 101n), inTime, "paid", "overpaid"],
+    ["the rest together with its surcharge", surcharged, paid(103n, 103n), inTime, "paid", "none"],
     [
       "more than the surcharge of the rest",
       surcharged,
@@ -62,16 +83,23 @@ describe("the standing of an invoice", () => {
       "paid",
       "overpaid",
     ],
-    ["less than that, and enough", surcharged, paid(99n, 99n), inTime, "paid", "underpaid"],
     [
-      "more on a paid one, not confirmed yet",
+      "less than that, but within the tolerance",
+      surcharged,
+      paid(99n, 99n),
+      inTime,
+      "paid",
+      "underpaid",
+    ],
+    [
+      "a further payment of a paid invoice, not confirmed yet",
       issued(),
       paid(200n, 100n),
       inTime,
       "paid",
       "overpaid",
     ],
-    ["nothing by the deadline", issued(), noPayments, tooLate, "expired", "none"],
+    ["no payment by the deadline", issued(), noPayments, tooLate, "expired", "none"],
     ["too little by the deadline", issued(), paid(97n, 97n), tooLate, "expired", "underpaid"],
     [
       "expired before the chain's time was set back",
@@ -98,7 +126,7 @@ describe("the standing of an invoice", () => {
       "none",
     ],
     [
-      "late and whole",
+      "a full payment after the deadline",
       issued({ status: "expired" }),
       paid(100n, 100n, { isLate: true }),
       tooLate,
@@ -106,16 +134,16 @@ describe("the standing of an invoice", () => {
       "late",
     ],
     [
-      "late and too much",
+      "an overpayment after the deadline",
       issued({ status: "expired" }),
       paid(101n, 101n, { isLate: true }),
       tooLate,
       "paid",
       "late",
     ],
-    ["canceled", issued({ canceledAt: 1 }), noPayments, tooLate, "canceled", "none"],
+    ["a canceled invoice", issued({ canceledAt: 1 }), noPayments, tooLate, "canceled", "none"],
     [
-      "money for a canceled one that waits for a decision",
+      "a payment of a canceled invoice that waits for a decision",
       issued({ canceledAt: 1 }),
       paid(0n, 0n, { isLate: true }),
       inTime,
@@ -123,7 +151,7 @@ describe("the standing of an invoice", () => {
       "late",
     ],
     [
-      "money for a canceled one that was accepted",
+      "an accepted payment of a canceled invoice",
       issued({ canceledAt: 1 }),
       paid(100n, 100n, { isLate: true }),
       inTime,
@@ -131,7 +159,7 @@ describe("the standing of an invoice", () => {
       "late",
     ],
     [
-      "taken away by a reorganization",
+      "a payment removed by a reorganization",
       issued({ status: "paid" }),
       paid(0n, 0n, { isReverted: true }),
       inTime,
@@ -139,7 +167,7 @@ describe("the standing of an invoice", () => {
       "reverted",
     ],
     [
-      "taken away after the deadline",
+      "a payment removed after the deadline",
       issued({ status: "paid" }),
       paid(0n, 0n, { isReverted: true, isLate: true }),
       tooLate,
@@ -153,7 +181,7 @@ describe("the standing of an invoice", () => {
     });
   }
 
-  it("was paid when the block came that made it whole, and is not paid before", () => {
+  it("come with the time of the block that completed the amount, and with none before it is paid", () => {
     const whole = { ...paid(100n, 100n), completedAt: 1_234 };
     expect(standingOf(issued(), whole, inTime).paidAt).to.equal(1_234);
     expect(standingOf(issued(), { ...whole, confirmed: 0n }, inTime).paidAt).to.equal(null);
@@ -188,7 +216,7 @@ describe("the standing of an invoice", () => {
       }),
     );
 
-  it("depends on nothing but what it is given, and settles at once", () => {
+  it("depend on their inputs only, and do not change when computed again", () => {
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.boolean(), (terms, any, isOver) => {
         const tipTime = isOver ? tooLate : inTime;
@@ -199,7 +227,7 @@ describe("the standing of an invoice", () => {
     );
   });
 
-  it("is paid exactly when enough is confirmed, and expires only once the chain has passed the deadline", () => {
+  it("are paid exactly if enough is confirmed, and expired only once the chain has passed the deadline", () => {
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.boolean(), (terms, any, isOver) => {
         const totals = toTotals(any);
@@ -218,7 +246,7 @@ describe("the standing of an invoice", () => {
     );
   });
 
-  it("goes forward as money comes: more never makes it less paid", () => {
+  it("move forward as payments arrive: a further payment never makes an invoice less paid", () => {
     const rank = ["open", "partially_paid", "expired", "canceled", "confirming", "paid"];
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.bigInt(0n, 300n), (terms, any, more) => {
@@ -238,7 +266,7 @@ describe("the standing of an invoice", () => {
 describe("the amounts of an invoice", () => {
   const amounts = fc.bigInt(1n, 10n ** 30n);
 
-  it("are whole when paid exactly, and never more than was paid for", () => {
+  it("are settled exactly by an exact payment, and never settled beyond the payment", () => {
     fc.assert(
       fc.property(amounts, amounts, amounts, (amount, payable, seen) => {
         expect(settlementOf(payable, amount, payable)).to.equal(amount);
@@ -250,10 +278,10 @@ describe("the amounts of an invoice", () => {
     expect(settlementOf(5n, 5n, null)).to.equal(0n);
   });
 
-  it("are due to the fraction of a unit", () => {
+  it("are due up to the fraction of a unit", () => {
     expect(dueAmount(25_000_000n, ratio(0n, 1n))).to.equal(25_000_000n);
     expect(dueAmount(25_000_000n, ratio(1n, 200n))).to.equal(24_875_000n);
-    // 0.95 of 3 is 2.85: 2 would be more underpayment than is tolerated.
+    // 0.95 of 3 is 2.85: a payment of 2 would exceed the tolerance.
     expect(dueAmount(3n, ratio(1n, 20n))).to.equal(3n);
     fc.assert(
       fc.property(amounts, fc.bigInt(0n, 50_000n), (payable, parts) => {
@@ -279,12 +307,12 @@ describe("the confirmations shown", () => {
     expect(shown("confirming", 100, 117)).to.equal(18);
     expect(shown("confirming", 100, 500)).to.equal(19);
   });
-  it("are none without a payment, and none below the payment's block", () => {
+  it("are 0 without a payment, and while the tip is below the payment's block", () => {
     expect(shown("open", null, 100)).to.equal(0);
     expect(shown("confirming", 100, 99)).to.equal(0);
     expect(shown("confirming", 100, null)).to.equal(0);
   });
-  it("stay full on a paid invoice that another payment comes to", () => {
+  it("stay complete on a paid invoice that receives another payment", () => {
     expect(shown("paid", 100, 100)).to.equal(19);
   });
 });
@@ -298,29 +326,29 @@ describe("the events of a change", () => {
 
   const open = moment("open", 0n);
   const cases: [string, typeof open, typeof open, string[]][] = [
-    ["part of the money", open, moment("partially_paid", 1n), ["invoice.partially_paid"]],
+    ["a partial payment", open, moment("partially_paid", 1n), ["invoice.partially_paid"]],
     [
-      "more, and still not enough",
+      "a further payment that is still not enough",
       moment("partially_paid", 1n),
       moment("partially_paid", 2n),
       ["invoice.payment_detected"],
     ],
-    ["enough", open, moment("confirming", 100n), ["invoice.confirming"]],
+    ["a sufficient payment", open, moment("confirming", 100n), ["invoice.confirming"]],
     ["paid", moment("confirming", 100n), moment("paid", 100n), ["invoice.paid"]],
     [
-      "paid with too little",
+      "paid within the tolerance",
       moment("confirming", 99n, "underpaid"),
       moment("paid", 99n, "underpaid"),
       ["invoice.paid", "invoice.underpaid"],
     ],
     [
-      "paid with too much",
+      "paid with more than requested",
       moment("confirming", 101n, "overpaid"),
       moment("paid", 101n, "overpaid"),
       ["invoice.paid", "invoice.overpaid"],
     ],
     [
-      "more on a paid one",
+      "a further payment of a paid invoice",
       moment("paid", 100n),
       moment("paid", 200n, "overpaid"),
       ["invoice.overpaid"],
@@ -339,42 +367,42 @@ describe("the events of a change", () => {
       ["invoice.reverted"],
     ],
     [
-      "a claim that the merchant had accepted and a reorganization took",
+      "a payment that the merchant had accepted and a reorganization removed",
       moment("partially_paid", 1n),
       moment("partially_paid", 1n, "reverted"),
       ["invoice.reverted"],
     ],
     [
-      "part of the money again after a reorganization",
+      "a partial payment that returns after a reorganization",
       moment("open", 0n, "reverted"),
       moment("partially_paid", 1n, "reverted"),
       ["invoice.partially_paid"],
     ],
     [
-      "still more on an overpaid one",
+      "a further payment of an overpaid invoice",
       moment("paid", 200n, "overpaid"),
       moment("paid", 300n, "overpaid"),
       ["invoice.payment_detected"],
     ],
     [
-      "late money that waits for a decision",
+      "a late payment that waits for a decision",
       moment("expired", 0n),
       moment("expired", 0n, "late"),
       ["invoice.updated"],
     ],
     [
-      "a decision taken back",
+      "a withdrawn decision",
       moment("paid", 100n),
       moment("partially_paid", 50n),
       ["invoice.updated"],
     ],
     [
-      "the same block again, elsewhere",
+      "the same payment in another block",
       moment("paid", 100n),
       moment("confirming", 100n),
       ["invoice.confirming"],
     ],
-    ["nothing", open, open, []],
+    ["no change", open, open, []],
   ];
   for (const [name, before, after, types] of cases) {
     it(`${name}: ${types.join(" and ") || "none"}`, () => {

@@ -1,4 +1,5 @@
-// The list of invoices over HTTP, on both databases: each filter, combinations of them, the orders, pages that end early.
+// The list of invoices over HTTP on both databases: each filter, combinations of filters, the sort orders, and pages
+// that end early.
 import { expect } from "chai";
 import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts";
 import { metadataTerm } from "../../../src/kernel/search.ts";
@@ -15,7 +16,7 @@ eachStore("the search for invoices", (store) => {
   let counter: Counter;
   let owner: Merchant;
   let customerId: string;
-  /** By name, in the order in which they were made. */
+  /** The invoices by name, in the order of their creation. */
   const made = new Map<string, Json>();
   let hash: string;
 
@@ -28,7 +29,7 @@ eachStore("the search for invoices", (store) => {
   const nameOf = (invoice: Json): string =>
     [...made].find(([, { id }]) => id === invoice["id"])?.[0] ?? String(invoice["id"]);
 
-  /** The names of what a list finds, in its order. */
+  /** Returns the names of the listed invoices, in order. */
   async function find(query: Record<string, string>): Promise<string[]> {
     const answer = await ask(query);
     expect(answer.status, answer.text).to.equal(200);
@@ -102,7 +103,7 @@ eachStore("the search for invoices", (store) => {
     }
   });
 
-  it("searches for beginnings of words, in any case, and takes nothing for a pattern", async () => {
+  it("searches for beginnings of words, in any case, and treats nothing as a pattern", async () => {
     const cases: readonly (readonly [string, readonly string[]])[] = [
       [String(made.get("plain")?.["publicId"]), ["plain"]],
       ["ORDER-1", ["described"]],
@@ -167,7 +168,7 @@ eachStore("the search for invoices", (store) => {
     ]);
   });
 
-  it("refuses what it cannot serve, and says which parameter is wrong", async () => {
+  it("rejects queries that it cannot serve, and names the wrong parameter", async () => {
     const cases: readonly (readonly [Record<string, string>, readonly string[]])[] = [
       [{ status: "open,nothing" }, ["?status"]],
       [{ status: "" }, ["?status"]],
@@ -188,7 +189,7 @@ eachStore("the search for invoices", (store) => {
     }
   });
 
-  it("takes a cursor only in the order and with the filters that gave it", async () => {
+  it("accepts a cursor only with the order and filters that produced it", async () => {
     const order = { settlementCurrency: "USD", sort: "-amount", limit: "2" };
     const cursor = String((await ask(order)).body["nextCursor"]);
     expect(await find({ ...order, cursor })).to.deep.equal(["marked", "plain"]);
@@ -207,7 +208,7 @@ eachStore("the search for invoices", (store) => {
     expect(pointersOf(answer)).to.deep.equal(["?cursor"]);
   });
 
-  it("shows another organization nothing, whatever it asks", async () => {
+  it("returns nothing of another organization, whatever the query", async () => {
     const stranger = await counter.merchant();
     for (const query of [
       { search: "order" },
@@ -247,7 +248,7 @@ eachStore("the search for invoices", (store) => {
     }
   });
 
-  it("ends a page early where each filter leaves very many, and loses and repeats none", async function () {
+  it("ends a page early if each filter matches very many, without losing or repeating any", async function () {
     this.timeout(patienceMs);
     const crowd = examinedMax * 3;
     const { db, ids, clock } = counter.app.app;
@@ -262,7 +263,7 @@ eachStore("the search for invoices", (store) => {
           id: ids.next("invoice", clock.now()),
           publicId: ids.unguessable("ipub"),
           checkoutId: ids.unguessable("chk"),
-          // One of fifty is a match of both filters.
+          // One in fifty matches both filters.
           description: place % 50 === 7 ? "rare bird" : "common bird",
           metadata: { kind: "crowd" },
         }));

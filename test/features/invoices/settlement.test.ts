@@ -27,7 +27,7 @@ function canonical(shown: string | null): string {
   return parsed.address;
 }
 
-/** Amounts of USDT, which has 6 decimals. */
+/** Amounts in USDT, which has 6 decimals. */
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("an invoice's payments", (store) => {
@@ -81,7 +81,7 @@ eachStore("an invoice's payments", (store) => {
     return found.get("it") ?? null;
   };
 
-  it("take it from open to paid, with one event for each change", async () => {
+  it("move it from open to paid, with one event for each change", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
     const seen = tokens(25);
@@ -100,7 +100,7 @@ eachStore("an invoice's payments", (store) => {
       current: 16,
       required: 19,
     });
-    // The tip alone changes nothing that is stored.
+    // A new tip alone changes nothing in the store.
     const before = await read(invoice);
     await settle(new Map([[invoice, { seen, latestBlock: 990, completedAt: 5_000 }]]), 1_005);
     expect(await read(invoice)).to.deep.equal(before);
@@ -125,7 +125,7 @@ eachStore("an invoice's payments", (store) => {
     });
   });
 
-  it("in parts ask for what remains by an amount that is told from others", async () => {
+  it("in parts leave a remaining amount that differs from those of other invoices", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
     const small = await shop.create({ amount: "15" });
@@ -147,7 +147,7 @@ eachStore("an invoice's payments", (store) => {
       "0".repeat(70) + "25000000",
     ]);
     expect(hold?.endsAt).to.equal((invoice.expiresAt ?? 0) + 7 * day);
-    // The same sum again keeps the same remainder; more of it asks for another.
+    // The same total keeps the remaining amount; a larger one needs another.
     await settle(new Map([[invoice, { seen: tokens(10), latestBlock: 991 }]]));
     expect(await shown(invoice)).to.include({ remainingAmount: "15.0001" });
     await settle(new Map([[invoice, { seen: tokens(20), latestBlock: 991 }]]));
@@ -159,7 +159,7 @@ eachStore("an invoice's payments", (store) => {
     ]);
   });
 
-  it("at an address of its own are counted whatever they amount to", async () => {
+  it("at an exclusive address count whatever their amounts", async () => {
     const wallet = await shop.addWallet("tron", { xpub: xpubs.first });
     const [one, two] = [await shop.create(), await shop.create()];
     const found = await match(1n, two.walletAddress ?? "", { token: "USDC" });
@@ -183,7 +183,7 @@ eachStore("an invoice's payments", (store) => {
     expect((await told(one)).at(-1)).to.equal("invoice.overpaid open paid");
   });
 
-  it("that a reorganisation takes away leave it as it was before, and say so", async () => {
+  it("that a reorganization removes leave it as it was before, with an event", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
     const whole = { seen: tokens(25), confirmed: tokens(25), latestBlock: 900, completedAt: 7 };
@@ -242,7 +242,7 @@ eachStore("an invoice's payments", (store) => {
     });
   });
 
-  it("within the tolerance of two invoices, or nearer to another one, are nobody's", async () => {
+  it("within the tolerance of two invoices, or nearer to another one, are not matched", async () => {
     await shop.addWallet("tron", { address });
     const tolerant = await shop.create({ underpaymentTolerance: "5" });
     const exact = await shop.create({ amount: "24.5" });
@@ -253,7 +253,7 @@ eachStore("an invoice's payments", (store) => {
     expect(await match(tokens(24.8))).to.equal(null);
   });
 
-  it("are nobody's at another amount, token, address or time", async () => {
+  it("are not matched at another amount, token, address or time", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
     expect(await match(tokens(25))).to.include({ organizationId: shop.organizationId });
@@ -266,11 +266,11 @@ eachStore("an invoice's payments", (store) => {
     expect(await match(tokens(25), address, { time: issuedAt - minute - 1 })).to.equal(null);
     expect(await match(tokens(25), address, { time: end })).not.to.equal(null);
     expect(await match(tokens(25), address, { time: end + 1 })).to.equal(null);
-    // Where nobody is sure of the time, it refuses nothing.
+    // While the time is uncertain, it is not a reason to reject a match.
     expect(await match(tokens(25), address, { time: null })).not.to.equal(null);
   });
 
-  it("tell the payments' ledger what an invoice asks for", async () => {
+  it("provide the payment ledger with the terms of an issued invoice", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create({ underpaymentTolerance: "1" });
     const draft = await shop.create({ draft: true });
@@ -311,7 +311,7 @@ eachStore("the deadline of an invoice", (store) => {
   const status = async (invoice: InvoiceView) =>
     (await shop.invoices.get(shop.organizationId, invoice.id)).status;
 
-  it("passes with the time of the chain, not with ours", async () => {
+  it("passes by the time of the chain, not by the server's clock", async () => {
     const invoice = await shop.create();
     const deadline = invoice.expiresAt ?? 0;
     shop.advance(3 * hour);
@@ -324,7 +324,7 @@ eachStore("the deadline of an invoice", (store) => {
     expect(rows.map(({ type }) => type)).to.deep.equal(["invoice.created", "invoice.expired"]);
   });
 
-  it("leaves what was partly paid underpaid, and what is enough alone", async () => {
+  it("makes partially paid invoices underpaid, and leaves sufficiently paid ones alone", async () => {
     const [part, enough] = [await shop.create(), await shop.create({ amount: "9" })];
     const state = await shop.scan("tron");
     await shop.db.write(testContext, (tx) =>
@@ -359,12 +359,12 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await status(invoice)).to.equal("open");
   });
 
-  it("opens an invoice again that a wrong clock and a wrong block time expired", async () => {
+  it("reopens an invoice that a wrong clock and a wrong block time expired", async () => {
     const invoice = await shop.create();
     shop.advance(2 * hour);
     expect(await sweep()).to.equal(1);
     expect(await status(invoice)).to.equal("expired");
-    // A reorganisation sets the chain's time back by seconds: that opens nothing.
+    // A reorganization moves the chain's time back by seconds, which reopens nothing.
     expect(await sweep((invoice.expiresAt ?? 0) - 30 * second)).to.equal(0);
     shop.advance(-2 * hour);
     const catchingUp = { ...(await shop.scan("tron", 2_000)), headHeight: 3_000 };
@@ -378,7 +378,7 @@ eachStore("the deadline of an invoice", (store) => {
     ]);
   });
 
-  it("releases no hold while nobody is sure of the final block's time, or by one ahead of the clock", async () => {
+  it("releases no hold while the final block's time is uncertain, or by a time ahead of the clock", async () => {
     const invoice = await shop.create();
     const end = (invoice.expiresAt ?? 0) + 7 * day;
     const state = await shop.scan("tron", 2_000, end + day);
@@ -390,7 +390,7 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await shop.sweep(state)).to.equal(1);
   });
 
-  it("lets an expired invoice be canceled, and be paid late", async () => {
+  it("allows an expired invoice to be canceled, and to be paid late", async () => {
     const [late, gone] = [await shop.create(), await shop.create()];
     shop.advance(2 * hour);
     await sweep();
@@ -417,14 +417,14 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await sweep(end + 1)).to.equal(1);
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [invoice.id]);
     expect(hold?.releasedAt).to.equal(shop.now());
-    // The bare price is given again when nothing near it is held.
+    // The bare price is available again once nothing near it is held.
     shop.advance(8 * day);
     expect(await sweep((second.expiresAt ?? 0) + 7 * day + 1)).to.equal(2);
     expect((await shop.create()).payableAmount).to.equal(tokens(25));
     expect(await status(invoice)).to.equal("expired");
   });
 
-  it("is found in batches until nothing is due", async () => {
+  it("is processed in batches until nothing is due", async () => {
     await Promise.all(
       Array.from({ length: 520 }, (_, place) => shop.create({ amount: String(place + 1) })),
     );
@@ -434,7 +434,7 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await sweep()).to.equal(0);
   });
 
-  it("keeps each address that was shown watched, once, until its last hold ends", async () => {
+  it("keeps each address that was shown to a payer watched, once, until its last hold ends", async () => {
     const archived = await shop.addWallet("tron", { address: secondAddress });
     await shop.create();
     await shop.create();
@@ -453,7 +453,7 @@ eachStore("the deadline of an invoice", (store) => {
     expect(await watchedAmong(shop.db, "tron", strangers)).to.deep.equal([canonical(address)]);
   });
 
-  it("is not needed for an active wallet's address, where money may come at any time", async () => {
+  it("is irrelevant for an active wallet's address, which may receive transfers at any time", async () => {
     const empty = await shop.addWallet("tron", { address: secondAddress });
     await shop.addWallet("tron", { xpub: xpubs.first });
     const own = [canonical(address), canonical(secondAddress)].sort();
