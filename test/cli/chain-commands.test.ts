@@ -58,6 +58,6 @@ describe("till chain", function () {
     expect(await store.audited("chain.alarm_acknowledged")).to.have.length(1);
     const nothing = await store.till(["chain", "acknowledge", "--network", "sandbox"]);
     expect(nothing.code).to.equal(6);
-    expect(nothing.stderr).to.include("No such alarm holds");
+    expect(nothing.stderr).to.include("No such alarm is open");
   });
 });

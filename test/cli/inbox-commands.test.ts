@@ -93,7 +93,7 @@ describe("till payments inbox", () => {
     const back = ["payments", "unignore", id];
     expect(await store.json(back)).to.include({ status: "unmatched" });
     const page = await store.till(["payments", "transfer", id]);
-    for (const word of ["Payments", "Perhaps for", "Decisions", "reversed", "manual"]) {
+    for (const word of ["Payments", "Suggestions", "Decisions", "reversed", "manual"]) {
       expect(page.stdout).to.include(word);
     }
   });

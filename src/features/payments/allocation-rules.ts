@@ -8,30 +8,30 @@ import { creditFault, takenOf } from "./rules.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 import type { TransferView } from "./transfer-present.ts";
 
-/** What of a transfer is to be an invoice's. */
+/** A part of a transfer to assign to an invoice, as requested. */
 export interface Allocation {
   readonly invoiceId: Id<"invoice">;
   /** In the transfer's token, as decimal text. */
   readonly amount: string;
 }
 
-/** The same, understood: in the token's smallest unit. */
+/** A parsed allocation, in the token's smallest unit. */
 interface Part {
   readonly invoiceId: Id<"invoice">;
   readonly amount: bigint;
 }
 
-/** How often a transfer may be allocated in all, reversed allocations too. */
+/** The largest number of payments of a transfer, including rejected ones. */
 const paymentsOfTransferMax = 200;
 
-/** Reads the amounts; an invoice that is named twice is a 400. */
+/** Parses the amounts; throws a 400 if an invoice is named twice. */
 export function readAllocations(transfer: TransferRow, allocations: readonly Allocation[]): Part[] {
   const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
   const seen = new Set<Id<"invoice">>();
   return allocations.map(({ invoiceId, amount }, place) => {
     const pointer = `/allocations/${String(place)}`;
     if (seen.has(invoiceId)) {
-      const message = "is in the list already: give it one amount";
+      const message = "is already in the list: allocate one amount to it";
       throw invalidField(`${pointer}/invoiceId`, "duplicate", message);
     }
     seen.add(invoiceId);
@@ -39,7 +39,7 @@ export function readAllocations(transfer: TransferRow, allocations: readonly All
   });
 }
 
-/** What is left of a transfer beside some amounts, as text; nothing where those are more. */
+/** Returns the amount of a transfer that some amounts leave, as decimal text; at least 0. */
 export function restOf(
   { transfer, payments }: Pick<TransferView, "transfer" | "payments">,
   amounts: readonly string[],
@@ -53,7 +53,7 @@ export function restOf(
   return shown(transfer, rest > 0n ? rest : 0n);
 }
 
-/** More than is left is never allocated, and an invoice has one payment of a transfer at a time. */
+/** Throws if more than the rest would be allocated, or an invoice would have two payments of the transfer. */
 export function requireRoom(
   transfer: TransferRow,
   claiming: readonly PaymentRow[],
@@ -64,23 +64,23 @@ export function requireRoom(
   const sum = given.reduce((total, { amount }) => total + amount, 0n);
   if (sum > left) {
     throw new AllocationTooLarge(
-      `${shown(transfer, left)} ${transfer.token} of this transfer are left, and ${shown(transfer, sum)} were to be allocated. Read it again, and allocate no more than is left.`,
+      `${shown(transfer, left)} ${transfer.token} of this transfer are left, fewer than the ${shown(transfer, sum)} to allocate. Read the transfer again, and allocate at most the rest.`,
     );
   }
   const again = given.find(({ invoiceId }) => taking.some((row) => row.invoiceId === invoiceId));
   if (again !== undefined) {
     throw new TransferAllocated(
-      `${again.invoiceId} has a payment of this transfer. Reverse that one, then allocate the whole amount.`,
+      `${again.invoiceId} already has a payment of this transfer. Reverse it, then allocate the whole amount.`,
     );
   }
   if (claiming.length + given.length > paymentsOfTransferMax) {
     throw new TransferAllocated(
-      `This transfer was allocated and reversed as often as it may be: ${String(paymentsOfTransferMax)} times.`,
+      `This transfer has reached the limit of allocations, including reversed ones: ${String(paymentsOfTransferMax)}.`,
     );
   }
 }
 
-/** Refuses to credit what is worthless, or of a token that is switched off. */
+/** Throws if the transfer is worthless or its token disabled. */
 export function requireCreditable(
   transfer: TransferRow,
   network: Network,
@@ -91,16 +91,16 @@ export function requireCreditable(
       return;
     case "worthless":
       throw new TransferNotCreditable(
-        "This is dust, or money that its address sent to itself: it pays for nothing.",
+        "This transfer is dust, or the address sent it to itself. It cannot pay an invoice.",
       );
     case "token_disabled":
       throw new TransferNotCreditable(
-        `${transfer.token} is switched off on ${network.title}: its contract does not count as configured. Ask the operator.`,
+        `${transfer.token} is disabled on ${network.title}: its contract does not report the configured decimals. Ask the operator.`,
       );
   }
 }
 
-/** An amount of a transfer as people read it. */
+/** Formats an amount of a transfer for people. */
 export function shown({ token, tokenDecimals }: TransferRow, units: bigint): string {
   return formatMoney(money(units, tokenAsset(token, tokenDecimals)));
 }

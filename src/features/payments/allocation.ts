@@ -23,12 +23,12 @@ import type { TransferView } from "./transfer-present.ts";
 import { noteDecisions } from "./transfer-store.ts";
 import type { TransferService } from "./transfers.ts";
 
-/** What the merchant does with money that no rule gave to an invoice. */
+/** The merchant's operations on transfers that no rule matched to an invoice. */
 export interface TransferDesk extends TransferService {
   /**
-   * Gives a transfer's money, or parts of it, to invoices of its organization, whatever became of those: it counts from
-   * now on, and payments of the transfer that wait for a decision are rejected. An ignored transfer is taken up again.
-   * 404 for an invoice that is not there; 409 `allocation_too_large`, `transfer_allocated`, `transfer_reverted`,
+   * Allocates a transfer, or parts of it, to issued invoices of its organization in any status. The new payments count
+   * immediately; payments of the transfer in review are rejected. An ignored transfer leaves that state.
+   * 404 for an unknown invoice; 409 `allocation_too_large`, `transfer_allocated`, `transfer_reverted`,
    * `transfer_not_creditable`, `invoice_not_payable`, `managed_by_billing`; 422 `token_mismatch`.
    */
   allocate(
@@ -37,13 +37,13 @@ export interface TransferDesk extends TransferService {
     transferId: Id<"transfer">,
     allocations: readonly Allocation[],
   ): Promise<TransferView>;
-  /** Leaves what is not allocated alone; again changes nothing. 409 `transfer_allocated` where nothing is left. */
+  /** Ignores the unallocated part of a transfer. Idempotent. 409 `transfer_allocated` if all of it is allocated. */
   ignore(
     context: WriteContext,
     organizationId: Id<"organization">,
     transferId: Id<"transfer">,
   ): Promise<TransferView>;
-  /** Takes an ignored transfer up again; again changes nothing. 409 `transfer_not_creditable` for dust. */
+  /** Returns an ignored transfer to the inbox. Idempotent. 409 `transfer_not_creditable` for dust. */
   unignore(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -61,10 +61,10 @@ export function makeTransferDesk(
   deps: LedgerDeps & {
     readonly db: Database;
     readonly clock: Clock;
-    /** Every configured network, by id, those that are off too. */
+    /** Every configured network by id, including disabled ones. */
     readonly networks: ReadonlyMap<string, Network>;
     readonly transfers: TransferService;
-    /** Whether the organization has an invoice of this id, drafts too. */
+    /** Returns true if the organization has an invoice with this id, including drafts. */
     readonly hasInvoice: (
       reader: Reader,
       organizationId: Id<"organization">,
@@ -88,11 +88,11 @@ export function makeTransferDesk(
     if (network === undefined) {
       throw new Defect(`the network ${transfer.network} is not configured`);
     }
-    assert(state !== null, `${transferId} is of a chain that was never read`);
+    assert(state !== null, `the chain of ${transferId} was never read`);
     return { transfer, network, state };
   }
 
-  /** The terms of the invoices that are allocated to, or why they cannot be. */
+  /** Returns the terms of an invoice that may receive an allocation, or throws the reason why it may not. */
   async function requirePayable(
     tx: Tx,
     { transfer, network }: Located,
@@ -100,22 +100,22 @@ export function makeTransferDesk(
     terms: TermsOf,
   ): Promise<PayableTerms> {
     const { organizationId } = transfer;
-    assert(organizationId !== null, `${transfer.id} is nobody's`);
+    assert(organizationId !== null, `${transfer.id} has no organization`);
     const asked = terms.get(invoiceId);
     if (asked?.organizationId !== organizationId) {
       if (asked === undefined && (await deps.hasInvoice(tx, organizationId, invoiceId))) {
         throw new InvoiceNotPayable(`${invoiceId} is a draft. Issue it, then allocate to it.`);
       }
-      throw new NotFound(`There is no invoice ${invoiceId} that this credential can see.`);
+      throw new NotFound(`No invoice ${invoiceId} is visible to this credential.`);
     }
     if (asked.managedBy === "billing") {
       throw new ManagedByBilling(
-        `${invoiceId} collects a platform invoice, which is settled by what is paid to it alone. Leave the transfer, and give its payer a credit by till billing credit.`,
+        `${invoiceId} collects a platform invoice and accepts only payments made to it directly. Leave the transfer unallocated, and give its payer a credit with till billing credit.`,
       );
     }
     if (asked.network !== transfer.network || asked.tokenSymbol !== transfer.token) {
       throw new TokenMismatch(
-        `${invoiceId} asks for ${asked.tokenSymbol} on ${networks.get(asked.network)?.title ?? asked.network}, and this is ${transfer.token} on ${network.title}. Choose another invoice.`,
+        `${invoiceId} asks for ${asked.tokenSymbol} on ${networks.get(asked.network)?.title ?? asked.network}, but this transfer is ${transfer.token} on ${network.title}. Choose another invoice.`,
       );
     }
     return asked;
@@ -134,11 +134,11 @@ export function makeTransferDesk(
       match: { invoiceId, organizationId, rule: "manual" },
       source: "operator",
     });
-    // Late or for a canceled invoice: the merchant has decided.
+    // No review, even if the transfer is late or the invoice canceled: the merchant has decided.
     return { ...payment, status: "confirming" };
   }
 
-  /** Whether nobody is to be asked about a transfer's money any more. */
+  /** Ignores the unallocated part of a transfer, or returns it to the inbox. */
   function setIgnored(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -152,7 +152,7 @@ export function makeTransferDesk(
       if (transfer.disposition === "matched") {
         if (!isIgnored) return transfers.view(tx, transfer);
         throw new TransferAllocated(
-          "All of this transfer counts for invoices. Reverse a payment of it first.",
+          "This transfer is completely allocated. Reverse one of its payments first.",
         );
       }
       if (!isIgnored) requireCreditable(transfer, network, []);
@@ -181,7 +181,7 @@ export function makeTransferDesk(
         const { transfer, network, state } = located;
         if (transfer.status !== "seen") {
           throw new TransferReverted(
-            "A reorganisation took this transfer off its chain. Wait until it is back.",
+            "A reorganization removed this transfer from its chain. Wait until it is back.",
           );
         }
         requireCreditable(transfer, network, state.disabledTokens);

@@ -8,8 +8,8 @@ import type { PaymentRow, TransferRow } from "./table.ts";
 import { groupBy } from "./window.ts";
 
 /**
- * Whether an invoice of which `seen` is paid still asks for an amount: it is not whole, and the amount is no more than
- * the missing part, or is the very amount that a hold tells the missing part apart by.
+ * Returns true if an invoice that has received `seen` still asks for an amount: it is not fully paid, and the amount is
+ * at most the missing part, or equals the amount that its hold reserves for the missing part.
  */
 export function asksFor(
   terms: Pick<PayableTerms, "payableAmount" | "dueAmount" | "remainingAmount">,
@@ -21,11 +21,12 @@ export function asksFor(
 }
 
 /**
- * The matches whose invoices take the money, decided in the order of the chain, so that of two equal transfers the
- * first pays. On a shared address an amount is evidence only while the invoice still asks for it: afterwards it may as
- * well be a stranger's rounded payment (docs/decisions/0019), so it is left to the merchant, as is a recycled amount
- * that may be an earlier invoice's late money (0022). An address of its own takes any amount of the invoice's token,
- * and another token never pays. `payments`: those of all invoices in `terms`, after the changes on the chain.
+ * Returns the matches that become payments, decided in the order of the chain, so that the first of two equal transfers
+ * pays. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it may
+ * be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
+ * recycled amount, which may be a late payment of an earlier invoice (0022). An exclusive address takes any amount of
+ * the invoice's token; another token never pays. `payments` holds the payments of all invoices in `terms`, after the
+ * changes on the chain.
  */
 export function askedMatches(
   { fresh, moved, matches }: Pick<Placed, "fresh" | "moved" | "matches">,

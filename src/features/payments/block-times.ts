@@ -5,45 +5,45 @@ import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 
-/** A block whose time is asked for. */
+/** A block whose time is needed. */
 export interface AskedBlock {
   readonly height: number;
   readonly hash: string;
-  /** The time that a provider, by its name, gave it already. */
+  /** A time that a provider already reported for the block; null if none did. */
   readonly told: { readonly provider: string; readonly time: Instant } | null;
 }
 
 export interface BelievedTime {
   readonly time: Instant;
-  /** Two providers gave the block this time, or the only one that is configured did. */
+  /** True if two providers reported this time, or if the only configured provider did. */
   readonly isAgreed: boolean;
 }
 
 /**
- * The times of blocks that money depends on. A hash commits to its block's time, but no provider proves it: where two
- * are configured, two must give a block the same time before it makes a payment late or releases a hold.
+ * Determines the block times on which payments depend. A block's hash commits to its time, but providers do not prove
+ * it: with two or more providers, two must report the same time before it makes a payment late or releases a hold.
  */
 export interface BlockTimes {
   /**
-   * The times of blocks, by hash. A block without an agreed time has the time that was told of it, and is left out where
-   * none was. The other providers are asked for all blocks at once, each at most once a call. Times that two agreed on
-   * are kept; of the only provider, its latest answer counts.
+   * Returns block times by hash. A block without an agreed time gets the reported one, or is left out if there is no
+   * report. The other providers are asked for all blocks at once, each at most once per call. Agreed times are cached;
+   * with a single provider, its latest report counts.
    */
   of(blocks: readonly AskedBlock[]): Promise<ReadonlyMap<string, BelievedTime>>;
   /** Forgets the blocks below a height. */
   forgetBelow(height: number): void;
 }
 
-/** How long no second provider confirms a time before operators are alarmed, in milliseconds. */
+/** How long block times may stay unconfirmed by a second provider before an alarm is raised, in milliseconds. */
 const unconfirmedMs = 10 * minute;
-/** Failures further apart than this, in milliseconds, are two outages: nobody asked in between. */
+/** Failures further apart than this, in milliseconds, count as two outages, because no time was requested between them. */
 const sameOutageMs = 2 * minute;
 /** Blocks whose agreed times are kept; the oldest ones beyond are forgotten, and asked for again when needed. */
 const agreedMax = 10_000;
 
 export function makeBlockTimes(deps: {
   readonly clock: Clock;
-  /** Each provider by itself, in order of preference. */
+  /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
   readonly pool?: Pick<ProviderPool, "doubtTime">;
@@ -52,7 +52,7 @@ export function makeBlockTimes(deps: {
   const needed = Math.min(2, providers.length);
   const agreed = new Map<string, { readonly height: number; readonly time: Instant }>();
   const network = providers[0]?.network ?? "";
-  /** Since when no time could be confirmed, and when that was last found; null while the last one was. */
+  /** Since when no time could be confirmed, and when this was last found; null if the last one was confirmed. */
   let unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null = null;
 
   async function blocksOf(
@@ -67,7 +67,7 @@ export function makeBlockTimes(deps: {
     }
   }
 
-  /** Compares what providers told of one block, and names those that two others contradict. */
+  /** Compares the times that providers reported for one block, and distrusts a time that two others contradict. */
   function judge({ height, hash }: AskedBlock, votes: ReadonlyMap<string, Instant>): void {
     const times = [...votes.values()];
     const time = times.find((one) => times.filter((other) => other === one).length >= needed);
@@ -77,7 +77,7 @@ export function makeBlockTimes(deps: {
       for (const [provider, told] of votes) {
         alarms.clear("block_time_disputed", provider);
         if (told === time) continue;
-        pool?.doubtTime(provider, "it gives a block another time than two others do", {
+        pool?.doubtTime(provider, "it reports a block time that two others contradict", {
           blockHeight: height,
           blockTime: toIso(told),
           otherTime: toIso(time),
@@ -90,7 +90,7 @@ export function makeBlockTimes(deps: {
     alarms.raise(
       "block_time_disputed",
       second[0],
-      `${first[0]} and ${second[0]} give a block different times. No payment in it is late by either until they agree.`,
+      `${first[0]} and ${second[0]} report different times for a block. Until they agree, neither time makes a payment late.`,
       {
         ...{ blockHeight: height, blockHash: hash },
         ...{ times: [toIso(first[1]), toIso(second[1])] },
@@ -98,7 +98,7 @@ export function makeBlockTimes(deps: {
     );
   }
 
-  /** Asks the providers, those that told nothing yet, until every block has enough votes or none is left to ask. */
+  /** Asks the providers without a vote, one after another, until every block has enough votes. */
   async function ask(open: readonly AskedBlock[]): Promise<void> {
     const votes = new Map(
       open.map(({ hash, told }) => [
@@ -135,7 +135,7 @@ export function makeBlockTimes(deps: {
     }
   }
 
-  /** Holds stay, and late money is in time, for as long as no second provider answers: that must not go unseen. */
+  /** Raises an alarm if no second provider answers for long: until then holds stay and late payments are in time. */
   function noteConfirmation(asked: readonly AskedBlock[]): void {
     if (asked.some(({ hash }) => agreed.has(hash))) {
       unconfirmed = null;

@@ -17,7 +17,7 @@ const block = (flag: string, description: string): CommandFlag => ({
 export const chainCommands = [
   command({
     name: "chain status",
-    summary: "Tell how far each network is read, how its providers do, and what is wrong",
+    summary: "Show the progress, providers and alarms of each network",
     flags: [{ flags: "--probe", description: "ask every provider now" }],
     examples: ["till chain status", "till chain status --probe --json"],
     effect: "read",
@@ -32,7 +32,7 @@ export const chainCommands = [
       { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
       { title: "SECONDS BEHIND", value: (one) => one.lagSeconds },
       { title: "LAST READ", value: (one) => one.scannedAt },
-      { title: "BY A SERVER NOW", value: (one) => one.isWatched },
+      { title: "WATCHED NOW", value: (one) => one.isWatched },
       { title: "TOKENS OFF", value: (one) => one.disabledTokens.join(", ") },
     ],
     identify: (one) => one.network,
@@ -40,7 +40,7 @@ export const chainCommands = [
   }),
   command({
     name: "chain scan",
-    summary: "Read blocks again, and enter the transfers in them that are not on record",
+    summary: "Read blocks again, and enter missing transfers",
     flags: [
       network,
       { ...block("from", "the first block"), ask: "The first block" },
@@ -86,11 +86,11 @@ export const chainCommands = [
   }),
   command({
     name: "chain audit",
-    summary: "Prove that no block went unread, and show how often final blocks were read",
+    summary: "Prove that no block went unread, and show the readings of final blocks",
     flags: [
       network,
-      block("from", "the first block (the first that was ever read)"),
-      block("to", "the last block (the newest that was read)"),
+      block("from", "the first block (default: the first one ever read)"),
+      block("to", "the last block (default: the newest one read)"),
     ],
     examples: [
       "till chain audit --network tron",
@@ -140,7 +140,7 @@ export const chainCommands = [
         ],
       }),
       section({
-        title: "Read on two chains, which part above",
+        title: "Read on two chains that part above this block",
         items: seams,
         columns: [{ title: "BLOCK", value: (seam) => seam.blockNumber }],
       }),
@@ -153,19 +153,19 @@ export const chainCommands = [
         ...seams.map((seam) => `around ${String(seam.blockNumber)}`),
       ];
       return new BlocksUnread(
-        `Those that are missing: ${places.join(", ")}. ` +
+        `Missing blocks: ${places.join(", ")}. ` +
           `Read them with till chain scan --network ${id} --from … --to ….`,
       );
     },
   }),
   command({
     name: "chain acknowledge",
-    summary: "End alarms that do not end by themselves, once you have looked into them",
+    summary: "Acknowledge alarms that stay open until an operator has checked them",
     flags: [
       network,
       {
         flags: "--subject <text>",
-        description: "the one alarm about this, as till chain status tells it (every one)",
+        description: "only alarms about this subject, as till chain status shows it (default: all)",
       },
     ],
     examples: [
@@ -224,11 +224,11 @@ function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "ala
   });
 }
 
-/** A block's height from a flag; null where it was not given. */
+/** Returns the block height in a flag; null if the flag is absent. */
 async function heightOf(call: CommandCall, flag: "from" | "to"): Promise<number | null> {
   const text = call.flag(flag);
   if (text === undefined) return null;
   if (/^(0|[1-9][0-9]{0,14})$/.test(text)) return Number(text);
   const { InvalidRequest } = await import("../../kernel/errors.ts");
-  throw new InvalidRequest(`--${flag} is a block's height: a whole number from 0 on.`);
+  throw new InvalidRequest(`--${flag} must be a block height: a whole number, 0 or greater.`);
 }

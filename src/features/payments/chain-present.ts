@@ -11,7 +11,7 @@ import type { AuditReport, NetworkStatus } from "./chain-service.ts";
 import type { ScanReport } from "./scanner.ts";
 import type { BlockRange, TimedLog } from "./window.ts";
 
-/** How networks are read, as `till chain status --json` prints it. */
+/** The status of networks as `till chain status --json` prints it. */
 export function presentStatus(statuses: readonly NetworkStatus[]) {
   return { data: statuses.map(presentNetwork), nextCursor: null };
 }

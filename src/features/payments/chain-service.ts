@@ -25,57 +25,58 @@ import type { BlockRange } from "./window.ts";
 
 export interface NetworkStatus {
   readonly network: Network;
-  /** Null: it was never reached. */
+  /** Null if the network was never reached. */
   readonly state: NetworkState | null;
-  /** A server reads it now. */
+  /** True if a server is reading the network now. */
   readonly isWatched: boolean;
-  /** The newest block that any provider told of, as of the last look or of the probe. */
+  /** The newest block that any provider reported, at the last scan or in this probe. */
   readonly headHeight: number | null;
-  /** How old the newest scanned block is, by its own time. */
+  /** The age of the newest scanned block by its own time, in milliseconds. */
   readonly lagMs: number | null;
   readonly providers: readonly ProviderHealth[];
-  /** When the providers were looked at; null: never. */
+  /** When the providers' health was determined; null if never. */
   readonly providersAt: Instant | null;
   readonly alarms: readonly Alarm[];
 }
 
 export interface AuditReport extends Coverage, BlockRange {
   readonly network: Network;
-  /** Everything up to here is final. */
+  /** The last final block that was read. */
   readonly cursorHeight: number;
   /** The blocks that were read, as contiguous ranges. */
   readonly ranges: readonly ReadRange[];
-  /** How often the final blocks of the range were read, and by which providers. */
+  /** The number of readings of the range's final blocks, with their providers. */
   readonly readings: readonly ReadingSummary[];
-  /** The last final block that two providers read; null: there is none. */
+  /** The last final block that two providers read; null if two providers have read no block. */
   readonly witnessedTo: number | null;
 }
 
-/** What metrics count of a network's reading, since the process began. */
+/** Counters for metrics about a network, since the process started. */
 export interface ChainCounts {
   readonly network: string;
   readonly providers: readonly ProviderCounts[];
-  /** How many alarms were raised, by kind. */
+  /** The number of raised alarms by kind. */
   readonly alarmsRaised: ReturnType<ChainAlarms["raised"]>;
   readonly alarmsOpen: number;
 }
 
 export interface ChainService {
-  /** How every network that is on is read; with `isLive` the providers are asked now, else what was stored is told. */
+  /** Returns the status of every enabled network: with `isLive` by asking the providers, otherwise as stored. */
   status(options: { readonly isLive: boolean }): Promise<readonly NetworkStatus[]>;
-  /** Reads a range again. Errors: NotFound, NetworkNotReached, NotScanned, ProviderUnusable, ScanInterrupted. */
+  /** Reads a range again. Throws NotFound, NetworkNotReached, NotScanned, ProviderUnusable or ScanInterrupted. */
   scan(
     context: WriteContext,
     network: string,
     range: BlockRange,
   ): Promise<ScanReport & { readonly network: Network }>;
   /**
-   * Which blocks were read; without heights, from the first contact to the newest. Errors: NotFound, NetworkNotReached.
+   * Reports which blocks were read; by default from the first contact to the newest block. Throws NotFound or
+   * NetworkNotReached.
    */
   audit(network: string, range: Partial<BlockRange>): Promise<AuditReport>;
   /**
-   * Ends alarms that do not end by themselves: every one of the network, or the one about a subject. A server that reads
-   * the network finds out within seconds. Errors: NotFound, AlarmNotAcknowledged.
+   * Acknowledges alarms, all of the network or only those about a subject, of the kinds that stay open until then. A
+   * server that reads the network notices within seconds. Throws NotFound or AlarmNotAcknowledged.
    */
   acknowledge(
     context: WriteContext,
@@ -85,7 +86,7 @@ export interface ChainService {
   counts(): readonly ChainCounts[];
 }
 
-/** A network's providers and what reads it again; absent where it has no provider. */
+/** A network's providers and scanner. A network without a provider has no entry. */
 interface Access {
   readonly network: string;
   readonly pool: ProviderPool;
@@ -96,7 +97,7 @@ interface Access {
 export function makeChainService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  /** The networks that are on. */
+  /** The enabled networks. */
   readonly networks: readonly Network[];
   readonly access: readonly Access[];
   readonly auditor: Auditor;
@@ -107,18 +108,18 @@ export function makeChainService(deps: {
     const network = networks.find((each) => each.id === id);
     if (network !== undefined) return network;
     const known = networks.map((each) => each.id).join(", ");
-    throw new NotFound(`There is no network ${id} here. Those that are on: ${known}.`);
+    throw new NotFound(`There is no enabled network ${id}. Enabled networks: ${known}.`);
   }
 
   async function reached(network: Network): Promise<NetworkState> {
     const state = await networkState(db, network.id);
     if (state !== null) return state;
     throw new NetworkNotReached(
-      `${network.title} was never read. Start till serve, and see till chain status --probe.`,
+      `${network.title} was never read. Start till serve, and check till chain status --probe.`,
     );
   }
 
-  /** Asks every provider now. What fails is in its health. */
+  /** Asks every provider now. Failures show in its health. */
   async function probe({ pool }: Access): Promise<readonly ProviderHealth[]> {
     await Promise.all(
       pool.providers.map((provider) => provider.heads().then(() => undefined, ignoreFailure)),
@@ -164,20 +165,23 @@ export function makeChainService(deps: {
       const state = await reached(network);
       const own = access.find((each) => each.network === id);
       if (own === undefined) {
-        throw new ProviderUnusable(`${network.title} has no provider. Set one and try again.`);
+        throw new ProviderUnusable(
+          `${network.title} has no provider. Configure one and try again.`,
+        );
       }
-      if (from > to) throw new NotScanned("The range ends before it begins.");
+      if (from > to)
+        throw new NotScanned("The range ends before it begins. Swap its first and last block.");
       if (to > state.tipHeight) {
         throw new NotScanned(
-          `Block ${String(state.tipHeight)} is the newest that was read. ` +
-            "What is above is read by till serve itself; scan up to that block.",
+          `Block ${String(state.tipHeight)} is the newest block that was read. ` +
+            "Scan up to that block; till serve reads the blocks above it.",
         );
       }
       try {
         return { network, ...(await own.scanner.scan(context, { from, to })) };
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
-        throw new ProviderUnusable(`${error.message}. See till chain status --probe.`, {
+        throw new ProviderUnusable(`${error.message}. Check till chain status --probe.`, {
           cause: error,
         });
       }
@@ -241,8 +245,8 @@ async function notAcknowledged(
   const kinds = [...new Set(asked.map(({ kind }) => kind))].join(", ");
   return new AlarmNotAcknowledged(
     asked.length === 0
-      ? "No such alarm holds. See till chain status."
-      : `What holds ends by itself, when what it tells of does: ${kinds}. See till chain status.`,
+      ? "No such alarm is open. Check till chain status."
+      : `These alarms end when their cause does and cannot be acknowledged: ${kinds}. Check till chain status.`,
   );
 }
 

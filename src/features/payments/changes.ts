@@ -11,7 +11,7 @@ import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 import { groupBy } from "./window.ts";
 
-/** A payment as it was stored, null for a new one, and as it becomes. */
+/** A payment as stored, null for a new one, and as it becomes. */
 export interface Change {
   readonly before: PaymentRow | null;
   readonly after: PaymentRow;
@@ -19,13 +19,13 @@ export interface Change {
 
 export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
 
-/** Where and when payments change. */
+/** The network, its state and the time of a change to payments. */
 export type Occasion = Pick<Entry, "network" | "state" | "at">;
 
 /**
- * Writes what becomes of invoices' payments, and what follows from it for the figures and the invoices, and tells of
- * it. `given` holds every payment of each invoice in `terms`, all of them locked; `known` the transfers that are at
- * hand. Gives the payments that changed.
+ * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
+ * every payment of each invoice in `terms`, all of them locked; `known` holds transfers that are already loaded. Returns
+ * the payments that changed.
  */
 export async function writeChanges(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function writeChanges(
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<readonly Change[]> {
   const { changes, totals } = settle(given, terms);
-  // One that was rejected makes room for another of the same transfer and invoice.
+  // Updates come first: a rejected payment makes room for a new one of the same transfer and invoice.
   await updatePayments(
     tx,
     changes.filter(({ before }) => before !== null).map(({ after }) => after),
@@ -52,7 +52,7 @@ export async function writeChanges(
   return changes;
 }
 
-/** What each invoice's payments come to, and those of them that change by it. */
+/** Computes each invoice's totals and the payments that change. */
 function settle(
   given: readonly Change[],
   terms: TermsOf,
@@ -81,7 +81,7 @@ function differs(one: PaymentRow, other: PaymentRow): boolean {
   return names.some((name) => one[name] !== other[name]);
 }
 
-/** Puts what is confirmed into the figures, and takes out again what is not any more. */
+/** Adds newly confirmed payments to the figures, and removes payments that are no longer confirmed. */
 function meter(
   tx: Tx,
   { ids }: LedgerDeps,
@@ -96,7 +96,7 @@ function meter(
   }
 }
 
-/** Audit entries and events of the payments that came to another status. */
+/** Records audit entries and emits events for payments whose status changed. */
 async function tell(
   tx: Tx,
   deps: LedgerDeps,
@@ -132,7 +132,7 @@ async function tell(
   }
 }
 
-/** The transfers of payments: those at hand, and the others read at once. */
+/** Returns the transfers of payments: the loaded ones, and the others read with one query. */
 async function transfersOf(
   tx: Tx,
   changes: readonly Change[],

@@ -23,7 +23,7 @@ function paymentsBy(
   ]);
 }
 
-/** An invoice's totals, and what each of its payments is worth, are what its payments come to. */
+/** Compares invoices' totals and their payments' settlement amounts with the values computed from the payments. */
 async function ledgerFaults(
   reader: Reader,
   ledgers: readonly LedgerOfInvoice[],
@@ -35,12 +35,12 @@ async function ledgerFaults(
     const settled = settleLedger(own, terms);
     const found: Violation[] = [];
     const fault = firstDifference(comparable(totals), comparable(settled.totals));
-    if (fault !== null) found.push({ row: id, fault: `By its payments, its ${fault}.` });
+    if (fault !== null) found.push({ row: id, fault: `According to its payments, its ${fault}.` });
     const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
     for (const { id: paymentId, settlementAmount } of settled.payments) {
       const stored = worths.get(paymentId);
       if (stored === settlementAmount) continue;
-      const told = `It is worth ${String(stored)} and should be worth ${String(settlementAmount)}.`;
+      const told = `Its settlement amount is ${String(stored)} and should be ${String(settlementAmount)}.`;
       found.push({ row: paymentId, fault: told });
     }
     return found;
@@ -65,7 +65,7 @@ async function takenFaults(
   });
 }
 
-const restore = "Compare the row with a backup from before; the audit log tells who changed it.";
+const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
 
 export const paymentChecks: readonly Check[] = [
   walkCheck({
@@ -78,17 +78,17 @@ export const paymentChecks: readonly Check[] = [
   walkCheck({
     name: "payments.within-transfer",
     describe: "No transfer is allocated beyond its amount.",
-    advice: "Reject one of its payments: till payments list names them.",
+    advice: "Reverse one of its payments: till payments transfer lists them.",
     batch: (reader, after) =>
       reader.find(transfers, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
     faultsOf: takenFaults,
   }),
   queryCheck({
     name: "payments.transfer",
-    describe: "A payment is of a transfer in its network and token, and stands where that does.",
+    describe: "A payment has the network, token and block of its transfer, and at most its amount.",
     advice: restore,
     sql: `SELECT payments.id AS "row",
-        COALESCE('It is not as its transfer ' || transfers.id || '.', 'Its transfer is gone.') AS fault
+        COALESCE('It differs from its transfer ' || transfers.id || '.', 'Its transfer is gone.') AS fault
       FROM payments LEFT JOIN transfers ON transfers.id = payments.transfer_id
       WHERE transfers.id IS NULL OR transfers.network <> payments.network OR transfers.token <> payments.token
         OR payments.amount > transfers.amount
@@ -100,9 +100,9 @@ export const paymentChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "payments.owner",
-    describe: "A payment that counts or waits is of a transfer of its own organization.",
-    advice: "Reverse or reject the payment: the money is of whose address it reached.",
-    sql: `SELECT payments.id AS "row", 'Its transfer ' || transfers.id || ' is another organization''s.' AS fault
+    describe: "A payment that counts or is in review has a transfer of its own organization.",
+    advice: "Reverse or reject the payment: the transfer belongs to the owner of its address.",
+    sql: `SELECT payments.id AS "row", 'Its transfer ' || transfers.id || ' belongs to another organization.' AS fault
       FROM payments JOIN transfers ON transfers.id = payments.transfer_id
       WHERE payments.status IN ('review', 'confirming', 'confirmed')
         AND transfers.organization_id <> payments.organization_id
@@ -110,10 +110,11 @@ export const paymentChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "payments.invoice",
-    describe: "A payment is of an issued invoice of its organization, network and token.",
+    describe:
+      "A payment belongs to an issued invoice with the same organization, network and token.",
     advice: restore,
     sql: `SELECT payments.id AS "row",
-        COALESCE('It is not as its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
+        COALESCE('It differs from its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
       FROM payments LEFT JOIN invoices ON invoices.id = payments.invoice_id
       WHERE invoices.id IS NULL OR invoices.organization_id <> payments.organization_id
         OR invoices.network <> payments.network OR invoices.token_symbol <> payments.token
@@ -123,12 +124,12 @@ export const paymentChecks: readonly Check[] = [
   queryCheck({
     name: "payments.confirmed",
     describe:
-      "Exactly the confirmed payments have a time of their confirmation, and enough blocks.",
+      "Exactly the confirmed payments have a confirmation time, and every payment confirms at the right height.",
     advice: restore,
     sql: `SELECT id AS "row", 'It is ' || status || ' and ' ||
-        CASE WHEN confirmed_at IS NULL THEN 'has no time of its confirmation.'
-          WHEN status = 'confirmed' THEN 'confirms at another height than it should.'
-          ELSE 'has a time of its confirmation.' END AS fault
+        CASE WHEN confirmed_at IS NULL THEN 'has no confirmation time.'
+          WHEN status = 'confirmed' THEN 'confirms at the wrong height.'
+          ELSE 'has a confirmation time.' END AS fault
       FROM payments
       WHERE (status = 'confirmed') <> (confirmed_at IS NOT NULL)
         OR confirms_at_height <> block_height + required_confirmations - 1
@@ -136,9 +137,9 @@ export const paymentChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "transfers.final",
-    describe: "No transfer counts as final above the block up to which its network is.",
+    describe: "No transfer is marked as final above its network's last final block.",
     advice: "Read the blocks again: till chain scan.",
-    sql: `SELECT transfers.id AS "row", 'It is final in block ' || transfers.block_height || '.' AS fault
+    sql: `SELECT transfers.id AS "row", 'It is marked as final in block ' || transfers.block_height || '.' AS fault
       FROM transfers JOIN network_states ON network_states.network = transfers.network
       WHERE transfers.is_final = 1 AND transfers.status = 'seen'
         AND transfers.block_height > network_states.cursor_height
@@ -146,9 +147,9 @@ export const paymentChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "transfers.once",
-    describe: "No transfer is on record twice at one place of its chain.",
-    advice: "Reject the payments of the later row.",
-    sql: `SELECT MAX(id) AS "row", 'It is at the same place as ' || MIN(id) || '.' AS fault
+    describe: "No two transfers have the same position on their chain.",
+    advice: "Reject or reverse the payments of the later row.",
+    sql: `SELECT MAX(id) AS "row", 'It has the same position as ' || MIN(id) || '.' AS fault
       FROM transfers WHERE status = 'seen'
       GROUP BY network, transaction_hash, log_index HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
   }),

@@ -25,28 +25,28 @@ export interface ClaimExaminerDeps extends LedgerDeps {
   readonly logger: Logger;
   readonly network: Network;
   readonly client: ChainClient;
-  /** Each provider by itself. */
+  /** The individual providers. */
   readonly providers: readonly ChainClient[];
   readonly claimableTerms: typeof claimableTerms;
   readonly times: BlockTimes;
 }
 
-/** Looks at the transactions that payers of one network submitted. */
+/** Examines the transactions that payers submitted for invoices of one network. */
 export interface ClaimExaminer {
   readonly network: Network;
   /**
-   * A bounded batch of the claims that are due, after a look of the watcher and under its lease, so that what the
-   * ordinary rules match is matched already. Gives true where more is due.
+   * Examines a bounded batch of due claims, after a scan of the watcher and under its lease, so that the ordinary rules
+   * have matched their transfers already. Returns true if more claims may be due.
    */
   examine(guard: Guard): Promise<boolean>;
 }
 
-/** Claims whose receipts are read at the same time. */
+/** The number of claims that are examined concurrently. */
 const batchMax = 20;
 
 const context = systemContext("claims");
 
-/** What the chain says about a claim: transfers that may be the invoice's, or a reason why not, perhaps only so far. */
+/** The evidence for a claim: transfers that may pay the invoice, the reason for its refusal, or what to wait for. */
 type Evidence =
   | { readonly logs: readonly TimedLog[] }
   | { readonly refused: ClaimReason }
@@ -69,11 +69,11 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     const [first] = logs;
     const fault = first === undefined ? null : timeFault(first.blockTime, terms);
     if (fault === null) return { logs };
-    // One of several providers alone refuses nothing: another is waited for.
+    // A time that only one of several providers reports refuses no claim: wait for a second one.
     return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
   }
 
-  /** Before a transaction is given up, every provider that answers is asked: the first one may only be behind. */
+  /** Asks every provider before a transaction is given up: the first one may only be behind. */
   async function findUnknown(claim: ClaimRow): Promise<Evidence> {
     if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
     const answers = await Promise.all(
@@ -90,7 +90,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
   }
 
-  /** The logs of one receipt with the time of their block; null where it was replaced meanwhile. */
+  /** Returns the logs of one receipt with their block's time; null if the block was replaced meanwhile. */
   async function timed(logs: readonly TransferLog[]): Promise<readonly TimedLog[] | null> {
     const [first] = logs;
     assert(first !== undefined, "a receipt without transfers was taken for a payment");
@@ -100,12 +100,12 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     if (time === null) return null;
     const { provider } = client;
     const believed = (await deps.times.of([{ height, hash, told: { provider, time } }])).get(hash);
-    assert(believed !== undefined, "a block that a time was told of has none");
+    assert(believed !== undefined, "a block with a reported time has no time");
     const { time: blockTime, isAgreed: isTimeAgreed } = believed;
     return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
   }
 
-  /** `reason`: what is known of it so far. */
+  /** Postpones a claim with its preliminary reason. */
   async function postpone(claim: ClaimRow, guard: Guard, reason: "unknown" | null): Promise<void> {
     await db.write(context, async (tx) => {
       await guard(tx);
@@ -121,7 +121,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
       return;
     }
     if ("logs" in evidence) {
-      // The ledger enters by its own rules first, in a transaction of its own: each locks in the ledger's order.
+      // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
       await db.write(context, async (tx) => {
         await guard(tx);
         await enterClaimed(tx, deps, network, claim, evidence.logs, clock.now());
@@ -149,14 +149,17 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     });
   }
 
-  /** One claim that cannot be looked at never keeps the others from it. */
+  /** Examines one claim. A failure postpones it and does not block the others. */
   async function examineOne(claim: ClaimRow, guard: Guard): Promise<void> {
     try {
       await settle(claim, await findEvidence(claim), guard);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       if (!(error instanceof ProviderError)) {
-        logger.error({ claim: claim.id, err: error }, "a submitted transaction was not looked at");
+        logger.error(
+          { claim: claim.id, err: error },
+          "a submitted transaction could not be examined",
+        );
       }
       await postpone(claim, guard, claim.reason === "unknown" ? "unknown" : null);
     }

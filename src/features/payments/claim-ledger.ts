@@ -16,15 +16,15 @@ import { finalizeTransfers, lockPayments } from "./store.ts";
 import type { ClaimRow, TransferRow } from "./table.ts";
 import type { TimedLog } from "./window.ts";
 
-/** What a claim came to. */
+/** The result of a hash claim. */
 export interface ClaimOutcome {
   readonly state: Exclude<ClaimState, "waiting">;
   readonly reason: ClaimReason | null;
 }
 
 /**
- * Lets the ledger enter, by its own rules, the transfers of a claim that it does not know or knows for nobody's. What
- * the watcher has yet to come to is left to it.
+ * Enters the transfers of a hash claim that are not on record, or on record without an invoice, so that the ordinary
+ * matching rules apply. Leaves transfers to the watcher that it has not reached yet.
  */
 export async function enterClaimed(
   tx: Tx,
@@ -53,8 +53,8 @@ export async function enterClaimed(
 }
 
 /**
- * Decides on a claim whose transfers the ledger has entered: those that no rule gave to anybody become payments that
- * wait for the merchant. Null where the chain has to be waited for.
+ * Decides on a hash claim whose transfers were entered: transfers that no rule matched become payments in review.
+ * Returns null if the chain has to progress first.
  */
 export async function settleClaim(
   tx: Tx,
@@ -89,7 +89,7 @@ export async function settleClaim(
   return { state: "refused", reason: standings.includes("taken") ? "taken" : "rejected" };
 }
 
-/** How a transfer stands to a claim's invoice. */
+/** The relation of a transfer to the invoice of a hash claim. */
 type Standing = "credited" | "review" | "taken" | "rejected" | "free";
 
 async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promise<Standing> {
@@ -98,15 +98,15 @@ async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promi
   const live = own.find(({ status }) => status !== "rejected");
   if (live !== undefined) return isCounted(live) ? "credited" : "review";
   if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
-  // An address may have passed to another merchant, whose the money is now and who alone decides about it.
+  // The address may have passed to another merchant, who owns the money and alone decides about it.
   const { organizationId } = transfer;
   if (organizationId !== null && organizationId !== claim.organizationId) return "taken";
   return own.length > 0 ? "rejected" : "free";
 }
 
 /**
- * The transfers that exactly match another invoice's hold while that invoice still asks for the amount. Locks those
- * invoices together with the claim's own, in the order of their ids.
+ * Returns the transfers that exactly match another invoice's hold while that invoice still asks for the amount. Locks
+ * those invoices and the claim's own, in the order of their ids.
  */
 async function exactlyHeldByOthers(
   tx: Tx,
@@ -144,7 +144,7 @@ async function exactlyHeldByOthers(
   return new Set(held.map(({ id }) => id));
 }
 
-/** Opens payments that reserve nothing and count nothing until the merchant accepts them. */
+/** Opens payments in review: they reserve and count nothing until the merchant accepts them. */
 async function openReviews(
   tx: Tx,
   deps: LedgerDeps,

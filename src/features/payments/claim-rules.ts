@@ -6,25 +6,25 @@ import type { ClaimReason } from "./claim-status.ts";
 import type { ClaimRow, TransferRow } from "./table.ts";
 import { isSameMoney, type TimedLog } from "./window.ts";
 
-/** How much earlier than its invoice a payment's block may say it was mined. */
+/** How much earlier than the invoice's issue a payment's block time may be. */
 const clockSlackMs = 60 * second;
 const retryFirstMs = 3 * second;
 const retryMostMs = 30 * minute;
 
-/** How long a transaction that no provider knows is looked for. */
+/** How long the search for a transaction that no provider knows continues. */
 const unknownMs = hour;
 
-/** When a claim that cannot be settled yet is looked at again: soon at first, then ever less often. */
+/** Returns when an undecided claim is retried: exponential backoff from 3 seconds to 30 minutes. */
 export function retryAt(attempts: number, at: Instant): Instant {
   return at + Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(attempts, 20));
 }
 
-/** When a claim for a transaction that no provider knows is given up. */
+/** Returns when a claim for a transaction that no provider knows is given up. */
 export function givenUpAt(claim: Pick<ClaimRow, "createdAt">): Instant {
   return claim.createdAt + unknownMs;
 }
 
-/** The transfers of a receipt that may be the invoice's, as far as they tell by themselves; else why there are none. */
+/** Returns the transfers of a receipt that may pay the invoice, judged by the receipt alone, or why no transfer can. */
 export function claimedLogs(
   receipt: Receipt,
   terms: ClaimableTerms,
@@ -44,18 +44,18 @@ export function claimedLogs(
   return worth.length === 0 ? "dust" : worth;
 }
 
-/** Why a block of this time cannot pay the invoice; null where it can. A transaction has one block. */
+/** Returns why a block with this time cannot pay the invoice; null if it can. */
 export function timeFault(blockTime: Instant, terms: ClaimableTerms): ClaimReason | null {
   if (blockTime < terms.issuedAt - clockSlackMs) return "before_invoice";
   return blockTime > terms.endsAt ? "after_hold" : null;
 }
 
-/** Where the transfers of a claim stand on record. */
+/** The transfers of a claim compared with the stored transfers. */
 export interface Recorded {
   readonly known: readonly { readonly transfer: TransferRow; readonly log: TimedLog }[];
-  /** In final blocks, which the watcher does not read again: it passed them while nobody was paid there. */
+  /** Unrecorded transfers in final blocks: the watcher read those while the address was not watched. */
   readonly missing: readonly TimedLog[];
-  /** The watcher has yet to come to some of them, or to follow them through a reorganisation. */
+  /** True if the watcher has yet to reach some transfers, or to follow them through a reorganization. */
   readonly isUnsettled: boolean;
 }
 

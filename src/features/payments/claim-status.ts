@@ -1,29 +1,29 @@
 /**
- * `waiting` is looked at again; `credited`: the ordinary rules gave the money to the invoice; `review`: it waits for
- * the merchant; `refused`: nothing of it is for the invoice.
+ * `waiting` claims are retried; `credited`: the matching rules assigned a transfer to the invoice; `review`: a payment
+ * waits for the merchant; `refused`: no transfer of the transaction is for the invoice.
  */
 export const claimStates = ["waiting", "credited", "review", "refused"] as const;
 export type ClaimState = (typeof claimStates)[number];
 
-/** Why nothing came of a claim; of one that waits, why nothing came of it so far. */
+/** Why a claim was refused or, while it waits, its preliminary reason. */
 export type ClaimReason =
   /** No provider knows the transaction. */
   | "unknown"
-  /** It was unknown, and made room for a newer one. */
+  /** No provider knew the transaction, and the claim was dropped in favor of a newer one. */
   | "displaced"
-  /** Until the invoice's hold had ended, no block had the transaction. */
+  /** The invoice's hold ended before a block included the transaction. */
   | "hold_ended"
   | "failed_transaction"
   | "other_address"
   | "other_token"
-  /** The token is switched off: its contract does not count as configured. */
+  /** The token is disabled: its contract does not report the configured decimals. */
   | "token_disabled"
   | "dust"
-  /** The address sent it to itself. */
+  /** The address sent the transfer to itself. */
   | "own_transfer"
   | "before_invoice"
   | "after_hold"
-  /** It is another invoice's or another merchant's, or matches another's hold exactly. */
+  /** The transfer belongs to another invoice or merchant, or exactly matches another invoice's hold. */
   | "taken"
-  /** The merchant has rejected it for this invoice before. */
+  /** The merchant has already rejected the transfer for this invoice. */
   | "rejected";

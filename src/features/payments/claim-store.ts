@@ -24,7 +24,7 @@ export function findClaim(
   ]);
 }
 
-/** How many claims for an invoice wait to be looked at, or came to payments that wait for the merchant. */
+/** Counts the claims for an invoice that are waiting, or whose payments are in review. */
 export async function countOpenClaims(reader: Reader, invoiceId: Id<"invoice">): Promise<number> {
   const rows = await reader.all(
     `SELECT id FROM payment_claims WHERE invoice_id = $1 AND state = 'waiting'
@@ -39,7 +39,7 @@ export async function insertClaim(tx: Tx, row: ClaimRow): Promise<void> {
   await tx.insert(paymentClaims, row);
 }
 
-/** Lets a claim that was refused be looked at again. */
+/** Reopens a refused claim. */
 export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise<void> {
   await tx.update(
     paymentClaims,
@@ -49,7 +49,7 @@ export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise
   );
 }
 
-/** The claims of a network that are due, the longest due first. */
+/** Returns the due claims of a network, longest due first. */
 export function dueClaims(
   reader: Reader,
   network: string,
@@ -63,7 +63,7 @@ export function dueClaims(
   );
 }
 
-/** Leaves a claim for later, with what is known of it so far; nothing where it is closed meanwhile. */
+/** Postpones a claim, with its preliminary reason; no effect if it was closed meanwhile. */
 export async function postponeClaim(
   tx: Tx,
   claim: ClaimRow,
@@ -77,7 +77,7 @@ export async function postponeClaim(
   );
 }
 
-/** The waiting claim for an invoice that was submitted first of those that no provider knows; null: there is none. */
+/** Returns the oldest waiting claim for an invoice whose transaction no provider knows; null if all are known. */
 export function oldestUnknownClaim(
   reader: Reader,
   invoiceId: Id<"invoice">,
@@ -89,7 +89,7 @@ export function oldestUnknownClaim(
   );
 }
 
-/** The claims for an invoice that were submitted last, the newest first. */
+/** Returns the latest claims for an invoice, newest first. */
 export function latestClaims(
   reader: Reader,
   invoiceId: Id<"invoice">,
@@ -102,7 +102,7 @@ export function latestClaims(
   );
 }
 
-/** False where somebody else has closed it. */
+/** Closes a waiting claim; returns false if it was closed already. */
 export async function closeClaim(
   tx: Tx,
   id: Id<"claim">,
@@ -118,9 +118,9 @@ export async function closeClaim(
   return closed === 1;
 }
 
-// --- what is decided about ----------------------------------------------------------------------------------------
+// --- transfers and payments to decide on --------------------------------------------------------------------------
 
-/** Every transfer of a transaction, locked, whatever became of it. */
+/** Locks and returns every transfer of a transaction, in any status. */
 export function lockTransaction(
   tx: Tx,
   network: string,
@@ -136,7 +136,7 @@ export function lockTransfer(tx: Tx, id: Id<"transfer">): Promise<TransferRow | 
   return tx.lockOne(transfers, "WHERE id = $1", [id]);
 }
 
-/** Every payment of a transfer, rejected ones too. Nobody adds one while the transfer is locked. */
+/** Returns every payment of a transfer, including rejected ones. While the transfer is locked, no payment is added. */
 export function paymentsOfTransfer(
   reader: Reader,
   transferId: Id<"transfer">,
@@ -144,7 +144,7 @@ export function paymentsOfTransfer(
   return reader.find(payments, "WHERE transfer_id = $1 ORDER BY id", [transferId]);
 }
 
-/** Null for another organization's payment, as for one that there is not. */
+/** Returns a payment; null if it does not exist or belongs to another organization. */
 export function findPayment(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -156,7 +156,7 @@ export function findPayment(
   ]);
 }
 
-/** States whose a transfer is, and what became of its money. */
+/** Sets a transfer's organization, invoice and disposition. */
 export async function assignTransfer(
   tx: Tx,
   id: Id<"transfer">,

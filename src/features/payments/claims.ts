@@ -17,9 +17,9 @@ import { isCounted } from "./rules.ts";
 import { paymentsOfInvoice } from "./store.ts";
 import type { ClaimRow, PaymentRow } from "./table.ts";
 
-/** How many claims of an invoice may wait, to be looked at or for the merchant. */
+/** The largest number of hash claims of an invoice that wait for the chain or for the merchant. */
 const openMax = 5;
-/** How many of an invoice's claims its payer is shown. */
+/** The number of an invoice's hash claims that its payer sees. */
 const shownMax = 10;
 
 export interface ClaimedInvoice {
@@ -30,25 +30,25 @@ export interface ClaimedInvoice {
 
 export interface HashClaims {
   /**
-   * Notes that a payer says to have paid an invoice with a transaction, by its canonical hash, and lets the network's
-   * worker look. The same hash again is one claim; one that was refused is looked at anew. Where too many wait, the
-   * oldest that no provider knows makes room; where none is unknown, 409 `too_many_claims`.
+   * Records the canonical hash of a transaction with which a payer claims to have paid an invoice, and wakes the
+   * network's worker. A repeated hash is one claim; a refused claim is examined again. If too many claims wait, the
+   * oldest one that no provider knows is dropped; if all are known, 409 `too_many_claims`.
    */
   submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
 }
 
-/** What became of a submitted transaction, as its payer may know it: nothing of other invoices is in it. */
+/** The result of a hash claim as its payer sees it. It reveals nothing about other invoices. */
 export type ClaimResult =
-  /** It is looked for. */
+  /** The search goes on. */
   | "looking"
-  /** No provider knows it so far. */
+  /** No provider knows the transaction so far. */
   | "unknown"
-  /** It was never found. */
+  /** The transaction was never found. */
   | "given_up"
-  /** It was not found, and made room for a newer one. */
+  /** The transaction was not found, and the claim was dropped in favor of a newer one. */
   | "displaced"
   | "counted"
-  /** The merchant decides. */
+  /** The merchant has to decide. */
   | "in_review"
   | "not_for_this";
 
@@ -58,7 +58,7 @@ export interface SubmittedTransaction {
   readonly result: ClaimResult;
 }
 
-/** What became of the transactions that were submitted for an invoice, the newest first; the last few. */
+/** Returns the latest transactions that were submitted for an invoice, newest first, with their results. */
 export async function submittedTransactions(
   reader: Reader,
   invoiceId: Id<"invoice">,
@@ -74,7 +74,7 @@ export async function submittedTransactions(
   });
 }
 
-/** `found`: the invoice's payments by the transaction. A claim that found some is not changed with them. */
+/** `found` holds the invoice's payments by the transaction, whose status may have changed since the claim was closed. */
 function resultOf(
   { state, reason }: Pick<ClaimRow, "state" | "reason">,
   found: readonly PaymentRow[],
@@ -103,7 +103,7 @@ export function makeHashClaims(deps: {
 }): HashClaims {
   const { clock, ids, auditor, invoices } = deps;
 
-  /** Gives up the oldest claim that no provider knows; false where there is none. */
+  /** Closes the oldest claim whose transaction no provider knows; returns false if every transaction is known. */
   async function makeRoom(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<boolean> {
     const oldest = await oldestUnknownClaim(tx, invoiceId);
     if (oldest === null) return false;
@@ -112,7 +112,7 @@ export function makeHashClaims(deps: {
 
   return {
     async submit(tx, { id: invoiceId, organizationId, network }, transactionHash) {
-      // One at a time for an invoice, so that its claims can be counted.
+      // The lock serializes the submissions for an invoice, so that its claims can be counted.
       await invoices.lockTerms(tx, [invoiceId]);
       const at = clock.now();
       const known = await findClaim(tx, invoiceId, transactionHash);
@@ -122,7 +122,7 @@ export function makeHashClaims(deps: {
         !(await makeRoom(tx, invoiceId, at))
       ) {
         throw new TooManyClaims(
-          `${String(openMax)} submitted transactions of this checkout are still open. Wait until they are decided.`,
+          `${String(openMax)} submitted transactions of this checkout are still open. Wait until they have been processed.`,
         );
       }
       if (known !== null) await reopenClaim(tx, known.id, at);

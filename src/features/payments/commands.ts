@@ -10,39 +10,39 @@ const command = commandsOf<SandboxDesk>();
 
 const drop: CommandFlag = {
   flags: "--drop",
-  description: "their transactions are gone, instead of coming again in a later block",
+  description: "drop their transactions instead of including them in a later block",
 };
 
 const invoiceArgument: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
 
 const scenes: readonly (readonly [SandboxScene, string])[] = [
-  ["part", "Pay half of what an invoice still asks for"],
-  ["over", "Pay an invoice, and a whole token more"],
+  ["part", "Pay half of an invoice's remaining amount"],
+  ["over", "Pay an invoice and one whole token more"],
   ["double", "Pay an invoice twice"],
-  ["late", "End an invoice's time, and pay it then"],
-  ["fail", "Pay an invoice by a call that fails: nothing moves"],
-  ["fake", "Pay an invoice in a token that only calls itself the same"],
-  ["zero", "Send an invoice's address a transfer of nothing"],
-  ["dust", "Send an invoice's address less than counts"],
-  ["lie", "Let the first provider tell of a payment that never happened"],
+  ["late", "Expire an invoice, then pay it"],
+  ["fail", "Pay an invoice with a call that fails, so that no token moves"],
+  ["fake", "Pay an invoice in a fake token with the same symbol"],
+  ["zero", "Send a transfer of zero to an invoice's address"],
+  ["dust", "Send less than the token's minimum to an invoice's address"],
+  ["lie", "Make the first provider report a payment that never happened"],
 ];
 
 const faults: readonly (readonly [SandboxFault, string])[] = [
-  ["stall", "Let no provider of the sandbox answer for a while"],
-  ["refuse", "Let the first provider refuse for a while, as if it was asked too often"],
-  ["silence", "Let the first provider have no logs for a while, as if nobody had paid"],
-  ["contradict", "Let the first provider call every transaction failed for a while"],
+  ["stall", "Make all providers of the sandbox time out for a while"],
+  ["refuse", "Make the first provider refuse requests for a while, as if a rate limit was reached"],
+  ["silence", "Make the first provider return no logs for a while, as if nobody had paid"],
+  ["contradict", "Make the first provider report every transaction as failed for a while"],
 ];
 
 export const sandboxCommands = [
   command({
     name: "sandbox pay",
-    summary: "Pay an invoice of the sandbox, as its payer would",
+    summary: "Pay an invoice on the sandbox as its payer would",
     arguments: [{ name: "invoiceId", description: "such as inv_01h…" }],
     flags: [
       {
         flags: "--amount <amount>",
-        description: "in the invoice's token, such as 24.00; without it what is still to pay",
+        description: "in the invoice's token, such as 24.00 (default: the remaining amount)",
       },
     ],
     examples: [
@@ -86,7 +86,7 @@ export const sandboxCommands = [
   }),
   command({
     name: "sandbox batch",
-    summary: "Pay an invoice by several transfers in one transaction",
+    summary: "Pay an invoice with several transfers in one transaction",
     arguments: [invoiceArgument],
     flags: [
       {
@@ -158,7 +158,7 @@ export const sandboxCommands = [
         { title: "BLOCK", value: (one) => one.blockNumber },
       ],
       identify: (one) => one.transactionHash,
-      next: () => "till sandbox mine 3, or wait for the blocks that it comes into",
+      next: () => "till sandbox mine 3, or wait for the blocks that include it",
     }),
   ),
   ...faults.map(([fault, summary]) =>
@@ -166,7 +166,11 @@ export const sandboxCommands = [
       name: `sandbox ${fault}`,
       summary,
       arguments: [
-        { name: "seconds", description: "for how long (60); 0 ends it", isOptional: true },
+        {
+          name: "seconds",
+          description: "duration in seconds (60); 0 ends the fault",
+          isOptional: true,
+        },
       ],
       examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
       effect: "write-without-trial",
@@ -184,7 +188,7 @@ export const sandboxCommands = [
   ),
   command({
     name: "sandbox expire",
-    summary: "End an invoice's time now",
+    summary: "Expire an invoice now",
     arguments: [invoiceArgument],
     examples: [
       "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -199,12 +203,12 @@ export const sandboxCommands = [
     present: (done) => Promise.resolve(done),
     columns: [{ title: "Invoice", value: (one) => one.invoiceId }],
     identify: (one) => one.invoiceId,
-    next: () => "till sandbox mine, or wait for a block: deadlines go by the chain's time",
+    next: () => "till sandbox mine, or wait for a block: deadlines follow the chain's time",
   }),
   command({
     name: "sandbox mine",
-    summary: "Make blocks on the sandbox at once",
-    arguments: [{ name: "blocks", description: "how many (1)", isOptional: true }],
+    summary: "Mine blocks on the sandbox now",
+    arguments: [{ name: "blocks", description: "the number of blocks (1)", isOptional: true }],
     examples: ["till sandbox mine", "till sandbox mine 3 --json"],
     effect: "write-without-trial",
     async handle(desk, call) {
@@ -219,8 +223,8 @@ export const sandboxCommands = [
   }),
   command({
     name: "sandbox reorg",
-    summary: "Replace the newest blocks of the sandbox by others",
-    arguments: [{ name: "depth", description: "how many blocks" }],
+    summary: "Replace the newest blocks of the sandbox",
+    arguments: [{ name: "depth", description: "the number of blocks" }],
     flags: [drop],
     examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
     effect: "write-without-trial",
@@ -254,7 +258,7 @@ async function presentHead(head: Head) {
   };
 }
 
-/** The sandbox writes hashes as EVM networks do. */
+/** Returns a formatter for hashes, which the sandbox writes like EVM networks. */
 async function hashFormatter(): Promise<(hash: string) => string> {
   const { formatTransactionHash } = await import("../../platform/chain/transaction-hash.ts");
   return (hash) => formatTransactionHash("evm", hash);
@@ -263,5 +267,5 @@ async function hashFormatter(): Promise<(hash: string) => string> {
 async function wholeNumber(name: string, text: string): Promise<number> {
   const { InvalidRequest } = await import("../../kernel/errors.ts");
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
-  throw new InvalidRequest(`The number of ${name} must be a whole number from 1 on.`);
+  throw new InvalidRequest(`The number of ${name} must be a whole number from 1 to 999,999,999.`);
 }

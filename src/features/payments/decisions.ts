@@ -15,10 +15,10 @@ import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 import { noteDecisions } from "./transfer-store.ts";
 
-/** What the merchant decides about payments. */
+/** The merchant's decisions about payments. */
 export interface PaymentDecisions {
   /**
-   * Counts the payment, and rejects the other claims on its transfer. 409 `payment_not_in_review`,
+   * Counts the payment, and rejects the transfer's other payments in review. 409 `payment_not_in_review`,
    * `transfer_allocated`.
    */
   accept(
@@ -26,15 +26,15 @@ export interface PaymentDecisions {
     organizationId: Id<"organization">,
     paymentId: Id<"payment">,
   ): Promise<PaymentView>;
-  /** Refuses the payment; its transfer is nobody's again. 409 `payment_not_in_review`. */
+  /** Rejects the payment, and frees its transfer for allocation. 409 `payment_not_in_review`. */
   reject(
     context: WriteContext,
     organizationId: Id<"organization">,
     paymentId: Id<"payment">,
   ): Promise<PaymentView>;
   /**
-   * Takes a payment back that counts: it counts nothing any more, and its money is to be allocated anew. What was
-   * allocated stays on record. 409 `payment_not_counted`, `managed_by_billing`.
+   * Reverses a payment that counts: it no longer counts, and its amount can be allocated again. The payment stays on
+   * record. 409 `payment_not_counted`, `managed_by_billing`.
    */
   reverse(
     context: WriteContext,
@@ -43,7 +43,7 @@ export interface PaymentDecisions {
   ): Promise<PaymentView>;
 }
 
-/** A transfer with every payment of it, as one decision finds them. */
+/** A transfer with its payments, as input of a decision. */
 interface Case {
   readonly payment: PaymentRow;
   readonly transfer: TransferRow;
@@ -53,7 +53,7 @@ interface Case {
 
 interface Ruling {
   readonly decision: "accepted" | "rejected" | "reversed";
-  /** The payments as they become, the one that was decided about first; the others stay. */
+  /** The changed payments, beginning with the one that was decided on. Other payments stay unchanged. */
   readonly payments: readonly [PaymentRow, ...PaymentRow[]];
 }
 
@@ -61,7 +61,7 @@ export function makePaymentDecisions(
   deps: LedgerDeps & {
     readonly db: Database;
     readonly clock: Clock;
-    /** Every configured network, by id, those that are off too. */
+    /** Every configured network by id, including disabled ones. */
     readonly networks: ReadonlyMap<string, Network>;
     /** Wakes the watcher of a network. */
     readonly nudge: (network: string) => void;
@@ -69,7 +69,7 @@ export function makePaymentDecisions(
 ): PaymentDecisions {
   const { db, clock, networks } = deps;
 
-  /** Locks in the ledger's order: the transfer, the invoices of all who claim it, their payments. */
+  /** Applies a decision. Locks in the ledger's order: the transfer, the invoices of its payments, their payments. */
   function decide(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -82,7 +82,7 @@ export function makePaymentDecisions(
       const transfer = await lockTransfer(tx, named.transferId);
       const network = networks.get(named.network);
       const state = await networkState(tx, named.network);
-      assert(transfer !== null && state !== null, `${paymentId} is of a chain that was never read`);
+      assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
       if (network === undefined) throw new Defect(`the network ${named.network} is not configured`);
       const claiming = await paymentsOfTransfer(tx, transfer.id);
       const invoiceIds = [...new Set(claiming.map(({ invoiceId }) => invoiceId))].sort();
@@ -93,7 +93,7 @@ export function makePaymentDecisions(
       assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
       if (terms.get(payment.invoiceId)?.managedBy === "billing") {
         throw new ManagedByBilling(
-          "This payment is for a platform invoice, which is settled by it. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
+          "This payment pays a platform invoice and cannot be changed. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
         );
       }
       const others = stored.filter(
@@ -104,7 +104,7 @@ export function makePaymentDecisions(
       const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
       const after = [payment, ...others].map((row) => ruled.get(row.id) ?? row);
       await assignTransfer(tx, transfer.id, {
-        // What is somebody's stays theirs, whoever decides about a payment of it.
+        // A transfer keeps its organization, even if another one decides on a payment of it.
         organizationId: transfer.organizationId ?? organizationId,
         ...standingAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
       });
@@ -124,7 +124,7 @@ export function makePaymentDecisions(
         deps.nudge(network.id);
       });
       const decided = changes.find(({ after }) => after.id === paymentId)?.after;
-      assert(decided !== undefined, `a decision about ${paymentId} changed nothing`);
+      assert(decided !== undefined, `a decision on ${paymentId} changed nothing`);
       return { payment: decided, transfer, network, tipHeight: state.tipHeight };
     });
   }
@@ -135,7 +135,7 @@ export function makePaymentDecisions(
         requireReview(payment);
         if (takenOf(others) + payment.amount > transfer.amount) {
           throw new TransferAllocated(
-            "This transfer's money counts for another invoice already. Reject this payment.",
+            "This transfer already counts for another invoice. Reject this payment.",
           );
         }
         const waiting = others.filter(({ status }) => status === "review");
@@ -156,8 +156,8 @@ export function makePaymentDecisions(
         if (takenOf([payment]) === 0n) {
           throw new PaymentNotCounted(
             payment.status === "review"
-              ? "This payment waits for a decision. Reject it instead."
-              : `This payment is ${payment.status} and counts nothing.`,
+              ? "This payment is in review. Reject it instead."
+              : `This payment is ${payment.status} and does not count.`,
           );
         }
         return { decision: "reversed", payments: [rejectPayment(payment)] };
@@ -168,6 +168,6 @@ export function makePaymentDecisions(
 function requireReview({ status }: PaymentRow): void {
   if (status === "review") return;
   throw new PaymentNotInReview(
-    `Only a payment in review can be decided on, and this one is ${status}. Read it to see where it stands.`,
+    `Only a payment in review can be accepted or rejected, and this one is ${status}. Read it again to see its current status.`,
   );
 }

@@ -15,13 +15,13 @@ export interface LedgerDeps {
   readonly invoices: Invoices;
 }
 
-/** What a look at a network brings to the ledger. */
+/** The findings of a scan that the payment ledger enters. */
 export interface Entry {
   readonly network: Network;
-  /** The state as the same transaction stores it. */
+  /** The network's state as stored in the same transaction. */
   readonly state: NetworkState;
   readonly difference: WindowDifference<TimedLog>;
-  /** Payments whose receipts were found good. */
+  /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
   readonly at: Instant;
 }

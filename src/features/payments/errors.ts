@@ -3,17 +3,17 @@ import { defineProblem } from "../../kernel/errors.ts";
 export const PaymentNotInReview = defineProblem({
   code: "payment_not_in_review",
   status: 409,
-  title: "The payment does not wait for a decision",
+  title: "The payment is not in review",
 });
 export const TransferAllocated = defineProblem({
   code: "transfer_allocated",
   status: 409,
-  title: "The transfer is allocated already",
+  title: "The transfer is already allocated",
 });
 export const TooManyClaims = defineProblem({
   code: "too_many_claims",
   status: 409,
-  title: "Too many submitted transactions are still being looked at",
+  title: "Too many submitted transactions are still open",
 });
 export const PaymentNotCounted = defineProblem({
   code: "payment_not_counted",
@@ -23,17 +23,17 @@ export const PaymentNotCounted = defineProblem({
 export const AllocationTooLarge = defineProblem({
   code: "allocation_too_large",
   status: 409,
-  title: "The transfer has less left than was to be allocated",
+  title: "The allocation exceeds the unallocated amount",
 });
 export const TransferReverted = defineProblem({
   code: "transfer_reverted",
   status: 409,
-  title: "The transfer is not on its chain any more",
+  title: "The transfer is no longer on its chain",
 });
 export const TransferNotCreditable = defineProblem({
   code: "transfer_not_creditable",
   status: 409,
-  title: "Nothing of the transfer can be credited",
+  title: "The transfer cannot be credited",
 });
 export const InvoiceNotPayable = defineProblem({
   code: "invoice_not_payable",
@@ -48,12 +48,12 @@ export const TokenMismatch = defineProblem({
 export const NetworkNotReached = defineProblem({
   code: "network_not_reached",
   status: 409,
-  title: "The network was not reached yet",
+  title: "The network has not been reached yet",
 });
 export const NotScanned = defineProblem({
   code: "not_scanned",
   status: 422,
-  title: "The range is not one of blocks that were read",
+  title: "The range is not within the blocks that were read",
 });
 export const ScanInterrupted = defineProblem({
   code: "scan_interrupted",

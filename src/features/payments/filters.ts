@@ -19,7 +19,7 @@ import {
 import type { PaymentStatus } from "./status.ts";
 import type { PaymentRow } from "./table.ts";
 
-/** The orders of the list; `-` is descending. */
+/** The sort orders of the list; `-` is descending. */
 export const paymentSorts = [
   "createdAt",
   "-createdAt",
@@ -38,22 +38,22 @@ export const paymentOrders: Readonly<Record<PaymentSortField, ListOrder>> = {
 };
 
 export interface PaymentFilters extends TimeFilters {
-  /** Undefined: the payments of every organization. */
+  /** If undefined, the payments of every organization. */
   readonly organizationId?: Id<"organization"> | undefined;
   readonly invoiceId?: Id<"invoice"> | undefined;
-  /** One of these. */
+  /** Any of these statuses. */
   readonly status?: readonly PaymentStatus[] | undefined;
   readonly network?: string | undefined;
   readonly tokenSymbol?: string | undefined;
   /** 64 lower-case hex digits. */
   readonly transactionHash?: string | undefined;
-  /** The sender's. */
+  /** The sender's address. */
   readonly fromAddress?: Address | undefined;
-  /** By default `-createdAt`, and `-blockTime` where a time of payment is given. */
+  /** Default: `-createdAt`, or `-blockTime` with `paidFrom` or `paidTo`. */
   readonly sort?: PaymentSort | undefined;
 }
 
-/** The order of a list by its filters. Refuses combinations that no index can serve: a 400 that says what to give. */
+/** Returns the sort order for some filters. Throws a 400 for combinations that no index can serve. */
 export function sortOf(filters: PaymentFilters): PaymentSort {
   const { sort, organizationId, network, tokenSymbol, paidFrom, paidTo } = filters;
   const hasPaidTime = paidFrom !== undefined || paidTo !== undefined;
@@ -61,29 +61,29 @@ export function sortOf(filters: PaymentFilters): PaymentSort {
   const field = fieldOf<PaymentSortField>(chosen);
   if (field === "createdAt" && hasPaidTime) {
     const message =
-      "must be blockTime, -blockTime, amount or -amount beside paidFrom and paidTo; leave it out for -blockTime";
+      "must be blockTime, -blockTime, amount or -amount when paidFrom or paidTo is set; leave it out for -blockTime";
     throw invalidField({ parameter: "sort" }, "invalid_sort", message);
   }
   if (field === "amount" && (network === undefined || tokenSymbol === undefined)) {
     const message =
-      "needs network and tokenSymbol beside it: amounts of several tokens have no order";
+      "requires network and tokenSymbol: amounts of different tokens cannot be compared";
     throw invalidField({ parameter: "sort" }, "invalid_sort", message);
   }
   if (field !== "createdAt" && organizationId === undefined) {
     const message =
-      "is needed beside paidFrom, paidTo and a sort by blockTime or amount: they are served for one organization";
+      "is required with paidFrom, paidTo, and a sort by blockTime or amount: they work for one organization only";
     throw invalidField({ parameter: "organizationId" }, "required", message);
   }
   return chosen;
 }
 
-/** The position of a payment in a list of this sort. */
+/** Returns the position of a payment in a list with this sort order. */
 export function positionIn(sort: PaymentSort, { id, blockTime, amount }: PaymentRow): string {
   const field = fieldOf<PaymentSortField>(sort);
   return positionOf(paymentOrders[field], field === "blockTime" ? blockTime : amount, id);
 }
 
-/** The filters on the columns of the facet, in the order of `paymentFacet`. */
+/** Returns the filters on the facet's columns, in the order of `paymentFacet`. */
 export function facetFilterOf({ status, network, tokenSymbol }: PaymentFilters): FacetFilter {
   return [
     ["status", status],
@@ -92,7 +92,7 @@ export function facetFilterOf({ status, network, tokenSymbol }: PaymentFilters):
   ];
 }
 
-/** The bounds of time that the order's index serves. */
+/** Returns the time bounds that the index of the sort order serves. */
 export function boundsOf(field: PaymentSortField, filters: PaymentFilters): Bound[] {
   if (field === "createdAt") return createdBounds("payment", filters);
   return field === "blockTime" ? paidBounds(filters) : [];

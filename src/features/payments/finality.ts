@@ -8,44 +8,44 @@ import type { Reader } from "../../platform/database/index.ts";
 import { AnswerDropped } from "./look.ts";
 import { NetworkStopped } from "./preparation.ts";
 
-/** Compares the final blocks that were scanned with those that the provider has now, at every look. */
+/** Checks, at every scan, that the provider still has the final blocks that were scanned. */
 export interface FinalityCheck {
   /**
-   * Null: the provider has the block at the cursor. Otherwise the chain replaced final blocks, and this is the newest
-   * kept one that it still has: the scan goes back there. Throws AnswerDropped while that is not believed of it, or the
-   * provider lacks the block, and NetworkStopped where it has none of the kept blocks.
+   * Returns null unless the provider contradicts the scanned final blocks. Otherwise the chain replaced final blocks:
+   * returns the newest kept block that the provider still has, to which the scan goes back. Throws AnswerDropped while
+   * the change is unconfirmed or the provider lacks the block, and NetworkStopped if it has none of the kept blocks.
    */
   changedSince(state: NetworkStateRow, heads: Heads): Promise<Head | null>;
 }
 
-/** The only provider must say so for so long, in a row: behind one address may be a machine on another fork. */
+/** How long the only provider must keep reporting a change, in milliseconds: its URL may hide a machine on a fork. */
 const onlyMs = 30 * second;
-/** One of several does, while no other can be asked. */
+/** The same for one of several providers, while no other confirms the change. */
 const aloneMs = 2 * minute;
 
 export function makeFinalityCheck(deps: {
   readonly db: Reader;
   readonly clock: Clock;
   readonly network: Network;
-  /** The provider that the look is put to. */
+  /** The provider that the scan reads. */
   readonly client: ChainClient;
-  /** Each provider by itself. */
+  /** The individual providers. */
   readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
 }): FinalityCheck {
   const { db, clock, network, client, providers, alarms } = deps;
   let since: Instant | null = null;
-  /** The subject of the alarm about a change that is not believed yet. */
+  /** The subject of the alarm about a change that is not confirmed yet. */
   let waiting: string | null = null;
 
-  /** The kept final blocks, the newest first. */
+  /** Returns the kept final blocks, newest first. */
   async function keptFinal(state: NetworkStateRow): Promise<readonly KnownBlock[]> {
     const { cursorHeight: height, cursorHash: hash } = state;
     const kept = (await knownBlocks(db, network.id)).filter((block) => block.height < height);
     return [{ height, hash }, ...kept.reverse()];
   }
 
-  /** The newest scanned final block that the provider should have, and what it has there. */
+  /** Returns the newest scanned final block that the provider should have, with the provider's hash at that height. */
   async function compared(
     state: NetworkStateRow,
     { latest, known }: Heads,
@@ -57,14 +57,14 @@ export function makeFinalityCheck(deps: {
       const height = String(state.cursorHeight);
       throw new AnswerDropped(`${client.provider} does not have block ${height}, which was final`);
     }
-    // It is behind, or the chain went back below the cursor.
+    // The provider is behind, or the chain was rolled back below the cursor.
     const ours = (await keptFinal(state)).find(({ height }) => height <= latest.height);
     if (ours === undefined) return null;
     const [block] = await client.blocks([ours.height]);
     return block == null ? null : { ours, told: block.hash };
   }
 
-  /** What the other providers have at a height. Those that do not answer, or do not have it, are left out. */
+  /** Returns the other providers' hashes at a height. Leaves out providers that fail or lack the block. */
   async function hashesOfOthers(height: number): Promise<readonly string[]> {
     const others = providers.filter(({ provider }) => provider !== client.provider);
     const found = await Promise.all(
@@ -80,7 +80,7 @@ export function makeFinalityCheck(deps: {
     return found.flatMap(([block]) => (block == null ? [] : [block.hash]));
   }
 
-  /** The newest kept block that the provider still has. */
+  /** Returns the newest kept block that the provider still has. */
   async function newestAgreed(state: NetworkStateRow): Promise<Head> {
     const kept = await keptFinal(state);
     const blocks = await client.blocks(kept.map(({ height }) => height));
@@ -88,9 +88,9 @@ export function makeFinalityCheck(deps: {
     const agreed = blocks[place];
     if (agreed != null) return agreed;
     throw new NetworkStopped(
-      `This is not the chain of ${network.title} that was scanned before: none of its kept final ` +
-        `blocks, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}, is the one ` +
-        "that was read. Correct the network's provider.",
+      `This is not the chain of ${network.title} that was scanned before: the provider has none of the final ` +
+        `blocks that were kept, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
+        "Correct the network's provider.",
     );
   }
 
@@ -110,7 +110,7 @@ export function makeFinalityCheck(deps: {
         return null;
       }
       const { ours, told } = found;
-      const what = `block ${String(ours.height)}, which was final, is another one now`;
+      const what = `the final block ${String(ours.height)} was replaced`;
       const subject = `block ${String(ours.height)}`;
       const others = await hashesOfOthers(ours.height);
       if (others.includes(ours.hash)) {
@@ -123,14 +123,14 @@ export function makeFinalityCheck(deps: {
       const waitMs = providers.length > 1 ? aloneMs : onlyMs;
       if (!isConfirmed && clock.now() - since < waitMs) {
         waiting = subject;
-        raise(subject, `${client.provider} says that ${what}; it is asked again`, ours);
+        raise(subject, `${client.provider} says that ${what}; it will be asked again`, ours);
         throw new AnswerDropped(`${client.provider} says that ${what}`);
       }
       waiting = null;
       raise(
         subject,
-        `the chain replaced final blocks: ${what}. The transfers above the newest block that is ` +
-          "still the same are read again. Look at the invoices that were reverted.",
+        `the chain replaced final blocks: ${what}. The blocks above the newest unchanged one ` +
+          "are read again. Check the invoices with reverted payments.",
         ours,
       );
       const base = await newestAgreed(state);

@@ -9,26 +9,26 @@ import type { Invoices } from "./ports.ts";
 import type { Guard } from "./recorder.ts";
 import type { Watcher } from "./watcher.ts";
 
-/** How long after a process died another one reads its networks, at most, but for the scheduler's next waking. */
+/** The lease on a network, in milliseconds: after a crash, another process takes over at its next run after this time. */
 const leaseMs = 20 * second;
 
-/** The name under which a network's watching is nudged. */
+/** Returns the name by which a network's watch worker is woken. */
 export function watchWorkerName(network: string): string {
   return `watch ${network}`;
 }
 
 /**
- * One worker a network: it looks at the chain, expires what is due by the time of the newest scanned block, then looks
- * at the transactions that payers submitted. Only the process that holds the network's lease does.
+ * Makes one worker per network. It scans the chain, expires invoices by the time of the newest scanned block, examines
+ * hash claims and runs the monitor. Only the process that holds the network's lease does this.
  */
 export function makeWatchWorkers(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly leases: Leases;
   readonly watchers: readonly Watcher[];
-  /** Of the same networks. */
+  /** The examiners of the same networks. */
   readonly examiners: readonly ClaimExaminer[];
-  /** By network: what is told to operators. */
+  /** The monitors, by network. */
   readonly monitors?: ReadonlyMap<string, Monitor>;
   readonly invoices: Pick<Invoices, "sweepDeadlines">;
 }): Worker[] {
@@ -44,7 +44,7 @@ export function makeWatchWorkers(deps: {
 
   const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
 
-  /** The lease that a network was last read under: another one means that others may have read it meanwhile. */
+  /** The fencing token of the last lease per network; with a new one, another process may have read the network. */
   const tokens = new Map<string, number>();
 
   return deps.watchers.map((watcher) => ({

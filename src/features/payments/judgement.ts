@@ -8,22 +8,22 @@ import type { BlockRange, TimedLog, WindowDifference } from "./window.ts";
 /** The transfers of a reading that may be entered. */
 export interface Judgement {
   readonly difference: WindowDifference<TimedLog>;
-  /** The places of transfers that a provider has a receipt for and does not list. */
+  /** The positions of transfers that a provider does not list although it has their receipts. */
   readonly provenLeftOut: ReadonlySet<string>;
-  /** The transactions of transfers that the other provider denies: they are not entered. */
+  /** The transactions whose transfers the other provider denies; these are not entered. */
   readonly denied: ReadonlySet<string>;
 }
 
-/** Decides whether transfers that a later reading found are on the chain. */
+/** Decides whether transfers that a later reading found are really on the chain. */
 export interface Judge {
   /**
-   * Asks another provider for the transfers of a reading that are not on record. Without another provider the reading is
-   * believed: its payments are verified all the same before they are confirmed.
+   * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
+   * is believed: its payments are still verified before they are confirmed.
    */
   judge(reading: RangeReading, other: ChainClient | null): Promise<Judgement>;
 }
 
-/** Transfers of one reading that are judged, and reported, one by one. */
+/** The largest number of missing transfers of one reading that are judged and reported individually. */
 const judgedMax = 50;
 
 export function makeJudge(deps: {
@@ -34,13 +34,13 @@ export function makeJudge(deps: {
   const { pool, alarms, scanner } = deps;
   const { network } = scanner;
 
-  /** True where the other provider has a receipt for a transfer that it does not list. */
+  /** Returns true if the other provider has the receipt of a transfer that it does not list. */
   async function isConceded(reading: RangeReading, other: ChainClient, log: TransferLog) {
     const { transactionHash, blockHeight } = log;
     if (hasLog(await other.receipt(transactionHash), log)) {
       const inUse = pool.health().find(({ isInUse }) => isInUse);
       if (inUse?.provider === other.provider) {
-        pool.distrust(`it left out a transfer of block ${String(blockHeight)}`);
+        pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`);
       }
       alarms.clear("providers_disagree", transactionHash);
       return true;
@@ -49,13 +49,13 @@ export function makeJudge(deps: {
       "providers_disagree",
       transactionHash,
       `${reading.provider} has a transfer to us in block ${String(blockHeight)} that ` +
-        `${other.provider} denies. Look at an explorer; till chain scan reads the block again.`,
+        `${other.provider} denies. Check a block explorer; till chain scan reads the block again.`,
       { network: network.id, transactionHash, blockHeight },
     );
     return false;
   }
 
-  /** Raises one alarm where too many transfers are missing to judge each, and ends it when they are not any more. */
+  /** Raises one alarm if too many transfers are missing to judge each, and clears it otherwise. */
   function reportMany(reading: RangeReading, other: ChainClient, missing: number): void {
     const { from, to, provider } = reading;
     const subject = subjectOf(reading);
@@ -107,17 +107,17 @@ export function makeJudge(deps: {
   };
 }
 
-/** The transfers of a reading that are not on record where it found them. */
+/** Returns the transfers of a reading that are not stored at their found positions. */
 function unknownOf({ fresh, moved }: WindowDifference<TimedLog>): readonly TimedLog[] {
   return [...fresh, ...moved.map(({ log }) => log)];
 }
 
-/** The subject of an alarm about a range of blocks. */
+/** Returns the subject of an alarm about a range of blocks. */
 function subjectOf({ from, to }: BlockRange): string {
   return `blocks ${String(from)} to ${String(to)}`;
 }
 
-/** The range that an alarm is about; null where its subject is a transaction. */
+/** Parses the range in an alarm's subject; null if the subject is a transaction. */
 export function rangeOf(subject: string): BlockRange | null {
   const [, from, to] = /^blocks (\d+) to (\d+)$/.exec(subject) ?? [];
   return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };

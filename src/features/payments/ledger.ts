@@ -10,9 +10,9 @@ import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
 /**
- * Writes what changed on the chain, and what follows from it for payments and invoices, in the caller's transaction
- * and with a fixed number of statements. Rows are locked in the order transfers, invoices, payments. Gives true where
- * payments came to have their confirmations with it, so that their receipts can be read at once.
+ * Stores changes on the chain and their effects on payments and invoices, in the caller's transaction and with a fixed
+ * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
+ * required confirmations, so that their receipts can be read immediately.
  */
 export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boolean> {
   const places = await findPlaces(tx, deps, entry);
@@ -47,7 +47,7 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
   return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
 }
 
-/** Asks what becomes of late money only where some came. */
+/** Applies the organizations' late-payment policies; reads them only if late transfers arrived. */
 async function withLatePolicies(
   tx: Tx,
   { invoices }: LedgerDeps,
@@ -72,7 +72,7 @@ function isMature(payment: PaymentRow, tipHeight: number): boolean {
   return payment.status === "confirming" && payment.confirmsAtHeight <= tipHeight;
 }
 
-/** Stored payments as the chain's news leave them. */
+/** Returns the stored payments as the changes on the chain leave them. */
 function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: Entry): Change[] {
   const transfers = transfersIn(placed);
   const verified = new Map(entry.verified.map(({ payment }) => [payment.id, payment.blockHash]));
@@ -82,7 +82,7 @@ function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: En
       const isOnChain = transfer.status === "seen";
       return { before, after: isOnChain ? movePayment(before, transfer) : revertPayment(before) };
     }
-    // Since its receipt was read, others may have decided about it.
+    // The payment may have changed since its receipt was read.
     const mayConfirm =
       isMature(before, entry.state.tipHeight) && verified.get(before.id) === before.blockHash;
     return { before, after: mayConfirm ? confirmPayment(before, entry.at) : before };
@@ -94,7 +94,10 @@ function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: E
   return [...placed.matches].map(([transferId, match]) => {
     const transfer = transfers.get(transferId);
     const asked = terms.get(match.invoiceId);
-    assert(transfer !== undefined && asked !== undefined, "a match names what is not there");
+    assert(
+      transfer !== undefined && asked !== undefined,
+      "a match names an unknown transfer or invoice",
+    );
     const { at } = entry;
     const id = deps.ids.next("payment", at);
     const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });

@@ -35,13 +35,13 @@ import {
 } from "./filters.ts";
 import { paymentFacet, payments, type PaymentRow } from "./table.ts";
 
-/** A page of the list: its rows in order, and the position to go on at where the search stopped early. */
+/** A page of the list: its rows in order, and the position at which to resume if the search stopped early. */
 export interface PaymentPage {
   readonly rows: readonly PaymentRow[];
   readonly resumeAt: string | null;
 }
 
-/** A page of payments. */
+/** Returns a page of payments. */
 export async function listPayments(
   reader: Reader,
   filters: PaymentFilters,
@@ -78,7 +78,7 @@ export async function listPayments(
   };
 }
 
-/** The keys of few payments: each is looked up by its id, whatever order they are in. */
+/** Finds the keys of a few payments by looking up each id, whatever the sort order. */
 function findAmong(
   reader: Reader,
   walk: Walk,
@@ -98,7 +98,7 @@ function invoiceConditions({ invoiceId }: PaymentFilters): Condition[] {
   return invoiceId === undefined ? [] : [equals(unindexed("invoice_id"), invoiceId)];
 }
 
-/** The keys along the index that fits the filters. */
+/** Finds the keys along the index that fits the filters. */
 async function findInOrder(
   reader: Reader,
   walk: Walk,
@@ -116,7 +116,7 @@ async function findInOrder(
     if (along !== null) return findAlong(reader, faceted, along);
     if (field !== "createdAt") {
       const message =
-        "has too many kinds of payments to sort; filter by status and network beside it";
+        "matches too many combinations of status, network and token to sort; filter by status and network as well";
       throw invalidField({ parameter: "sort" }, "invalid_sort", message);
     }
   }
@@ -125,7 +125,7 @@ async function findInOrder(
   return findAlong(reader, { ...walk, scope }, { ...span, conditions });
 }
 
-/** The conditions of the filters that the facet does not cover. */
+/** Returns the conditions of the filters that the facet does not cover. */
 async function narrowPayments(
   reader: Reader,
   { table, scope }: Walk,
@@ -179,14 +179,14 @@ async function narrowPayments(
   return narrowing.narrowed;
 }
 
-/** The invoices of an organization that a transaction pays, or was said to pay. */
+/** Returns the invoices of an organization that have payments, in any status, by a transaction. */
 export async function invoicesOfTransaction(
   reader: Reader,
   organizationId: Id<"organization">,
   transactionHash: string,
 ): Promise<readonly Id<"invoice">[]> {
   const rows = await reader.all<{ id: Id<"invoice"> }>(
-    // A cross join has SQLite look the transfers up first: it would read all of the organization's payments otherwise.
+    // The cross join makes SQLite look up the transfers first instead of reading all payments of the organization.
     `SELECT DISTINCT payments.invoice_id AS "id" FROM transfers CROSS JOIN payments
      WHERE transfers.transaction_hash = $1 AND payments.transfer_id = transfers.id
      AND (payments.organization_id || '') = $2`,

@@ -10,13 +10,13 @@ import { ancestorAgeMs } from "../../platform/chain/head-times.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
 
-/** What a look at the chain found: every transfer to the watched addresses in a range of blocks. */
+/** The result of a scan: every transfer to the watched addresses in a range of blocks. */
 export interface Look {
-  /** The last block that is known already and was not read again: on the same chain as the range. */
+  /** The last known block below the range. It is on the same chain and was not read again. */
   readonly base: KnownBlock;
-  /** Kept blocks above `base` are not on the chain any more. */
+  /** True if kept blocks above `base` are no longer on the chain. */
   readonly isRewound: boolean;
-  /** The range's last block; the range is empty where the chain ends at `base`. */
+  /** The last block of the range; the range is empty if the chain ends at `base`. */
   readonly to: Head;
   readonly latest: Head;
   readonly finalized: Head;
@@ -35,26 +35,26 @@ export interface LookRequest {
   readonly rangeSize: RangeSize;
 }
 
-/** Whose money is looked for. Read after the heads: money that came later than those is for the next look. */
+/** The watched addresses. Read after the heads: transfers to addresses added later are for the next scan. */
 export interface Recipients {
-  /** Null: so many that every transfer is fetched, and `among` tells which are theirs. */
+  /** Null if there are so many that every transfer is fetched and filtered with `among`. */
   readonly addresses: readonly Address[] | null;
-  /** Those of the addresses that are looked for. */
+  /** Returns the given addresses that are watched. */
   among(addresses: readonly Address[]): Promise<ReadonlySet<Address>>;
 }
 
 /**
- * It left out transfers that it has receipts for, gave a block a time that cannot be true, or denies a final block that
- * another provider has.
+ * A fault of the provider: it omitted transfers for which it has receipts, reported an impossible block time, or denied
+ * a final block that another provider has.
  */
 export type AnswerFault = "left_out" | "wrong_time" | "denies_final";
 
-/** The answers do not belong together, because the chain or the provider went on meanwhile: look again. */
+/** The answers are inconsistent, because the chain or the provider changed meanwhile: the scan must be repeated. */
 export class AnswerDropped extends Error {
   override readonly name = "AnswerDropped";
-  /** Why the provider is not to be believed for now; null where nothing speaks against it. */
+  /** Why the provider is distrusted for now; null if it is not at fault. */
   readonly fault: AnswerFault | null;
-  /** Heights and times, for the log. The message becomes an alarm, so it has none that change with each answer. */
+  /** Heights and times for the log. The message becomes an alarm, so it holds no values that change with each answer. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -68,7 +68,7 @@ export class AnswerDropped extends Error {
   }
 }
 
-/** Reads what is new, and again what may have changed. */
+/** Reads new blocks, and those again that may have been replaced. */
 export async function look(request: LookRequest): Promise<Look> {
   const { client, network, heads, rangeSize } = request;
   const { latest, finalized } = heads;
@@ -76,7 +76,7 @@ export async function look(request: LookRequest): Promise<Look> {
   const { base, isRewound } = await findBase(request);
   const most = Math.max(rangeSize.current(), 2 * network.windowBlocks);
   const toHeight = Math.min(latest.height, base.height + most);
-  // The end of the range is asked for before its logs, and checked after them.
+  // The end of the range is read before its logs and checked after them.
   const to = toHeight === latest.height ? latest : await blockAt(client, toHeight);
   if (to.time > latest.time || to.time < (heads.known?.time ?? 0)) throw wrongTime(to);
   const logs =
@@ -87,31 +87,31 @@ export async function look(request: LookRequest): Promise<Look> {
 }
 
 /**
- * Throws where the newest block is older than the newest scanned one, on which it is built. Above the final block, a
- * provider could put a payment before its invoice otherwise.
+ * Throws if the newest block is older than the newest scanned block, its ancestor. Otherwise a provider could date a
+ * payment above the final block before its invoice.
  */
 async function assertNotBeforeTip({ client, state, heads }: LookRequest): Promise<void> {
   const { latest } = heads;
   const { tipHeight, tipHash, tipTime, scannedAt } = state;
-  // A lie about the scanned block's time shuts no honest provider out for longer than a minute.
+  // A false time of the scanned block must not exclude honest providers for longer than `ancestorAgeMs`.
   if (latest.time >= Math.min(tipTime, scannedAt - ancestorAgeMs)) return;
   if (latest.height < tipHeight) return;
   const tip = latest.height === tipHeight ? latest : await blockAt(client, tipHeight);
   if (tip.hash === tipHash) throw wrongTime(latest);
 }
 
-/** The dropped answer of a provider that gave a block a time outside of those of its ancestors and descendants. */
+/** Returns the error for a block time outside the times of the block's ancestors and descendants. */
 export function wrongTime({ height }: Pick<Head, "height">): AnswerDropped {
   return new AnswerDropped(
-    "it gives a block a time before its ancestors' or after its descendants'",
+    "it reports a block time before its ancestors' or after its descendants'",
     "wrong_time",
     { blockHeight: height },
   );
 }
 
 /**
- * The newest known block below the window that is read again. Above the cursor it is asked for: where its hash has
- * changed, the newest that has not takes its place, and the range starts that much lower.
+ * Returns the newest known block below the window. Above the cursor its hash is checked: if it has changed, the range
+ * starts lower, at the newest known block with an unchanged hash.
  */
 async function findBase(request: LookRequest): Promise<Pick<Look, "base" | "isRewound">> {
   const { client, network, state, known, heads } = request;
@@ -129,7 +129,7 @@ async function findBase(request: LookRequest): Promise<Pick<Look, "base" | "isRe
   return { base: agreeing ?? cursor, isRewound: true };
 }
 
-/** A block that must be there: AnswerDropped where it is not. */
+/** Returns a block that must exist; throws AnswerDropped if the provider does not have it. */
 export async function blockAt(client: ChainClient, height: number): Promise<Head> {
   const [block] = await client.blocks([height]);
   if (block === undefined || block === null) {
@@ -140,10 +140,10 @@ export async function blockAt(client: ChainClient, height: number): Promise<Head
   return block;
 }
 
-/** What logs are read with. */
+/** The inputs for reading logs. */
 export type LogRequest = Pick<LookRequest, "client" | "contracts" | "recipients" | "rangeSize">;
 
-/** The transfers from a block to another, in as many requests as the provider needs. */
+/** Returns the transfers in a range of blocks, in as many requests as the provider needs. */
 export async function readLogs(
   request: LogRequest,
   from: number,
@@ -164,20 +164,20 @@ export async function readLogs(
       recipients,
     });
     if (answer === null) continue;
-    // A node that is behind the range's end does not have its last transfers.
+    // A node behind the end of the range does not have the last transfers.
     if (answer.latest.height < to.height) throw new AnswerDropped("the provider's tip went back");
     hasGrown ||= answer.latest.hash !== latest.hash;
     logs.push(...(await wanted(answer.logs, request)));
     next = last + 1;
   }
-  // The tip moved on: the answers are of one chain only if that chain still has the range's end.
+  // The tip has changed: the answers belong to one chain only if it still has the end of the range.
   if (hasGrown && (await blockAt(client, to.height)).hash !== to.hash) {
-    throw new AnswerDropped("the chain was reorganised while it was read");
+    throw new AnswerDropped("the chain was reorganized while it was read");
   }
   return logs;
 }
 
-/** Null: the provider refused so many blocks, and fewer are asked for next. */
+/** Reads the logs of a range; returns null if the provider refused its size, so that a smaller range is read next. */
 async function readRange(
   client: ChainClient,
   rangeSize: RangeSize,
@@ -195,7 +195,7 @@ async function readRange(
   }
 }
 
-/** What a client leaves out is left out again: only these contracts' money, to these addresses, counts. */
+/** Filters logs by contract and address, independently of the client's filter. */
 async function wanted(
   logs: readonly TransferLog[],
   { contracts, recipients }: LogRequest,
@@ -206,21 +206,21 @@ async function wanted(
   return money.filter(({ to }) => addresses.has(to));
 }
 
-/** How many blocks a provider is asked for at once; learned from what it takes and refuses. */
+/** The number of blocks per request, learned from the ranges that the provider accepts and refuses. */
 export interface RangeSize {
   current(): number;
   accepted(blocks: number): void;
-  /** False where it cannot be less. */
+  /** Notes a refused range; returns false if the size cannot shrink. */
   refused(blocks: number): boolean;
 }
 
 const rangeStart = 200;
-/** After so many ranges of the size that just fits, a larger one is tried again. */
+/** The number of accepted ranges after which a larger range is tried again. */
 const patience = 50;
 
 export function makeRangeSize(most: number): RangeSize {
   let size = Math.min(rangeStart, most);
-  /** The smallest number that was refused. */
+  /** The number of blocks that was last refused. */
   let refusedAt = Infinity;
   let acceptedSince = 0;
   return {

@@ -13,13 +13,13 @@ import type { Database } from "../../platform/database/index.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
 import type { Witness } from "./witness.ts";
 
-/** Writes down how a network's providers do and what alarms hold, so that every process can tell operators. */
+/** Stores the health of a network's providers and its open alarms, so that every process can show them. */
 export interface Monitor {
-  /** This process begins to read the network: it goes on from what the one before it wrote. */
+  /** Loads the state that the previous process stored, when this process begins to read the network. */
   takeOver(): Promise<void>;
   /**
-   * After a look: asks the providers that are not in use how they do and what they read, when that is due, and writes
-   * down what changed. Gives true where more is waiting.
+   * Runs after a scan: probes the providers that are not in use, lets the witness read due ranges, and stores what
+   * changed. Returns true if more work is due.
    */
   attend(guard: Guard): Promise<boolean>;
 }
@@ -55,7 +55,7 @@ export function makeMonitor(deps: {
     },
   };
 
-  /** What was configured when it was raised and is no more holds nothing up. */
+  /** Clears alarms about providers and tokens that are no longer configured. */
   function endOfGone(): void {
     const providers = new Set(pool.providers.map(({ provider }) => provider));
     const tokens = new Set(network.tokens.map(({ symbol }) => symbol));
@@ -73,7 +73,7 @@ export function makeMonitor(deps: {
     const at = clock.now();
     const isDue = at - writtenAt >= everyMs || conditions !== written;
     if (!isDue && changes.length === 0) return;
-    // Before what is new is written: an operator may have acknowledged some meanwhile.
+    // Read before the changes are written, because an operator may have acknowledged alarms meanwhile.
     if (alarms.open().length > 0) alarms.keepOpen(await openAlarms(db, network.id));
     await db.write(watcherContext, async (tx) => {
       await guard(tx);

@@ -19,15 +19,15 @@ import type { TransferRow } from "./table.ts";
 import { isStillThere } from "./verify.ts";
 import { compareWindow, type TimedLog, type WindowDifference } from "./window.ts";
 
-/** What a look at the chain found, compared with what is stored. */
+/** The result of a scan compared with the stored transfers. */
 export interface News {
   readonly look: Look;
   /** The provider that was read. */
   readonly provider: string;
-  /** The kept blocks before this look. */
+  /** The kept blocks before this scan. */
   readonly known: readonly KnownBlock[];
   readonly difference: WindowDifference<TimedLog>;
-  /** There are transfers that the chain may still take back, or might before this look. */
+  /** True if some transfers are not final, or were not before this scan. */
   readonly hasRevocable: boolean;
 }
 
@@ -42,10 +42,10 @@ export interface NewsRequest {
   readonly rangeSize: RangeSize;
 }
 
-/** Providers filter by so many recipients; above that, every transfer is fetched and filtered here. */
+/** The largest number of addresses by which providers filter; with more, all transfers are fetched and filtered here. */
 const recipientsMax = 1_000;
 
-/** Of so many transfers that seem to have vanished, receipts are asked for. */
+/** The largest number of receipts that are checked for missing transfers. */
 const receiptsMax = 20;
 
 export async function findNews(request: NewsRequest): Promise<News> {
@@ -79,21 +79,21 @@ export async function findNews(request: NewsRequest): Promise<News> {
 }
 
 /**
- * A provider whose index of logs is broken answers with nothing, as if money had vanished. What it still has a receipt
- * for is not gone, and then neither is the rest of its answer to be believed.
+ * Checks that orphaned transfers are really gone. A provider with a broken log index returns no logs, as if transfers
+ * had vanished: if it still has the receipt of one, none of its answers is believed, and AnswerDropped is thrown.
  */
 async function assertGone(client: ChainClient, orphaned: readonly TransferRow[]): Promise<void> {
   const asked = orphaned.slice(0, receiptsMax);
   const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
   if (found.includes(true)) {
     throw new AnswerDropped(
-      `${client.provider} left transfers out that it has receipts for`,
+      `${client.provider} omitted transfers for which it has receipts`,
       "left_out",
     );
   }
 }
 
-/** The addresses with a hold, and those of transfers that can still be taken back though their hold has ended. */
+/** Returns the watched addresses: those with a hold, and those of transfers that are not final. */
 export async function recipientsOf(
   { db, network, invoices }: Pick<NewsRequest, "db" | "network" | "invoices">,
   revocable: readonly TransferRow[],
@@ -111,7 +111,7 @@ export async function recipientsOf(
   };
 }
 
-/** Adds what left the chain, or is final, of the transactions whose logs are not where they are expected. */
+/** Adds the orphaned and final transfers of transactions whose logs are not at their stored positions. */
 async function withTheirTransactions(
   { db, network }: NewsRequest,
   revocable: readonly TransferRow[],
@@ -133,8 +133,8 @@ function placeKey(at: {
 }
 
 /**
- * The logs with the times of their blocks. All times that are missing are read at once, and so are those that another
- * provider has to agree to. A time before `after` or behind `before` is none that the chain can have.
+ * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
+ * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped.
  */
 export async function withTimes(
   { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },

@@ -18,7 +18,7 @@ export const paymentOperations = [
     path: "/organizations/{organizationId}/payments",
     summary: "List payments",
     description:
-      "Transfers on the chains as they were allocated to invoices. Only those that are confirming and confirmed count as paid. Newest first, or by `sort`. `createdFrom` and `paidFrom` are included, `createdTo` and `paidTo` are not; `paidFrom` and `paidTo` compare `blockTime`. A page may have fewer than `limit` where filters leave very many; the list ends where `nextCursor` is null.",
+      "Payments are transfers, or parts of transfers, that are assigned to invoices. Only payments with status `confirming` or `confirmed` count. Newest first, or by `sort`. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive; `paidFrom` and `paidTo` compare `blockTime`. A page may hold fewer than `limit` payments if the filters exclude very many; the list ends when `nextCursor` is null.",
     access: organization("organization:read"),
     request: {
       query: paymentQuery,
@@ -52,7 +52,7 @@ export const decisionOperations = [
     path: "/organizations/{organizationId}/payments/{paymentId}/accept",
     summary: "Accept a payment in review",
     description:
-      "It counts from now on, whatever became of its invoice meanwhile. Other claims on the same transfer are rejected.",
+      "The payment counts from now on, whatever the status of its invoice. Other payments in review of the same transfer are rejected.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
     errors: [PaymentNotInReview, TransferAllocated],
@@ -66,7 +66,7 @@ export const decisionOperations = [
     method: "POST",
     path: "/organizations/{organizationId}/payments/{paymentId}/reject",
     summary: "Reject a payment in review",
-    description: "It counts nothing, and its transfer is free for another invoice.",
+    description: "The payment never counts, and its transfer can be allocated to another invoice.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
     errors: [PaymentNotInReview],
@@ -81,7 +81,7 @@ export const decisionOperations = [
     path: "/organizations/{organizationId}/payments/{paymentId}/reverse",
     summary: "Reverse a payment that counts",
     description:
-      "Money that was given to the wrong invoice counts for it no more, and is to be allocated anew. The payment stays on record as `rejected`, and who reversed it is kept with its transfer.",
+      "For a payment that was assigned to the wrong invoice. It no longer counts, and its amount can be allocated again. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
     errors: [PaymentNotCounted, ManagedByBilling],

@@ -12,22 +12,22 @@ import type { TransferRow } from "./table.ts";
 import { presentTransfer } from "./transfer-present.ts";
 import type { TimedLog } from "./window.ts";
 
-/** The transfers that changed, at the places that the chain has them at now. */
+/** The changed transfers at their current positions on the chain. */
 export interface Placed {
   readonly fresh: readonly TransferRow[];
   readonly moved: readonly TransferRow[];
   readonly orphaned: readonly TransferRow[];
-  /** The transfers whose block's time one of several providers alone gave. */
+  /** The transfers whose block time only one of several providers reported. */
   readonly doubtful: ReadonlySet<Id<"transfer">>;
-  /** Whose those are that were nobody's. */
+  /** The matches of transfers that belonged to no invoice. */
   readonly matches: ReadonlyMap<Id<"transfer">, Match>;
-  /** Every invoice that one of them pays. */
+  /** Every invoice that one of the transfers pays. */
   readonly invoiceIds: ReadonlySet<Id<"invoice">>;
 }
 
 /**
- * Takes what moved and what is gone off its old place, so that others may come to it, and finds whose the transfers
- * are that are nobody's yet.
+ * Takes moved and orphaned transfers off their old positions, so that others can take these, and matches the transfers
+ * that belong to no invoice yet.
  */
 export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<Placed> {
   const { difference } = entry;
@@ -60,7 +60,7 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
   };
 }
 
-/** Writes transfers at their new places, with the invoices and organizations that they belong to. */
+/** Stores transfers at their new positions, with their invoices and organizations. */
 export async function writePlaces(
   tx: Tx,
   deps: LedgerDeps,
@@ -95,8 +95,8 @@ export async function writePlaces(
 }
 
 /**
- * The same transfers with times that make no payment late by the word of one provider alone: where no second one agrees,
- * a block's time is at most the deadline of the transfer's invoice.
+ * Returns the transfers with times that make no payment late on the word of a single provider: without a second one,
+ * the block time is capped at the deadline of the transfer's invoice.
  */
 export function withoutDoubt(
   placed: Placed,
@@ -113,7 +113,7 @@ export function withoutDoubt(
   return { ...placed, fresh: placed.fresh.map(inTime), moved: placed.moved.map(inTime) };
 }
 
-/** States of transfers that no rule gave to anybody whose address they went to. */
+/** Assigns transfers that no rule matched to the owners of their addresses. */
 async function withOwners(
   tx: Tx,
   { network }: Entry,
@@ -131,7 +131,7 @@ async function withOwners(
   }));
 }
 
-/** Tells merchants of money that no rule gave to an invoice. */
+/** Emits an event for each transfer that no rule matched to an invoice. */
 function tellUnmatched(
   tx: Tx,
   { outbox }: LedgerDeps,
@@ -156,7 +156,10 @@ function tellUnmatched(
 
 function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
   const token = findTokenByContract(entry.network, log.contract);
-  assert(token !== null && log.amount > 0n, "a transfer of no configured token was read");
+  assert(
+    token !== null && log.amount > 0n,
+    "a transfer of a token that is not configured was read",
+  );
   return {
     id: ids.next("transfer", entry.at),
     network: entry.network.id,
@@ -214,7 +217,7 @@ async function matchTransfers(
   );
 }
 
-/** What is recorded, but pays for nothing as things stand: nobody is asked about it, or its token is switched off. */
+/** Returns false for recorded transfers that cannot pay: worthless ones, and those of a disabled token. */
 function mayPay(transfer: TransferRow, { network, state }: Entry): boolean {
   return creditFault(transfer, network, state.disabledTokens) === null;
 }

@@ -14,16 +14,16 @@ export interface Match extends Omit<HoldMatch, "rule"> {
   readonly rule: MatchRule;
 }
 
-/** What payments ask of invoices. */
+/** The functions of invoices that payments use. */
 export interface Invoices extends Settlement {
   readonly matchHolds: typeof matchHolds;
   readonly watchedAddresses: typeof watchedAddresses;
   readonly watchedAmong: typeof watchedAmong;
-  /** Those of some organizations whose late money waits for them. */
+  /** Returns the given organizations whose policy is to review late payments. */
   readonly lateReviewers: typeof lateReviewers;
 }
 
-/** Since when addresses are looked for, and since when an invoice can have been paid. */
+/** Returns since when addresses are watched, and since when an open hold can have been paid. */
 export interface WatchTimes {
   readonly watchedSince: typeof watchedSince;
   readonly oldestHold: typeof oldestHold;

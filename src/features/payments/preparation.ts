@@ -4,33 +4,33 @@ import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { ProviderError } from "../../platform/chain/provider-error.ts";
 import type { NetworkState } from "../../platform/chain/state.ts";
 
-/** The network cannot be watched as it is configured. The server goes on; an operator has to act. */
+/** The network cannot be watched with its configuration. The server continues; an operator has to act. */
 export class NetworkStopped extends Error {
   override readonly name = "NetworkStopped";
 }
 
-/** Makes sure that the provider is of the configured chain; throws NetworkStopped where it is of another. */
+/** Throws NetworkStopped if the provider serves another chain than the configured one. */
 export async function checkChainId(client: ChainClient, network: Network): Promise<void> {
   const chainId = await client.chainId();
   if (chainId === network.chainId) return;
   throw new NetworkStopped(
-    `${client.provider} is of chain ${String(chainId)} and ${network.title} is chain ` +
+    `${client.provider} serves chain ${String(chainId)}, but ${network.title} is chain ` +
       `${String(network.chainId)}. Correct the network's provider.`,
   );
 }
 
-/** Throws NetworkStopped where another chain was scanned than is configured now. */
+/** Throws NetworkStopped if the scanned chain is not the configured one. */
 export function checkSameChain({ chainId }: NetworkState, network: Network): void {
   if (chainId === network.chainId) return;
   throw new NetworkStopped(
-    `What was scanned of ${network.title} is of chain ${String(chainId)}, and it is configured as ` +
+    `The stored blocks of ${network.title} are of chain ${String(chainId)}, but it is configured as ` +
       `chain ${String(network.chainId)}. Correct the network's chain id.`,
   );
 }
 
 /**
- * Asks every token's contract for its decimals and gives the symbols of those that answer otherwise than configured, or
- * not at all. A provider that cannot be reached throws: it says nothing about a token.
+ * Asks every token's contract for its decimals, and returns the symbols of tokens whose contract gives a value other
+ * than the configured one, or no valid one. Throws ProviderError if the provider cannot be reached.
  */
 export async function findDisabledTokens(
   client: ChainClient,
@@ -48,14 +48,14 @@ export async function findDisabledTokens(
     alarms.raise(
       "token_disabled",
       token.symbol,
-      `${token.symbol} is switched off: its contract does not count as configured (${fault})`,
+      `${token.symbol} is disabled: its contract does not report the configured decimals (${fault})`,
       { network: network.id, token: token.symbol, fault },
     );
   }
   return disabled.sort();
 }
 
-/** An answer that is none, such as a page that says to come back later, is not the contract's: it is asked twice. */
+/** Asks twice, because a malformed answer, such as a maintenance page, may be the provider's and not the contract's. */
 async function lastingFaultOf(
   client: ChainClient,
   network: Network,

@@ -9,7 +9,7 @@ import { formatTransactionHash } from "../../platform/chain/transaction-hash.ts"
 import type { PaymentRecord } from "./records.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
-/** A payment with what it takes to show it. */
+/** A payment with the data needed to present it. */
 export interface PaymentView {
   readonly payment: PaymentRow;
   readonly transfer: TransferRow;
@@ -18,7 +18,7 @@ export interface PaymentView {
   readonly tipHeight: number;
 }
 
-/** The payment as the API and its events show it. */
+/** Returns the payment as the API and events show it. */
 export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord> {
   const { payment, transfer, network, tipHeight } = view;
   const form = network.addressForm;

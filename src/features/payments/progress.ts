@@ -5,14 +5,14 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { KnownBlock, NetworkStateRow } from "../../platform/chain/state.ts";
 import type { Look } from "./look.ts";
 
-/** While nothing else changes, a new tip is written at most so often. */
+/** The shortest interval between two writes for a new tip alone, in milliseconds. */
 const tipEveryMs = second;
-/** So often at least it is written down that the chain was looked at. */
+/** The longest interval between two writes of the scan time, in milliseconds. */
 const heartbeatMs = 10 * second;
-/** Kept blocks lie at least this part of the window apart. */
+/** The number of kept blocks per window, which sets their minimum spacing. */
 const keptPerWindow = 8;
 
-/** The state after a look. The cursor moves up here, to what is scanned and final; `stateAt` alone sets it back. */
+/** Returns the state after a scan. The cursor moves up to the last scanned final block; only `stateAt` sets it back. */
 export function nextState(
   state: NetworkStateRow,
   found: Look,
@@ -41,7 +41,7 @@ export function nextState(
   };
 }
 
-/** The state that begins again above a final block, where the chain replaced those above it. */
+/** Returns the state that restarts above a final block after the chain replaced the blocks above it. */
 export function stateAt(
   state: NetworkStateRow,
   base: Head,
@@ -62,12 +62,12 @@ export function stateAt(
   };
 }
 
-/** The time of a final block against which later blocks are checked. */
+/** Returns the time of a final block against which later blocks are checked. */
 export function ancestorTime({ time }: Head, at: Instant): Instant {
   return Math.min(time, at - ancestorAgeMs);
 }
 
-/** Whether a state is worth a write of its own. */
+/** Returns true if a state is worth a write without other changes. */
 export function isWorthWriting(before: NetworkStateRow, after: NetworkStateRow): boolean {
   const age = Math.abs(after.scannedAt - before.scannedAt);
   const isNewTip = before.tipHash !== after.tipHash;
@@ -78,12 +78,12 @@ export function isWorthWriting(before: NetworkStateRow, after: NetworkStateRow):
   );
 }
 
-/** More of the chain is there than was read. */
+/** Returns true if the chain has blocks that were not read. */
 export function isBehind(state: NetworkStateRow): boolean {
   return state.tipHeight < state.headHeight;
 }
 
-/** Which blocks are kept after a look: some between the cursor and the tip, and of the final ones the cursor's. */
+/** Returns the blocks to keep after a scan: some between the cursor and the tip, and former cursors. */
 export function keptBlocks(
   known: readonly KnownBlock[],
   found: Look,
@@ -96,7 +96,7 @@ export function keptBlocks(
     height: state.cursorHeight,
     hash: state.cursorHash,
   });
-  // A block that was kept as a revocable one may have been replaced since: only the cursor's own is final for sure.
+  // A block kept before it was final may have been replaced since: only cursors are certainly final.
   const final = known.filter(({ height }) => height <= before.cursorHeight);
   const cursors = [cursorOf(before), cursorOf(after)];
   for (const cursor of cursors) {
@@ -112,10 +112,10 @@ export function keptBlocks(
   return [...thinned(final, spacing, after.cursorHeight), ...open];
 }
 
-/** So many spacings below the cursor every kept block stays, and one in so many spacings further down. */
+/** The depth below the cursor, in spacings, to which all kept blocks stay; below, one stays per `sparseSpacings`. */
 const denseSpacings = 64;
 const sparseSpacings = 32;
-/** Kept final blocks reach down so many spacings: 65,536 blocks for a window of 256. */
+/** The depth of kept final blocks, in spacings: 65,536 blocks for a window of 256. */
 const keptSpacings = denseSpacings * sparseSpacings;
 
 function thinned(

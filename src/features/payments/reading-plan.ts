@@ -5,8 +5,8 @@ import { unknownProvider } from "../../platform/chain/readings.ts";
 import type { BlockRange } from "./window.ts";
 
 /**
- * How long after each reading of a range the next one is due, in milliseconds: an index that is minutes behind its node
- * is caught by the first, one that is repaired or replaced by the second.
+ * How long after each reading of a range the next one is due, in milliseconds: the first delay catches an index that is
+ * minutes behind its node, the second one an index that was repaired or replaced.
  */
 const nextReadingMs = [2 * minute, hour] as const;
 
@@ -17,15 +17,15 @@ export interface DueRange extends BlockRange {
 }
 
 /**
- * Whether a range is to be read again now. A reading sooner after the one before it than the next was due, such as an
- * operator's till chain scan, takes the place of none: an index that is behind answers both alike.
+ * Returns true if a range is due to be read again. A reading that came before it was due, such as an operator's
+ * till chain scan, does not count: an index that is behind answers both readings alike.
  */
 function isDue({ readings }: ReadingRow, now: Instant): boolean {
   const [first, ...later] = readings;
   if (first === undefined) return true;
   let last = first.at;
   let done = 0;
-  // A clock that went back is not waited for.
+  // The absolute difference also ends the wait if the clock was set back.
   const isTime = (at: Instant) => Math.abs(at - last) >= (nextReadingMs[done] ?? Infinity);
   for (const { at } of later) {
     if (!isTime(at)) continue;
@@ -36,9 +36,9 @@ function isDue({ readings }: ReadingRow, now: Instant): boolean {
 }
 
 /**
- * The newest final blocks whose next reading is due, neighboring ranges joined; null where none is. New ranges go before
- * old ones, so that a backlog delays no reading that is in time. `oldestHold` is the lowest block that can matter to an
- * open hold: ranges that an earlier version read are not read again below it.
+ * Returns the newest final blocks that are due for another reading, with neighboring ranges joined; null if no range is
+ * due. New ranges go before old ones, so that a backlog does not delay them. `oldestHold` is the lowest block that can
+ * matter to an open hold: ranges that an earlier version read are not read again below it.
  */
 export function nextDueRange(
   rows: readonly ReadingRow[],
@@ -64,14 +64,14 @@ export function nextDueRange(
   return { from: Math.max(from, to - blocksMax + 1), to, rows: joined };
 }
 
-/** Whether a store of an earlier version brought the row, which did not know who had read it. */
+/** Returns true if the row comes from an earlier version, which did not record the provider. */
 export function isOfEarlierVersion({ readings: [first] }: ReadingRow): boolean {
   return first?.provider === unknownProvider;
 }
 
 /**
- * The provider for the next reading of a range: the one that read the fewest of its blocks, rather one that the network
- * is not read from at present. Null where none can be asked.
+ * Returns the provider for the next reading of a range: the one that has read the fewest of its blocks, preferably one
+ * that is not in use. Null if no provider is usable.
  */
 export function chooseReader<Health extends Pick<ProviderHealth, "provider" | "isInUse" | "place">>(
   able: readonly Health[],
@@ -92,23 +92,23 @@ export function chooseReader<Health extends Pick<ProviderHealth, "provider" | "i
   return ranked[0]?.health ?? null;
 }
 
-/** Whether one provider may be asked for a reading now. */
+/** Returns true if a provider may be asked for a reading now. */
 export function isAble({ condition }: Pick<ProviderHealth, "condition">): boolean {
   return condition === "ok" || condition === "unknown" || condition === "behind";
 }
 
-/** The eth_getLogs that readings may use in a minute, on average. */
+/** The average limit of eth_getLogs requests for readings, per minute. */
 export const requestsPerMinute = 2;
-/** And at once, after a time in which they used fewer. */
+/** The burst limit, in requests. */
 const requestsBurst = 4;
 
 /** Limits the requests of readings. */
 export interface Pace {
-  /** Whether one more request is within the limit. */
+  /** Returns true if one more request is within the limit. */
   isWithin(): boolean;
-  /** Counts a request, within the limit or not: later ones wait for it. */
+  /** Counts a request, even one above the limit: later requests wait for it. */
   count(): void;
-  /** All requests since the process began. */
+  /** Returns the number of requests since the process started. */
   counted(): number;
 }
 
@@ -136,14 +136,14 @@ export function makePace(clock: Clock): Pace {
   };
 }
 
-/** Neighboring ranges that were read as often and by the same providers, for operators. */
+/** Neighboring ranges with equal numbers of readings and the same providers, for operators. */
 export interface ReadingSummary extends BlockRange {
   readonly timesRead: number;
   readonly providers: readonly string[];
   readonly readAt: Instant;
 }
 
-/** How often the blocks from one height to another were read; ranges lowest first. */
+/** Summarizes the readings of the blocks in a range, lowest first. */
 export function summarize(rows: readonly ReadingRow[], { from, to }: BlockRange): ReadingSummary[] {
   const summaries: ReadingSummary[] = [];
   for (const row of rows) {

@@ -19,13 +19,13 @@ import { finalizeTransfers, reviveTransfers } from "./store.ts";
 import type { Candidate } from "./verify.ts";
 import { batchesOf } from "./window.ts";
 
-/** Called in the transaction of a look; throws where this process may not write any more. */
+/** Called in the transaction of a scan; throws if this process may no longer write. */
 export type Guard = (tx: Tx) => Promise<void>;
 
-/** What a look brings to be written. */
+/** The findings of a scan that are to be stored. */
 export interface Findings {
   readonly news: News;
-  /** Payments whose receipts were found good. */
+  /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
   readonly disabledTokens: readonly string[];
 }
@@ -36,30 +36,30 @@ export interface RecorderDeps extends LedgerDeps {
   readonly network: Network;
 }
 
-/** How many new transfers one transaction holds, so that other writers do not wait for a full block. */
+/** The largest number of new transfers in one transaction, so that other writers do not wait for a full block. */
 const freshMax = 1_000;
 
 export const watcherContext = systemContext("watcher");
 
-/** What is stored after a look's findings are. */
+/** The result of storing a scan's findings. */
 export interface Recorded {
   readonly state: NetworkStateRow;
-  /** That made payments ready to be confirmed. */
+  /** True if payments reached their required confirmations. */
   readonly hasMature: boolean;
 }
 
 export interface Recorder {
   /**
-   * Writes a look's findings down. Where there are very many, the first transactions write transfers and leave the state
-   * as it was, and the last one moves it on: a look that ends in between is done again and finds those transfers there.
+   * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
+   * advances the state: an interrupted scan is repeated and finds those transfers stored.
    */
   record(guard: Guard, stored: NetworkStateRow, findings: Findings): Promise<Recorded>;
   /**
-   * Sets the cursor back to a final block: the blocks above it are read again, and what left them is taken back like in
-   * any reorganisation.
+   * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
+   * are reverted as in any reorganization.
    */
   goBack(guard: Guard, stored: NetworkStateRow, base: Head, headHeight: number): Promise<void>;
-  /** Confirms more payments at the tip that is stored, and gives the state after it. */
+  /** Confirms more payments at the stored tip, and returns the new state. */
   confirm(
     guard: Guard,
     stored: NetworkStateRow,
@@ -72,13 +72,13 @@ const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
 export function makeRecorder(deps: RecorderDeps): Recorder {
   const { db, clock, network } = deps;
 
-  /** Moves the state on, unless another process has. */
+  /** Advances the state. Throws AnswerDropped if another process has changed it. */
   async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
     if (await replaceState(tx, before, after)) return;
-    throw new AnswerDropped("another process has looked at the network meanwhile");
+    throw new AnswerDropped("another process has scanned the network meanwhile");
   }
 
-  /** The last part of a look, with which everything in its range is on record. */
+  /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
   async function close(
     tx: Tx,
     news: News,

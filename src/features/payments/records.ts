@@ -19,19 +19,19 @@ export const PaymentRecord = responseRecord("Payment", {
   invoiceId: id("invoice"),
   network: z.string(),
   tokenSymbol: z.string(),
-  /** As the network's explorers write it. */
+  /** In the notation of the network's explorers. */
   transactionHash: z.string(),
   logIndex: z.int().min(0),
   fromAddress: z.string(),
   toAddress: z.string(),
-  /** What of the transfer is this invoice's, in tokens. */
+  /** The part of the transfer that is assigned to this invoice, in tokens. */
   amount: moneyAnswer(),
-  /** What it adds to the invoice's paid amount. */
+  /** The contribution to the invoice's paid amount. */
   settlementAmount: moneyAnswer(),
   settlementCurrency: z.string(),
   blockNumber: z.int().min(0),
   blockTime: datetime(),
-  /** Its block and those after it, as last seen; 0 while a reorganisation keeps it off the chain. */
+  /** The number of blocks from its own to the scanned tip; 0 while it is off the chain. */
   confirmations: z.int().min(0),
   requiredConfirmations: z.int().min(1),
   status: z.enum(paymentStatuses),
@@ -47,21 +47,21 @@ export const paymentQuery = {
   ...pageParameters,
   status: oneOrMore(paymentStatuses).optional(),
   invoiceId: id("invoice").optional(),
-  network: exactly("The network's id, such as tron.").optional(),
-  tokenSymbol: exactly("Such as USDT.").optional(),
+  network: exactly("The id of a network, such as tron.").optional(),
+  tokenSymbol: exactly("The symbol of a token, such as USDT.").optional(),
   transactionHash: transactionHash().optional(),
   fromAddress: anyAddress().optional(),
   ...createdTimes,
   ...paidTimes,
   sort: z.enum(paymentSorts).optional().meta({
     description:
-      "`-` is descending. By default `-createdAt`, and `-blockTime` beside `paidFrom` or `paidTo`. `amount` needs `network` and `tokenSymbol`.",
+      "`-` is descending. Default: `-createdAt`, or `-blockTime` with `paidFrom` or `paidTo`. `amount` requires `network` and `tokenSymbol`.",
   }),
 };
 /** The filters of every organization's payments. */
 export const platformPaymentQuery = {
   organizationId: id("organization").optional().meta({
-    description: "Needed beside `paidFrom`, `paidTo` and a sort by `blockTime` or `amount`.",
+    description: "Required with `paidFrom`, `paidTo`, and a sort by `blockTime` or `amount`.",
   }),
   ...paymentQuery,
 };
@@ -74,7 +74,7 @@ interface PaymentQuery {
   readonly fromAddress?: FoundAddress | undefined;
 }
 
-/** The query as the service takes it. */
+/** Converts the query to the form that the service takes. */
 export function readPaymentQuery<Q extends PaymentQuery>({
   createdFrom,
   createdTo,

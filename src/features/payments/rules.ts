@@ -6,7 +6,7 @@ import type { Match } from "./ports.ts";
 import type { PaymentSource, PaymentStatus } from "./status.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
-/** Dust, and money that an address sends to itself: recorded, ignored from the start, and never credited. */
+/** Returns true for dust and for transfers from an address to itself: recorded, but ignored and never credited. */
 export function isWorthless(
   token: Pick<NetworkToken, "dust">,
   { amount, from, to }: { readonly amount: bigint; readonly from: string; readonly to: string },
@@ -14,7 +14,7 @@ export function isWorthless(
   return amount < token.dust || from === to;
 }
 
-/** Why nothing of a transfer may be credited; null where it may. */
+/** Returns why a transfer cannot be credited; null if it can. */
 export function creditFault(
   transfer: Pick<TransferRow, "token" | "amount" | "fromAddress" | "toAddress">,
   network: Network,
@@ -26,19 +26,19 @@ export function creditFault(
   return isWorthless(token, { amount, from, to }) ? "worthless" : null;
 }
 
-/** Only these count as money of the invoice. */
+/** Returns true if a payment counts toward its invoice. */
 export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
   return payment.status === "confirming" || payment.status === "confirmed";
 }
 
-/** The new payment of a transfer to the invoice that it was matched to; `settleLedger` gives its worth. */
+/** Returns a new payment of a transfer for the matched invoice; `settleLedger` sets its settlement amount. */
 export function openPayment(given: {
   readonly id: Id<"payment">;
   readonly transfer: TransferRow;
   readonly match: Match;
   readonly terms: PayableTerms;
   readonly source: PaymentSource;
-  /** What of the transfer; all of it unless it is split. */
+  /** The assigned part of the transfer; by default all of it. */
   readonly amount?: bigint;
   readonly at: Instant;
 }): PaymentRow {
@@ -72,8 +72,8 @@ export function openPayment(given: {
 }
 
 /**
- * Money for a canceled invoice waits for the merchant, and so does late money where that is the policy. Whoever
- * manages an invoice for them takes all of it.
+ * Returns the status of a new payment. Payments for a canceled invoice wait for the merchant's review, and so do late
+ * payments if the policy says so. A managed invoice, such as a collection invoice, takes every payment.
  */
 export function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
   if (terms.managedBy !== null) return "confirming";
@@ -85,7 +85,7 @@ function confirmsAt(blockHeight: number, requiredConfirmations: number): number 
   return blockHeight + requiredConfirmations - 1;
 }
 
-/** A reorganisation took the transfer off the chain. What the merchant rejected stays rejected. */
+/** Reverts a payment whose transfer a reorganization removed. A rejected payment stays rejected. */
 export function revertPayment(payment: PaymentRow): PaymentRow {
   if (payment.status === "rejected" || payment.status === "reverted") return payment;
   const statusWhenBack = payment.status === "review" ? "review" : "confirming";
@@ -93,8 +93,8 @@ export function revertPayment(payment: PaymentRow): PaymentRow {
 }
 
 /**
- * The transfer is in another block than before, perhaps after it was gone: it is confirmed anew. Where only the time of
- * its block is another than was told at first, the confirmations stay.
+ * Moves a payment to another block, possibly after its transfer was off the chain: its confirmations start over. If only
+ * the block's time was corrected, it keeps its confirmations.
  */
 export function movePayment(
   payment: PaymentRow,
@@ -129,8 +129,8 @@ export interface SettledLedger {
 }
 
 /**
- * What all payments of an invoice come to. Each payment's worth is the difference that it makes to the worth of all,
- * so that they add up to the invoice's paid amount to the last unit.
+ * Computes the totals of an invoice's payments, and each payment's settlement amount: the difference that it makes to
+ * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit.
  */
 export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -148,7 +148,7 @@ export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerm
   return { payments: valued, totals: totalsOf(inOrder, terms) };
 }
 
-/** What tokens add in the settlement currency to those that are there already. */
+/** Returns what `amount` adds to the settlement amount of the `before` tokens. */
 function worthAfter(before: bigint, amount: bigint, terms: PayableTerms): bigint {
   return worthOf(before + amount, terms) - worthOf(before, terms);
 }
@@ -161,13 +161,13 @@ export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
   return payments.reduce((total, payment) => total + payment.amount, 0n);
 }
 
-/** `payments` in the order of their ids. */
+/** Computes an invoice's totals. `payments` must be sorted by id. */
 function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
   const counted = payments.filter(isCounted).toSorted(byChainOrder);
   const completing = completingPlace(counted, terms.dueAmount);
-  // What comes once the invoice is whole is too much, not too late.
+  // A payment after the invoice is fully paid is an overpayment, not a late payment.
   const making = completing === -1 ? counted : counted.slice(0, completing + 1);
-  // Anybody may submit a hash: until the merchant accepts it, it says nothing about the invoice.
+  // Anybody may submit a hash: it does not affect the invoice until the merchant accepts it.
   const waiting = payments.filter(
     ({ status, rule }) => status === "review" && rule !== "submitted_hash",
   );
@@ -192,7 +192,7 @@ function byChainOrder(one: PaymentRow, other: PaymentRow): number {
   return one.blockHeight - other.blockHeight || (one.id < other.id ? -1 : 1);
 }
 
-/** The place of the payment with which the sum reaches what is due; -1 where it does not. */
+/** Returns the index of the payment with which the sum reaches the due amount; -1 if it does not. */
 function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
   let sum = 0n;
   return counted.findIndex((payment) => {
@@ -201,17 +201,17 @@ function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
   });
 }
 
-/** The merchant takes what was in review. It counts from now on, and is confirmed like any other. */
+/** Accepts a payment in review. It counts from now on and is confirmed like any other. */
 export function acceptPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "confirming" };
 }
 
-/** The merchant does not take it, takes it back, or has taken another claim on its transfer. */
+/** Rejects or reverses a payment, or drops it because another payment of its transfer was accepted. */
 export function rejectPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "rejected", statusWhenBack: null, confirmedAt: null };
 }
 
-/** What of a transfer is taken: payments that count, and those that do again when it comes back. */
+/** Returns the allocated amount: counted payments plus reverted ones that would count again. */
 export function takenOf(payments: readonly PaymentRow[]): bigint {
   return sumOf(
     payments.filter((payment) => isCounted(payment) || payment.statusWhenBack === "confirming"),
@@ -219,8 +219,8 @@ export function takenOf(payments: readonly PaymentRow[]): bigint {
 }
 
 /**
- * Where a transfer stands after a decision: all of it allocated or not, and the first invoice that it is for. `rest`
- * is what it is where money is left.
+ * Returns a transfer's disposition and first invoice after a decision. `rest` is the disposition if an unallocated
+ * amount remains.
  */
 export function standingAfter(
   transfer: TransferRow,
@@ -237,7 +237,7 @@ export function standingAfter(
   };
 }
 
-/** The event of each status that a payment can come to. */
+/** The event types by the payment's new status. */
 const paymentEvents = {
   confirming: "payment.detected",
   confirmed: "payment.confirmed",
@@ -246,7 +246,7 @@ const paymentEvents = {
   rejected: "payment.rejected",
 } as const satisfies Record<PaymentStatus, string>;
 
-/** The event that tells of a payment's new status. */
+/** Returns the event type for a payment's new status. */
 export function eventOf(before: Pick<PaymentRow, "status"> | null, after: PaymentRow) {
   const isAccepted = before?.status === "review" && after.status === "confirming";
   return isAccepted ? "payment.accepted" : paymentEvents[after.status];

@@ -16,48 +16,48 @@ import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import { endTime, issuedInvoice, type InvoiceRow } from "../invoices/index.ts";
 
-/** What there is to know before an invoice of the sandbox is paid; amounts in the token's smallest unit. */
+/** The token and amount with which to pay an invoice on the sandbox. */
 export interface SandboxBill {
   readonly invoiceId: Id<"invoice">;
   readonly token: string;
   readonly tokenDecimals: number;
-  /** What is still to pay; all of it where nothing is. */
+  /** The remaining amount in the token's smallest unit; the payable amount if the invoice is fully paid. */
   readonly remaining: bigint;
 }
 
 /**
- * How an invoice is paid:
- * - `part`: half of what is to pay; `over`: a whole token more than that; `double`: twice.
- * - `late`: whole, after its time was ended.
- * - `fail`: by a call that fails; `fake`: in a token that only calls itself the same.
- * - `zero`: nothing at all; `dust`: the most that counts as nothing.
- * - `lie`: whole, but only the first provider says so: it never happened.
+ * A way to pay an invoice:
+ * - `part`: half of the remaining amount; `over`: one whole token more than it; `double`: twice.
+ * - `late`: in full, after its deadline was moved to now.
+ * - `fail`: with a call that fails; `fake`: in another token that uses the same symbol.
+ * - `zero`: a transfer of zero; `dust`: the largest amount below the token's minimum.
+ * - `lie`: in full, but only the first provider reports it: the payment never happened.
  */
 export type SandboxScene =
   "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
 
-/** What payers and time do on a real chain, done on command on the sandbox. No real network can be reached from here. */
+/** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
 export interface SandboxDesk {
   readonly network: Network;
-  /** Makes the chain where there is none, and sets how often a block comes; 0: on command only. */
+  /** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
   open(context: WriteContext, blockMs: number): Promise<void>;
-  /** 404 for an invoice that is not on the sandbox. */
+  /** Returns the bill of an invoice; 404 if the invoice is not on the sandbox. */
   bill(invoiceId: Id<"invoice">): Promise<SandboxBill>;
   /** Pays an invoice at its address. */
   pay(context: WriteContext, invoiceId: Id<"invoice">, amount: bigint): Promise<SandboxTransaction>;
-  /** Pays an invoice by several transfers in one transaction, as a payer's batch does. */
+  /** Pays an invoice with several transfers in one transaction, like a batch payment. */
   payTogether(
     context: WriteContext,
     invoiceId: Id<"invoice">,
     amounts: readonly bigint[],
   ): Promise<SandboxTransaction>;
-  /** Pays an invoice as somebody would who does it in a certain way; gives what was sent, in its order. */
+  /** Pays an invoice in the given way, and returns the transactions in order. */
   play(
     context: WriteContext,
     invoiceId: Id<"invoice">,
     scene: SandboxScene,
   ): Promise<readonly SandboxTransaction[]>;
-  /** Lets the sandbox's providers go wrong for so long; 0 ends it. Gives when it is over. */
+  /** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
   disturb(context: WriteContext, how: SandboxFault, forMs: number): Promise<Instant>;
   mine(context: WriteContext, blocks: number): Promise<Head>;
   reorganise(
@@ -65,7 +65,7 @@ export interface SandboxDesk {
     depth: number,
     options: { readonly drop: boolean },
   ): Promise<Reorganisation>;
-  /** Ends an invoice's time. */
+  /** Moves an invoice's deadline to now. */
   expire(context: WriteContext, invoiceId: Id<"invoice">): Promise<void>;
 }
 
@@ -88,10 +88,10 @@ export function makeSandboxDesk(deps: {
     return invoice;
   }
 
-  /** Where an invoice is paid, and in what. */
+  /** Returns the address and token in which an invoice is paid. */
   function receiverOf(invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
     const to = parseAddress(network.addressForm, invoice.walletAddress ?? "");
-    if (!to.ok) throw new Defect(`${invoice.id} has no address of its network`);
+    if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
     return { to: to.address, token: invoice.tokenSymbol };
   }
 
@@ -129,7 +129,7 @@ export function makeSandboxDesk(deps: {
         tx.afterCommit(nudge);
         if (scene === "late") {
           await endTime(tx, deps, invoiceId, clock.now());
-          // A block at the deadline: all that come after it are past it, however they are made.
+          // A block at the deadline, so that the following blocks are after it.
           await sandbox.mine(tx, 1);
         }
         const sent: SandboxTransaction[] = [];

@@ -31,17 +31,17 @@ import {
 export interface ScanReport extends BlockRange {
   /** Transfers to watched addresses in the range. */
   readonly found: number;
-  /** Those of them that were not on record. */
+  /** The found transfers that were not on record. */
   readonly fresh: readonly TimedLog[];
 }
 
-/** A range as one provider listed it, compared with the record. */
+/** The transfers of a range as one provider listed them, compared with the stored ones. */
 export interface RangeReading extends BlockRange {
   readonly provider: string;
   /** Transfers to watched addresses in the range. */
   readonly found: number;
   readonly difference: WindowDifference<TimedLog>;
-  /** The block before the range; null where it begins with the first of the chain. */
+  /** The block before the range; null if the range begins with the first block of the chain. */
   readonly parent: Head | null;
   readonly end: Head;
   /** The network's state when the range was read. */
@@ -50,23 +50,23 @@ export interface RangeReading extends BlockRange {
 
 export interface RecordOptions {
   readonly guard: Guard;
-  /** False: the transfers are entered, and the range does not count as read once more. */
+  /** If false, the transfers are entered, but the range does not count as read once more. */
   readonly isReading?: boolean;
-  /** Called in each transaction, with the transfers that it enters. */
+  /** Called in each transaction with the transfers that it enters. */
   readonly within?: (tx: Tx, entered: readonly TimedLog[]) => Promise<void>;
 }
 
-/** Reads blocks again that the watcher has read before; what is on record stays as it is. */
+/** Reads blocks that the watcher has read before. Stored transfers stay unchanged. */
 export interface Scanner {
   readonly network: Network;
-  /** Reads the range and enters what is not on record. Throws ScanInterrupted where others changed the network meanwhile. */
+  /** Reads a range and enters new transfers. Throws ScanInterrupted if the network's state kept changing meanwhile. */
   scan(context: WriteContext, range: BlockRange, guard?: Guard): Promise<ScanReport>;
   /**
-   * Reads a range from one provider and writes nothing. Throws AnswerDropped where the network was never reached or the
-   * answers do not fit together.
+   * Reads a range from one provider and writes nothing. Throws AnswerDropped if the network was never reached or the
+   * provider's answers are inconsistent.
    */
   read(client: ChainClient, rangeSize: RangeSize, range: BlockRange): Promise<RangeReading>;
-  /** Enters the transfers of a reading. Throws AnswerDropped where others changed the network since it was read. */
+  /** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
   record(context: WriteContext, reading: RangeReading, options: RecordOptions): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export interface ScannerDeps extends LedgerDeps {
   readonly times: BlockTimes;
 }
 
-/** Blocks that are read before what was found in them is written. */
+/** The number of blocks that are read before their transfers are written. */
 const sliceBlocks = 20_000;
 const freshMax = 1_000;
 const attemptsMax = 5;
@@ -108,7 +108,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     const logs = isAsked ? await readLogs(request, from, end, latest) : [];
     const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
     const stored = await transfersOfTransactions(db, network.id, [...hashes]);
-    // Transfers on record keep their times, so that nobody is asked for those again.
+    // Stored transfers keep their times, so that only unknown times are requested.
     const { fresh, moved, ...rest } = compareAgain(stored, logs);
     const unknown = [...fresh, ...moved.map(({ log }) => log)];
     const timed = await withTimes({ client, times }, stored, unknown, {
@@ -135,7 +135,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     const { difference, end: to, provider } = reading;
     const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
     let { state } = reading;
-    // Final blocks in which nothing is new do not depend on what the watcher reads meanwhile.
+    // A reading of final blocks without new transfers cannot conflict with the watcher.
     const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
     const batches = batchesOf(difference, freshMax);
     for (const [place, part] of batches.entries()) {
@@ -146,7 +146,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
         await guard(tx);
         if (isEntered) {
           if (!(await replaceState(tx, before, after))) {
-            throw new AnswerDropped("another process has looked at the network meanwhile");
+            throw new AnswerDropped("another process has scanned the network meanwhile");
           }
           await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
         } else await assertStillFinal(tx, reading);
@@ -158,7 +158,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     }
   }
 
-  /** Throws where the watcher was set back meanwhile: what was read may be of blocks that the chain has replaced. */
+  /** Throws AnswerDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
   async function assertStillFinal(tx: Tx, { to, state: before }: RangeReading): Promise<void> {
     const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
     const isSetBack =
@@ -168,7 +168,7 @@ export function makeScanner(deps: ScannerDeps): Scanner {
     if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
   }
 
-  /** The watcher goes on meanwhile: where it comes between, the slice is read again. */
+  /** Reads a slice, and reads it again if the watcher, which continues meanwhile, changed the state in between. */
   async function scanThrough(
     context: WriteContext,
     range: BlockRange,

@@ -11,23 +11,23 @@ import { findPayment, paymentsOfInvoice, transfersById } from "./store.ts";
 import { payments, type PaymentRow } from "./table.ts";
 
 export interface PaymentService {
-  /** An organization's payments, newest first or in the order that is asked for. */
+  /** Returns an organization's payments, newest first or in the requested order. */
   list(
     organizationId: Id<"organization">,
     query: PaymentFilters & PageQuery,
   ): Promise<Page<PaymentView>>;
   get(organizationId: Id<"organization">, paymentId: Id<"payment">): Promise<PaymentView>;
-  /** A payment for the operator, who sees those of every organization. */
+  /** Returns a payment of any organization, for the operator. */
   find(paymentId: Id<"payment">): Promise<PaymentView>;
-  /** The same of every organization. */
+  /** Returns the payments of every organization, for the operator. */
   listAll(query: PaymentFilters & PageQuery): Promise<Page<PaymentView>>;
-  /** All payments of an invoice, oldest first, whatever became of them. */
+  /** Returns all payments of an invoice in any status, oldest first. */
   ofInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<readonly PaymentView[]>;
 }
 
 export function makePaymentService(deps: {
   readonly db: Reader;
-  /** Every configured network, by id, those that are off too: their payments stay. */
+  /** Every configured network by id, including disabled ones, whose payments are still shown. */
   readonly networks: ReadonlyMap<string, Network>;
 }): PaymentService {
   const { db, networks } = deps;

@@ -1,6 +1,6 @@
 /**
- * `review` and `rejected` are the merchant's to decide and decided; `reverted` is off the chain. Only `confirming` and
- * `confirmed` count as money.
+ * `review` waits for the merchant's decision, which may be `rejected`; `reverted` is off the chain. Only payments that
+ * are `confirming` or `confirmed` count.
  */
 export const paymentStatuses = [
   "confirming",
@@ -11,13 +11,13 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Who brought a payment about: the watcher, a payer who gave the transaction's hash, or the merchant. */
+/** The origin of a payment: the watcher, a payer who submitted the transaction's hash, or the merchant. */
 export const paymentSources = ["detected", "submitted", "operator"] as const;
 export type PaymentSource = (typeof paymentSources)[number];
 
 /**
- * Why a transfer is an invoice's: a rule of matching; the hash that a payer submitted, once the merchant has accepted
- * it; or the merchant's allocation.
+ * Why a transfer is assigned to an invoice: a matching rule; a hash that a payer submitted, if the merchant accepts it;
+ * or the merchant's allocation.
  */
 export const matchRules = [
   "exclusive_address",

@@ -5,7 +5,7 @@ import { payments, transfers, type PaymentRow, type TransferRow } from "./table.
 
 // --- transfers ----------------------------------------------------------------------------------------------------
 
-/** The transfers that the chain may still take back. */
+/** Returns the transfers that a reorganization may still remove. */
 export function revocableTransfers(reader: Reader, network: string): Promise<TransferRow[]> {
   return reader.find(
     transfers,
@@ -14,7 +14,7 @@ export function revocableTransfers(reader: Reader, network: string): Promise<Tra
   );
 }
 
-/** Every transfer of these transactions, whatever became of it. */
+/** Returns every transfer of these transactions, in any status. */
 export function transfersOfTransactions(
   reader: Reader,
   network: string,
@@ -39,7 +39,7 @@ export async function transfersById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Marks transfers as gone, which also frees their places for others. */
+/** Marks transfers as orphaned, which also frees their positions for others. */
 export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.run(`UPDATE transfers SET status = 'orphaned' WHERE id IN ${listed(tx.dialect, 1)}`, [
@@ -48,8 +48,8 @@ export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Prom
 }
 
 /**
- * Gives transfers the places that the chain has them at now. What was read of them before may be out of date, so that
- * whose they are is written only of those that were matched just now.
+ * Stores the current positions of transfers on the chain. The rows may be out of date, so organization, invoice and
+ * disposition are written only for transfers that were matched in this transaction.
  */
 export async function putOnChain(
   tx: Tx,
@@ -79,7 +79,7 @@ export async function insertTransfers(tx: Tx, rows: readonly TransferRow[]): Pro
   if (rows.length > 0) await tx.insertMany(transfers, rows);
 }
 
-/** What lies at or below a final block stays. */
+/** Marks transfers at or below a final block as final. */
 export async function finalizeTransfers(tx: Tx, network: string, height: number): Promise<void> {
   await tx.run(
     `UPDATE transfers SET is_final = 1
@@ -88,7 +88,7 @@ export async function finalizeTransfers(tx: Tx, network: string, height: number)
   );
 }
 
-/** What lies above a final block may be taken back after all. */
+/** Marks transfers above a block as no longer final. */
 export async function reviveTransfers(tx: Tx, network: string, height: number): Promise<void> {
   await tx.run(
     `UPDATE transfers SET is_final = 0
@@ -99,7 +99,7 @@ export async function reviveTransfers(tx: Tx, network: string, height: number): 
 
 // --- payments -----------------------------------------------------------------------------------------------------
 
-/** The invoices that transfers are allocated to, or were until somebody decided otherwise. */
+/** Returns the invoices to which transfers are or were assigned. */
 export async function allocationsOf(
   reader: Reader,
   transferIds: readonly Id<"transfer">[],
@@ -112,7 +112,7 @@ export async function allocationsOf(
   );
 }
 
-/** Every payment of invoices, locked. */
+/** Locks and returns every payment of some invoices. */
 export function lockPayments(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<PaymentRow[]> {
   if (invoiceIds.length === 0) return Promise.resolve([]);
   return tx.lock(payments, `WHERE invoice_id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
@@ -124,7 +124,7 @@ export async function insertPayments(tx: Tx, rows: readonly PaymentRow[]): Promi
   if (rows.length > 0) await tx.insertMany(payments, rows);
 }
 
-/** Writes what a payment can change in. */
+/** Writes the changeable columns of payments. */
 export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.run(
@@ -153,13 +153,13 @@ export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promi
   );
 }
 
-/** A place in the order in which payments confirm. */
+/** A position in the order in which payments confirm. */
 export interface ConfirmingPlace {
   readonly height: number;
   readonly id: string;
 }
 
-/** Payments that have their confirmations at a tip and are not confirmed yet, after a place. */
+/** Returns payments after a position that have their confirmations at a tip and are not confirmed yet. */
 export function maturePayments(
   reader: Reader,
   network: string,
@@ -176,7 +176,7 @@ export function maturePayments(
   );
 }
 
-/** Those of some payments that still wait for their confirmations. */
+/** Returns the given payments that are still confirming. */
 export async function confirmingAmong(
   reader: Reader,
   ids: readonly string[],
@@ -200,7 +200,7 @@ export function findPayment(
   ]);
 }
 
-/** All payments of an invoice, oldest first. */
+/** Returns all payments of an invoice, oldest first. */
 export function paymentsOfInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<PaymentRow[]> {
   return reader.find(payments, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
 }

@@ -6,41 +6,41 @@ import { isWhole, type InvoiceCandidate, type InvoiceRow } from "../invoices/ind
 import { takenOf } from "./rules.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
-/** Why an invoice is suggested for a transfer, the strongest first. */
+/** Reasons to suggest an invoice for a transfer, strongest first. */
 export const suggestionReasons = [
-  /** A payment of the transfer to this invoice waits for a decision: accept it, or allocate otherwise. */
+  /** A payment of the transfer to this invoice is in review: accept it, or allocate the transfer otherwise. */
   "in_review",
-  /** What is left of the transfer is what the invoice still asks for. */
+  /** The unallocated amount equals the invoice's remaining amount or its payable amount. */
   "same_amount",
-  /** At most 5 % more or less: an exchange takes its fee from what it sends. */
+  /** The amounts differ by at most 5 %: exchanges deduct their fee from the amount that they send. */
   "close_amount",
-  /** The sender has paid this invoice's customer's invoices before. */
+  /** The sender has paid invoices of the same customer before. */
   "same_customer",
-  /** Less than the invoice asks for, sent to its address in its time: perhaps a part of it. */
+  /** Less than the remaining amount, sent to the invoice's address between its issue and its deadline. */
   "possible_part",
-  /** The block is between the invoice's issue and its deadline. */
+  /** The block's time is between the invoice's issue and its deadline. */
   "in_time",
-  /** The invoice asked for exactly this amount and is paid: perhaps its payer paid twice. */
+  /** The invoice asked for exactly this amount and is paid: its payer may have paid twice. */
   "already_paid",
 ] as const;
 export type SuggestionReason = (typeof suggestionReasons)[number];
-/** Why an invoice is suggested that still asks for money. */
+/** Reasons to suggest an invoice that is not fully paid. */
 type AskingReason = Exclude<SuggestionReason, "already_paid">;
 
-/** An invoice that a transfer may be for; nothing is allocated by it. */
+/** An invoice that a transfer is probably for. A suggestion allocates nothing. */
 export interface Suggestion {
   readonly invoice: InvoiceRow;
-  /** What to allocate: what is left, at most what the invoice asks for unless it asks for about as much. */
+  /** The amount to allocate: the unallocated amount, capped at the remaining amount unless the two are close. */
   readonly amount: bigint;
   /** At least one. */
   readonly reasons: readonly SuggestionReason[];
 }
 
-/** How many invoices are suggested for a transfer at most. */
+/** The largest number of invoices suggested for a transfer. */
 export const suggestionsMax = 5;
 
 const clockSlackMs = 60 * second;
-/** How far an amount may be from what is asked for to be close, in percent. */
+/** The largest difference between two close amounts, in percent of the remaining amount. */
 const closePercent = 5n;
 
 const weights: Readonly<Record<AskingReason, number>> = {
@@ -56,15 +56,15 @@ export interface SuggestionCase {
   readonly transfer: TransferRow;
   readonly network: Pick<Network, "addressForm">;
   readonly payments: readonly PaymentRow[];
-  /** Of the organization; some of other networks and tokens. */
+  /** Invoices of the organization, also of other networks and tokens. */
   readonly candidates: readonly InvoiceCandidate[];
-  /** Whose invoices the sender paid before; empty where it pays those of many, as exchanges do. */
+  /** Customers whose invoices the sender paid before; empty if there are many, as for exchanges. */
   readonly customers: ReadonlySet<Id<"customer">>;
 }
 
 /**
- * The invoices that a transfer fits best, best first: never one only because there is no other. One that is paid comes
- * after all that still ask for money, and is not crowded out by them.
+ * Returns the invoices that a transfer fits best, best first. No invoice is suggested merely because it is the only
+ * one. Paid invoices come after all others and are not crowded out by them.
  */
 export function suggest(given: SuggestionCase): Suggestion[] {
   const { transfer, candidates, payments } = given;
@@ -106,7 +106,7 @@ export function suggest(given: SuggestionCase): Suggestion[] {
   return [...asking, ...twice];
 }
 
-/** What an invoice still asks for. */
+/** Returns the amount that an invoice still asks for. */
 function askedBy({ status, payableAmount, seenAmount, remainingAmount }: InvoiceRow): bigint {
   if (status === "canceled") return (payableAmount ?? 0n) - seenAmount;
   return remainingAmount ?? (payableAmount ?? 0n) - seenAmount;

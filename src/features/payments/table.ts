@@ -15,7 +15,7 @@ import type { Disposition, TransferDecision } from "./transfer-status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 
-/** Facts of the chains: transfers of configured tokens to addresses that were watched. */
+/** Transfers of configured tokens to watched addresses. */
 export const transfers = table(
   "transfers",
   {
@@ -35,15 +35,15 @@ export const transfers = table(
     toAddress: text(),
     /** In the token's smallest unit. */
     amount: amount(),
-    /** `orphaned`: a reorganisation took it off the chain. It is kept, and becomes `seen` again where it comes back. */
+    /** `orphaned` after a reorganization removed it from the chain; `seen` again if it comes back. */
     status: text<TransferStatus>(),
-    /** Its block is one that the network never takes back. */
+    /** True once its block is final. */
     isFinal: flag(),
-    /** Whose address it went to, or whose invoice it pays; null where the address is registered to nobody. */
+    /** The owner of the receiving address, or of the paid invoice; null if the address has no owner. */
     organizationId: text<Id<"organization">>().nullable(),
-    /** The invoice that it was matched to, the first of several; null: no invoice's. */
+    /** The invoice that it is assigned to, the first one of several; null if it is assigned to no invoice. */
     invoiceId: text<Id<"invoice">>().nullable(),
-    /** What became of its money, whether it is on the chain or not. */
+    /** Whether its amount is allocated, regardless of whether it is on the chain. */
     disposition: text<Disposition>(),
     createdAt: time(),
   },
@@ -78,10 +78,10 @@ export const transfers = table(
   },
 );
 
-/** The columns of a payment that have few values, joined; in SQL, exactly as the indexes have it. */
+/** The joined columns of a payment that have few distinct values. The SQL must match the index expressions exactly. */
 export const paymentFacet = "(status || ' ' || network || ' ' || token)";
 
-/** Allocations of transfers to invoices. An invoice's paid sum is the sum of its payments. */
+/** The parts of transfers that are assigned to invoices. An invoice's paid amount is the sum of its counted payments. */
 export const payments = table(
   "payments",
   {
@@ -89,13 +89,13 @@ export const payments = table(
     organizationId: text<Id<"organization">>(),
     invoiceId: text<Id<"invoice">>(),
     transferId: text<Id<"transfer">>(),
-    /** Of the transfer: 64 lower-case hex digits. */
+    /** The transfer's transaction hash: 64 lower-case hex digits. */
     transactionHash: text(),
     network: text(),
     token: text(),
-    /** Of the transfer, in the token's smallest unit. */
+    /** The assigned part of the transfer, in the token's smallest unit. */
     amount: amount(),
-    /** What it adds to the invoice's paid amount, in the smallest unit of the settlement currency. */
+    /** Its contribution to the invoice's paid amount, in the smallest unit of the settlement currency. */
     settlementAmount: amount(),
     settlementCurrency: text(),
     settlementDecimals: integer(),
@@ -103,14 +103,14 @@ export const payments = table(
     rule: text<MatchRule>(),
     source: text<PaymentSource>(),
     status: text<PaymentStatus>(),
-    /** While it is reverted: the status that it takes when its transfer comes back. */
+    /** While reverted, the status to restore when the transfer comes back. */
     statusWhenBack: text<"confirming" | "review">().nullable(),
-    // Where its transfer stands, so that what confirms is found without a join.
+    // Copied from the transfer, so that payments that reach their confirmations are found without a join.
     blockHeight: integer(),
     blockHash: text(),
     blockTime: time(),
     requiredConfirmations: integer(),
-    /** The height of the tip from which on it has as many. */
+    /** The tip height at which it has the required confirmations. */
     confirmsAtHeight: integer(),
     version: integer(),
     createdAt: time(),
@@ -121,7 +121,7 @@ export const payments = table(
     indexes: [
       {
         name: "payments_transfer",
-        // One that counts for each pair, and any number of rejected ones.
+        // For each transfer and invoice, one payment that is not rejected and any number of rejected ones.
         columns: ["transferId", "invoiceId", "(case when status = 'rejected' then id else '' end)"],
         unique: true,
       },
@@ -149,8 +149,8 @@ export const payments = table(
 );
 
 /**
- * What people decided about transfers and their payments: entries are added and never changed, so that a wrong decision
- * stays to be seen beside the one that took it back.
+ * People's decisions about transfers and their payments. Entries are never changed, so that a wrong decision stays
+ * visible beside the one that corrected it.
  */
 export const transferDecisions = table(
   "transfer_decisions",
@@ -159,10 +159,10 @@ export const transferDecisions = table(
     organizationId: text<Id<"organization">>(),
     transferId: text<Id<"transfer">>(),
     decision: text<TransferDecision>(),
-    /** Null where it is about the transfer as a whole. */
+    /** Null if the decision is about the transfer as a whole. */
     paymentId: text<Id<"payment">>().nullable(),
     invoiceId: text<Id<"invoice">>().nullable(),
-    /** What of the transfer it is about, in the token's smallest unit. */
+    /** The part of the transfer that was decided on, in the token's smallest unit. */
     amount: amount(),
     actorType: text<Actor["type"]>(),
     actorId: text().nullable(),
@@ -175,7 +175,7 @@ export const transferDecisions = table(
   },
 );
 
-/** Hashes of transactions that payers say they paid with. A claim only makes us look; what it comes to is kept. */
+/** Hash claims: hashes of transactions with which payers claim to have paid. A claim only triggers a search. */
 export const paymentClaims = table(
   "payment_claims",
   {
@@ -186,12 +186,12 @@ export const paymentClaims = table(
     /** 64 lower-case hex digits. */
     transactionHash: text(),
     state: text<ClaimState>(),
-    /** For operators alone where it may tell of other invoices. While it waits, null or `unknown`. */
+    /** Shown to operators only, as it may reveal other invoices. Null or `unknown` while the claim waits. */
     reason: text<ClaimReason>().nullable(),
     attempts: integer(),
-    /** While it waits: when it is looked at next. */
+    /** While the claim waits: the time of the next attempt. */
     nextAt: time(),
-    /** When a payer submitted it last. */
+    /** When a payer last submitted it. */
     createdAt: time(),
     closedAt: time().nullable(),
   },

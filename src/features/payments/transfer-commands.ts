@@ -45,7 +45,7 @@ const sections = (one: Shown) => [
     ],
   }),
   section({
-    title: "Perhaps for",
+    title: "Suggestions",
     items: one.suggestions,
     columns: [
       { title: "INVOICE", value: (each) => each.invoiceId },
@@ -69,7 +69,7 @@ const sections = (one: Shown) => [
 export const transferCommands = [
   command({
     name: "payments inbox",
-    summary: "List what reached an organization's addresses and counts for no invoice",
+    summary: "List the transfers to an organization's addresses that count for no invoice",
     flags: [
       neededOrganization,
       {
@@ -105,7 +105,7 @@ export const transferCommands = [
       { title: "FROM", value: (one) => one.fromAddress },
       { title: "BLOCK TIME", value: (one) => one.blockTime },
       {
-        title: "PERHAPS FOR",
+        title: "SUGGESTION",
         value: ({ suggestions: [first] }) =>
           first === undefined ? null : `${first.invoiceId} (${first.reasons.join(", ")})`,
       },
@@ -113,7 +113,7 @@ export const transferCommands = [
   }),
   command({
     name: "payments transfer",
-    summary: "Show a transfer: what it paid, what it may be for, and who decided what",
+    summary: "Show a transfer with its payments, suggested invoices and decisions",
     arguments: [transferId],
     examples: [
       "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -127,12 +127,12 @@ export const transferCommands = [
   }),
   command({
     name: "payments allocate",
-    summary: "Allocate a transfer to invoices, whole or in parts",
+    summary: "Allocate a transfer to invoices, in full or in parts",
     arguments: [
       transferId,
       {
         name: "allocations",
-        description: "<invoiceId>=<amount>; one may go without an amount: it gets what is left",
+        description: "<invoiceId>=<amount>; one may omit the amount and gets the rest",
         isMany: true,
       },
     ],
@@ -142,7 +142,7 @@ export const transferCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Allocate ${call.argument("transferId")} to ${call.argument("allocations")}? It counts as paid from then on.`,
+      `Allocate ${call.argument("transferId")} to ${call.argument("allocations")}? It will count as paid.`,
     async handle(service, call) {
       const owner = await ownerOf(service, call);
       const { AllocateTransferRequest } = await import("./transfer-records.ts");
@@ -157,23 +157,23 @@ export const transferCommands = [
   }),
   command({
     name: "payments ignore",
-    summary: "Leave what of a transfer is not allocated alone",
+    summary: "Ignore the unallocated part of a transfer",
     arguments: [transferId],
     examples: [
       "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    confirm: (call) => `Ignore ${call.argument("transferId")}? It leaves the inbox.`,
+    confirm: (call) => `Ignore ${call.argument("transferId")}? It will leave the inbox.`,
     handle: async (service, call) =>
       service.ignore(call.context, await ownerOf(service, call), idOf(call)),
     present,
     columns: outcome,
-    next: (one) => `till payments unignore ${one.id} takes it up again`,
+    next: (one) => `till payments unignore ${one.id} returns it to the inbox`,
   }),
   command({
     name: "payments unignore",
-    summary: "Take an ignored transfer up again",
+    summary: "Return an ignored transfer to the inbox",
     arguments: [transferId],
     examples: [
       "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -188,10 +188,13 @@ export const transferCommands = [
   }),
   command({
     name: "payments claims",
-    summary: "List the transactions that payers submitted, and why nothing came of those refused",
+    summary: "List the transactions that payers submitted, with their results",
     flags: [
       neededOrganization,
-      { flags: "--state <state>", description: "waiting, credited, review or refused ones only" },
+      {
+        flags: "--state <state>",
+        description: "only those that are waiting, credited, review or refused",
+      },
       ...pageFlags,
     ],
     examples: [
@@ -227,7 +230,7 @@ export const transferCommands = [
 export const decisionCommands = [
   decision({
     name: "payments reverse",
-    summary: "Take a payment back that was given to the wrong invoice",
+    summary: "Reverse a payment that was assigned to the wrong invoice",
     arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
     flags: [neededOrganization],
     examples: [
@@ -236,7 +239,7 @@ export const decisionCommands = [
     ],
     effect: "write",
     confirm: (call) =>
-      `Reverse ${call.argument("paymentId")}? Its invoice is not paid by it any more, and its money is back in the inbox.`,
+      `Reverse ${call.argument("paymentId")}? It will no longer count for its invoice, and its amount returns to the inbox.`,
     handle: (service, call) =>
       service.reverse(
         call.context,
@@ -264,7 +267,7 @@ function ownerOf(service: TransferDesk, call: CommandCall): Promise<Id<"organiza
   return service.ownerOf(idOf(call));
 }
 
-/** `<invoiceId>=<amount>` for each; where one has no amount, it gets what the others leave. */
+/** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
 async function allocationsOf(
   service: TransferDesk,
   owner: Id<"organization">,
@@ -281,7 +284,7 @@ async function allocationsOf(
   }
   const { InvalidRequest } = await import("../../kernel/errors.ts");
   if (open.length > 1) {
-    throw new InvalidRequest("Only one invoice may go without an amount: it gets what is left.");
+    throw new InvalidRequest("Only one invoice may omit its amount: it gets the rest.");
   }
   const { restOf } = await import("./allocation-rules.ts");
   const view = await service.get(owner, idOf(call));

@@ -12,13 +12,13 @@ import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "./table.ts"
 import type { TransferRecord } from "./transfer-records.ts";
 import type { TransferStanding } from "./transfer-status.ts";
 
-/** A transfer with what it takes to show it. */
+/** A transfer with the data needed to present it. */
 export interface TransferView {
   readonly transfer: TransferRow;
   readonly network: Network;
   /** The newest scanned block of the network. */
   readonly tipHeight: number;
-  /** Every payment of it, whosever. */
+  /** Every payment of the transfer, of any organization. */
   readonly payments: readonly PaymentRow[];
   /** Newest first. */
   readonly decisions: readonly DecisionRow[];
@@ -30,7 +30,7 @@ export function standingOfTransfer({ status, disposition }: TransferRow): Transf
   return status === "orphaned" ? "reverted" : disposition;
 }
 
-/** The transfer as the API and its events show it: nothing of other organizations is in it. */
+/** Returns the transfer as the API and events show it, without data of other organizations. */
 export function presentTransfer(view: TransferView): z.input<typeof TransferRecord> {
   const { transfer, network, tipHeight, suggestions } = view;
   const form = network.addressForm;
@@ -84,7 +84,7 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
   };
 }
 
-/** A submitted transaction for the operator. Why it was refused may tell of other invoices, so nobody else is shown. */
+/** Returns a hash claim for the operator only: its reason may reveal other invoices. */
 export function presentClaim(view: { readonly claim: ClaimRow; readonly network: Network }) {
   const { claim, network } = view;
   return {

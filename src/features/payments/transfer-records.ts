@@ -15,7 +15,7 @@ import { matchRules, paymentSources, paymentStatuses } from "./status.ts";
 import { suggestionReasons } from "./suggestions.ts";
 import { transferDecisionKinds, transferStatuses } from "./transfer-status.ts";
 
-/** How many invoices one request may allocate a transfer to. */
+/** The largest number of invoices to which one request may allocate a transfer. */
 export const allocationsMax = 20;
 
 const TransferAllocationRecord = responseRecord("TransferAllocation", {
@@ -24,7 +24,7 @@ const TransferAllocationRecord = responseRecord("TransferAllocation", {
   amount: moneyAnswer(),
   status: z.enum(paymentStatuses),
   rule: z.enum(matchRules).meta({
-    description: "Why it is this invoice's: the rule that matched it, or `manual` by a decision.",
+    description: "The rule that assigned it to this invoice; `manual` if the merchant decided.",
   }),
   source: z.enum(paymentSources),
   createdAt: datetime(),
@@ -35,9 +35,11 @@ const TransferSuggestionRecord = responseRecord("TransferSuggestion", {
   publicId: z.string(),
   externalId: z.string().nullable(),
   invoiceStatus: InvoiceStatusRecord,
-  amount: moneyAnswer().meta({ description: "In tokens: what to allocate to it." }),
-  remainingAmount: moneyAnswer().meta({ description: "In tokens: what it still asks for." }),
-  reasons: z.array(z.enum(suggestionReasons)).meta({ description: "The strongest first." }),
+  amount: moneyAnswer().meta({ description: "The amount to allocate to it, in tokens." }),
+  remainingAmount: moneyAnswer().meta({
+    description: "The amount that it still asks for, in tokens.",
+  }),
+  reasons: z.array(z.enum(suggestionReasons)).meta({ description: "Strongest first." }),
 });
 
 const TransferDecisionRecord = responseRecord("TransferDecision", {
@@ -61,7 +63,7 @@ export const TransferRecord = responseRecord("Transfer", {
   toAddress: z.string(),
   amount: moneyAnswer(),
   unallocatedAmount: moneyAnswer().meta({
-    description: "What of it counts for no invoice. Money in review counts for none yet.",
+    description: "The part that counts for no invoice. Payments in review do not count yet.",
   }),
   blockNumber: z.int().min(0),
   blockTime: datetime(),
@@ -69,24 +71,24 @@ export const TransferRecord = responseRecord("Transfer", {
   status: z.enum(transferStatuses),
   allocations: z.array(TransferAllocationRecord).meta({ description: "Oldest first." }),
   suggestions: z.array(TransferSuggestionRecord).meta({
-    description: "Invoices that an unmatched transfer may be for, best first, at most 5.",
+    description: "Invoices that an unmatched transfer is probably for, best first; at most 5.",
   }),
   decisions: z.array(TransferDecisionRecord).meta({
-    description: "Who decided what about it, newest first; in a list it is empty.",
+    description: "Decisions about the transfer and their actors, newest first. Empty in lists.",
   }),
   createdAt: datetime(),
 });
 
 export const TransferListRecord = listRecord("TransferList", TransferRecord);
 
-/** What narrows the list of transfers. */
+/** The filters of the list of transfers. */
 export const transferQuery = {
   ...pageParameters,
   status: z.enum([...transferStatuses, "all"]).optional(),
 };
 export const TransferQuery = z.strictObject(transferQuery);
 
-/** What narrows the operator's list of submitted transactions. */
+/** The filters of the operator's list of hash claims. */
 export const ClaimQuery = z.strictObject({
   ...pageParameters,
   state: z.enum(claimStates).optional(),
@@ -94,7 +96,7 @@ export const ClaimQuery = z.strictObject({
 
 const AllocationInputRecord = requestRecord("AllocationInput", {
   invoiceId: id("invoice"),
-  amount: money().meta({ description: "In the transfer's token." }),
+  amount: money().meta({ description: "In the token of the transfer." }),
 });
 
 export const AllocateTransferRequest = requestRecord("AllocateTransferRequest", {

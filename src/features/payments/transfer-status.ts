@@ -1,14 +1,14 @@
 /**
- * What became of a transfer's money: `matched` is all of it allocated, `unmatched` some of it not, `ignored` some of it
- * not and nobody is to be asked about it. Money in review is not allocated.
+ * The disposition of a transfer: `matched` is completely allocated; `unmatched` is not; `ignored` is not, and is left out
+ * of the inbox. Payments in review are not allocated amounts.
  */
 export type Disposition = "unmatched" | "matched" | "ignored";
 
-/** The same as the merchant sees it: `reverted` is off the chain, whatever became of it before. */
+/** The transfer statuses that the merchant sees: the dispositions, and `reverted` for a transfer off the chain. */
 export const transferStatuses = ["unmatched", "matched", "ignored", "reverted"] as const;
 export type TransferStanding = (typeof transferStatuses)[number];
 
-/** What people decide about a transfer, or about a payment of it. */
+/** The kinds of decisions about a transfer or its payments. */
 export const transferDecisionKinds = [
   "allocated",
   "accepted",

@@ -18,7 +18,7 @@ import {
 import type { TransferDecision, TransferStanding } from "./transfer-status.ts";
 import { groupBy } from "./window.ts";
 
-/** Null for another organization's transfer, as for one that there is not. */
+/** Returns a transfer; null if it does not exist or belongs to another organization. */
 export function findTransfer(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -30,7 +30,7 @@ export function findTransfer(
   ]);
 }
 
-/** A page of the transfers to an organization's addresses, newest first. */
+/** Returns a page of the transfers to an organization's addresses, newest first. */
 export function listTransfers(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -44,7 +44,7 @@ export function listTransfers(
   return reader.find(transfers, rest, values);
 }
 
-/** How many transfers wait in merchants' inboxes, by network. */
+/** Counts the transfers in merchants' inboxes, by network. */
 export async function countUnmatched(reader: Reader): Promise<ReadonlyMap<string, number>> {
   const rows = await reader.all<{ network: string; total: number }>(
     `SELECT network AS "network", COUNT(*) AS "total" FROM transfers
@@ -55,7 +55,7 @@ export async function countUnmatched(reader: Reader): Promise<ReadonlyMap<string
   return new Map(rows.map(({ network, total }) => [network, total]));
 }
 
-/** The conditions of partial indexes have to be said; most transfers are matched, so that a walk finds those. */
+/** Repeats the conditions of the partial indexes. `matched` needs no index: most transfers are matched. */
 function statusFilter(status: TransferStanding | undefined): Filter {
   switch (status) {
     case undefined:
@@ -70,7 +70,7 @@ function statusFilter(status: TransferStanding | undefined): Filter {
   }
 }
 
-/** Every payment of some transfers, oldest first, by transfer. */
+/** Returns every payment of some transfers, oldest first, by transfer. */
 export async function paymentsByTransfer(
   reader: Reader,
   transferIds: readonly Id<"transfer">[],
@@ -84,10 +84,10 @@ export async function paymentsByTransfer(
   return groupBy(rows, ({ transferId }) => transferId);
 }
 
-/** How many of the decisions about a transfer are shown. */
+/** The number of decisions shown for a transfer. */
 const shownDecisionsMax = 100;
 
-/** What was decided about a transfer, newest first. */
+/** Returns the latest decisions about a transfer, newest first. */
 export function decisionsOf(reader: Reader, transferId: Id<"transfer">): Promise<DecisionRow[]> {
   return reader.find(
     transferDecisions,
@@ -96,7 +96,7 @@ export function decisionsOf(reader: Reader, transferId: Id<"transfer">): Promise
   );
 }
 
-/** Writes down who decided what about payments, or about a transfer as a whole. */
+/** Records decisions about payments, or about a transfer as a whole, with their actor. */
 export async function noteDecisions(
   tx: Tx,
   ids: IdSource,
@@ -124,13 +124,13 @@ export async function noteDecisions(
   );
 }
 
-/** A payment; or a transfer, with neither payment nor invoice. */
+/** The subject of a decision: a payment, or a transfer with neither payment nor invoice. */
 export interface Decided extends Pick<PaymentRow, "organizationId" | "transferId" | "amount"> {
   readonly id: Id<"payment"> | null;
   readonly invoiceId: Id<"invoice"> | null;
 }
 
-/** How many of a sender's transfers tell who it is. */
+/** The number of a sender's latest transfers by which its customer is identified. */
 const senderTransfersMax = 20;
 
 const sendersOf: Readonly<Record<Dialect, string>> = {
@@ -142,7 +142,7 @@ const sendersOf: Readonly<Record<Dialect, string>> = {
     ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)}) AS transfers`,
 };
 
-/** The invoices that senders paid lately, by sender. */
+/** Returns the invoices that senders paid recently, by sender. */
 export async function invoicesOfSenders(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -160,7 +160,7 @@ export async function invoicesOfSenders(
   );
 }
 
-/** A page of the transactions that payers of an organization's invoices submitted, newest first. */
+/** Returns a page of the hash claims for an organization's invoices, newest first. */
 export function listClaims(
   reader: Reader,
   organizationId: Id<"organization">,

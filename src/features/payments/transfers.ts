@@ -27,32 +27,32 @@ export interface ClaimFilters extends PageQuery {
   readonly state?: ClaimRow["state"] | undefined;
 }
 
-/** A claim with the network that its hash is of. */
+/** A hash claim with its network. */
 export interface ClaimView {
   readonly claim: ClaimRow;
   readonly network: Network;
 }
 
-/** Reads what reached organizations' addresses. */
+/** Reads transfers to organizations' addresses, and hash claims. */
 export interface TransferService {
-  /** An organization's transfers, newest first; those that are unmatched with the invoices that they may be for. */
+  /** Returns an organization's transfers, newest first; unmatched ones with suggested invoices. */
   list(organizationId: Id<"organization">, query: TransferFilters): Promise<Page<TransferView>>;
-  /** One of them, with what was decided about it. */
+  /** Returns a transfer with its decisions. */
   get(organizationId: Id<"organization">, transferId: Id<"transfer">): Promise<TransferView>;
-  /** The same inside a transaction that changed it. */
+  /** Returns a transfer with its decisions, inside a transaction that changed it. */
   view(reader: Reader, transfer: TransferRow): Promise<TransferView>;
-  /** Whose a transfer is, for the operator. */
+  /** Returns the organization of a transfer, for the operator. */
   ownerOf(transferId: Id<"transfer">): Promise<Id<"organization">>;
-  /** What payers of an organization's invoices submitted, newest first, for the operator. */
+  /** Returns the hash claims for an organization's invoices, newest first, for the operator. */
   listClaims(organizationId: Id<"organization">, query: ClaimFilters): Promise<Page<ClaimView>>;
 }
 
-/** Whoever pays invoices of more customers than these is an exchange, and tells nothing about who pays. */
+/** A sender that pays for more customers than this counts as an exchange, which does not identify the payer. */
 const customersOfSenderMax = 3;
 
 export function makeTransferService(deps: {
   readonly db: Reader;
-  /** Every configured network, by id, those that are off too: their transfers stay. */
+  /** Every configured network by id, including disabled ones, whose transfers are still shown. */
   readonly networks: ReadonlyMap<string, Network>;
 }): TransferService {
   const { db, networks } = deps;

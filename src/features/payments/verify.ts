@@ -7,64 +7,65 @@ import type { ProviderPool } from "../../platform/chain/provider-pool.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
-/** A payment that has its confirmations, with the transfer as it was scanned. */
+/** A payment with all its confirmations, and its transfer as scanned. */
 export interface Candidate {
   readonly payment: PaymentRow;
   readonly transfer: TransferRow;
 }
 
 /**
- * The money moment: before a payment is confirmed, its receipt is read once more. Two providers must agree with what
- * was scanned where two are configured, so that one alone cannot make an invoice paid.
+ * Verifies payments before they are confirmed: reads their receipts once more. Where two or more providers are
+ * configured, two must agree with the scan, so that a single provider cannot make an invoice paid.
  */
 export interface Verifier {
-  /** The candidates whose receipts agree. The others are asked about again, at a later call. */
+  /** Returns the candidates whose receipts agree. The others are verified again in a later call. */
   verify(candidates: readonly Candidate[]): Promise<readonly Candidate[]>;
-  /** The payments that are held because a provider disagrees, and those that another process held before. */
+  /** Returns the payments that are held because a provider disagrees, including those held by an earlier process. */
   held(): readonly string[];
-  /** These payments do not wait any more: they are gone, or somebody decided about them. Their alarms end. */
+  /** Forgets payments that are no longer confirming, and ends their alarms. */
   release(paymentIds: readonly string[]): void;
 }
 
-/** Receipts that are read at the same time. */
+/** The number of payments that are verified concurrently. */
 const parallel = 20;
 /**
- * How long a second provider is waited for, from when it began to fail, before one alone is enough: an outage costs
- * that once, and not once for each payment. A provider that was not asked for this long is waited for again.
+ * How long to wait for a second provider after it began to fail, before one provider suffices, in milliseconds. An
+ * outage costs this wait once, not once per payment. It starts over for a provider that was not asked for this long.
  */
 const patienceMs = 2 * minute;
 const retryFirstMs = 5 * second;
 const retryMostMs = 5 * minute;
-/** A newest block that is so much older than another's, or than now, is not the chain's. */
+/** The age in milliseconds above which a provider's newest block shows that the provider is behind. */
 const staleMs = minute;
-/** Notes kept about payments that wait; the oldest are forgotten first. */
+/** The largest number of notes about held payments; the oldest are dropped first. */
 const notesMax = 10_000;
 
 /**
- * What a provider says about a candidate. `is_early`: it has the transfer, and its newest block, which is of just now, is
- * below the one that confirms it: the chain is not there yet, whatever another says. `is_behind`: its blocks are old.
+ * A provider's opinion on a candidate. `is_early`: it has the transfer, but its newest block, which is recent, is below
+ * the confirming one: the chain has not reached it yet, whatever another provider says. `is_behind`: its blocks are old
+ * or do not reach the transfer. `is_away`: it failed to answer.
  */
 type Opinion = "agrees" | "is_early" | "is_behind" | "is_away" | { readonly disagrees: string };
 
-/** When a payment that a provider disagrees about is asked about again. */
+/** The retry schedule of a payment about which a provider disagrees. */
 interface Note {
   readonly retryAt: Instant;
   readonly waitMs: number;
 }
 
 export function makeVerifier(deps: {
-  /** Each provider by itself, in order of preference. */
+  /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alarms: ChainAlarms;
-  /** Knows since when each provider fails; without it that counts from the first question that one did not answer. */
+  /** Knows since when each provider fails; without it, the first unanswered request counts. */
   readonly pool?: Pick<ProviderPool, "unusableSince">;
 }): Verifier {
   const { providers, clock, logger, alarms, pool } = deps;
-  /** Of the payments that are held. */
+  /** The notes on held payments, by payment id. */
   const notes = new Map<string, Note>();
-  /** Since when providers are away or behind, and when that was last found. */
+  /** Since when a provider is away or behind, and when this was last found. */
   const missing = new Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>();
 
   function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
@@ -95,7 +96,7 @@ export function makeVerifier(deps: {
     if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
   }
 
-  /** Since when a provider is of no use for a candidate; null while it is. */
+  /** Returns since when a provider cannot judge a candidate; null if it can. */
   function missingSince(provider: ChainClient, opinion: Opinion): Instant | null {
     if (opinion !== "is_away" && opinion !== "is_behind") {
       missing.delete(provider);
@@ -103,18 +104,18 @@ export function makeVerifier(deps: {
     }
     const now = clock.now();
     const before = missing.get(provider);
-    // It may have recovered since, and nobody asked.
+    // The provider may have recovered since it was last asked.
     const isSameOutage = before !== undefined && now - before.foundAt < patienceMs;
     const failing = opinion === "is_away" ? pool?.unusableSince(provider.provider) : null;
-    // A clock that went back makes nobody wait for longer.
+    // A clock that was set back must not prolong the wait.
     const since = Math.min(now, isSameOutage ? before.since : now, failing ?? now);
     missing.set(provider, { since, foundAt: now });
     return since;
   }
 
-  /** Whether the providers that are missing have been waited for long enough. */
+  /** Returns true if the wait for the missing providers is over. */
   function isOutOfPatience({ payment }: Candidate, since: readonly Instant[]): boolean {
-    // What one provider denied is never confirmed by another alone, not after a restart either.
+    // A payment that one provider denied is never confirmed by another one alone, not even after a restart.
     const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
     return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
   }
@@ -136,11 +137,11 @@ export function makeVerifier(deps: {
       isEarly ||= opinion === "is_early";
       if (agreed === needed) return true;
     }
-    // One whose blocks are of just now is no provider that is missing: the chain itself is waited for.
+    // A provider with recent blocks is not missing: the chain has not reached the confirming block yet.
     if (agreed === 0 || isEarly || !isOutOfPatience(candidate, missingSinces)) return false;
     logger.warn(
       { payment: candidate.payment.id, network: candidate.payment.network },
-      "a payment is confirmed by one provider alone: no second one could be asked for a while",
+      "a payment is confirmed by one provider alone, because no second provider was available for a while",
     );
     return true;
   }
@@ -186,7 +187,7 @@ interface Round {
   opinionOf(provider: ChainClient, candidate: Candidate): Promise<Opinion>;
 }
 
-/** One round of questions: a provider that fails is not asked again, and no receipt or tip is read twice. */
+/** One round of requests: a failed provider is not asked again, and no receipt or tip is read twice. */
 function makeRound(now: Instant): Round {
   const away = new Set<ChainClient>();
   const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
@@ -248,10 +249,10 @@ function compare(receipt: Receipt, transfer: TransferRow): Opinion {
   }
   return holds(receipt, transfer)
     ? "agrees"
-    : { disagrees: "the transaction holds no such transfer" };
+    : { disagrees: "the transaction does not contain the transfer" };
 }
 
-/** The transfer as it was scanned is in the receipt. */
+/** Returns true if the receipt contains the transfer as scanned. */
 function holds(receipt: Receipt, transfer: TransferRow): boolean {
   return receipt.transfers.some(
     (log) =>
@@ -263,7 +264,7 @@ function holds(receipt: Receipt, transfer: TransferRow): boolean {
   );
 }
 
-/** Whether a provider still has a transfer where it was scanned. */
+/** Returns true if a provider still has a transfer at its stored position. */
 export async function isStillThere(client: ChainClient, transfer: TransferRow): Promise<boolean> {
   const receipt = await client.receipt(transfer.transactionHash);
   return receipt !== null && compare(receipt, transfer) === "agrees";

@@ -31,53 +31,54 @@ export interface WatcherDeps extends LedgerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly network: Network;
-  /** The network's providers behind one interface, which passes over those that fail. */
+  /** The network's providers behind one interface, which skips failing ones. */
   readonly client: ChainClient;
-  /** Each of them by itself, in order of preference. */
+  /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
-  /** What `client` is, where it passes over those that fail. */
+  /** The pool behind `client`, if `client` is a pool. */
   readonly pool?: Pick<
     ProviderPool,
     "isReady" | "isAnotherReady" | "unusableSince" | "distrust" | "passOver" | "doubtTime"
   >;
   readonly times: BlockTimes;
-  /** Where operators are told; without it the log alone is. */
+  /** The alarms for operators; without it, alarms appear in the log only. */
   readonly alarms?: ChainAlarms;
 }
 
-/** Reads one network, for all merchants at once. */
+/** Scans one network, for all merchants together. */
 export interface Watcher {
   readonly network: Network;
-  /** The names of the network's providers, in order of preference, as operators are shown them. */
+  /** The names of the network's providers as shown to operators, in order of preference. */
   readonly providers: readonly string[];
   /**
-   * One look at the chain, written in one transaction, or a few where it found very much. Gives true where more is waiting. A provider that fails, and
-   * answers that do not fit together, end the look without a trace: the next one makes up for it.
+   * Scans the chain once, and stores the findings in one transaction, or several if there are very many. Returns true if
+   * more work is due. A failing provider or inconsistent answers end the scan without effect; the next one makes up for
+   * it.
    */
   look(guard: Guard): Promise<boolean>;
   /**
-   * The time of the newest final block, by which holds are released. Null while it is unknown or, where two providers are
-   * configured, two do not agree about it.
+   * Returns the time of the newest final block, by which holds are released. Null while it is unknown or, with two or
+   * more providers, while no two agree on it.
    */
   finalTime(): Promise<Instant | null>;
-  /** Why the network is not being read, null while it is; and how many payments a provider's contradiction holds. */
+  /** Returns why the network cannot be read, or null, and the number of payments that a provider's contradiction holds. */
   health(): { readonly problem: string | null; readonly heldPayments: number };
 }
 
-/** Payments whose receipts are read before they are written. */
+/** The largest number of payments that are verified and confirmed together. */
 const confirmationsMax = 500;
-/** How long payments are confirmed before the chain is looked at again: well below the lease under which that is done. */
+/** How long payments are confirmed before the next scan, in milliseconds: well below the lease on the network. */
 const confirmingForMs = 5 * second;
-/** A chain that is shorter than it was is believed when it stays so for so long: until then, providers are behind. */
+/** How long a chain must stay shorter before that is believed, in milliseconds; until then the provider is behind. */
 const shorterMs = 2 * minute;
-/** Looks in a row whose answers did not fit together, before that is called a problem. */
+/** The number of consecutive dropped scans after which a problem is reported. */
 const droppedMax = 5;
-/** And before another provider is asked: a chain that moves while it is read does that, too. */
+/** The number after which another provider is asked; a chain that changes during scans also causes dropped ones. */
 const droppedOfOneMax = 3;
-/** Tokens that are switched off are looked at again so often: what said so may have been a fault of the provider. */
+/** How often disabled tokens are re-checked, in milliseconds: the provider may have been at fault. */
 const disabledAgainMs = 10 * minute;
 
-/** Whether held payments are still waited for is looked up so often. */
+/** How often held payments are checked for a decision, in milliseconds. */
 const releaseEveryMs = 15 * second;
 
 const firstPlace: ConfirmingPlace = { height: -1, id: "" };
@@ -104,7 +105,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   let droppedInRow = 0;
   let shorterSince: Instant | null = null;
 
-  /** Asks once a day: the contracts behind proxies change. */
+  /** Returns the disabled tokens. Asks once a day, because the contract behind a proxy may change. */
   async function disabledTokens(): Promise<readonly string[]> {
     const at = clock.now();
     const againMs = tokens?.disabled.length === 0 ? day : disabledAgainMs;
@@ -114,7 +115,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return tokens.disabled;
   }
 
-  /** Watching begins with what is not final yet: nothing older can be meant for an invoice of Till's. */
+  /** Starts watching above the newest final block: an older transfer cannot be meant for an invoice of Till. */
   async function begin(disabled: readonly string[], guard: Guard): Promise<void> {
     const { latest, finalized } = await client.heads();
     await db.write(watcherContext, async (tx) => {
@@ -138,7 +139,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     });
   }
 
-  /** Null: the chain replaced final blocks, and the scan was set back to the newest that it did not. */
+  /** Scans the chain. Returns null if it replaced final blocks; the cursor was then set back to an unchanged one. */
   async function readChain(state: NetworkStateRow, guard: Guard): Promise<News | null> {
     checkSameChain(state, network);
     const heads = await client.heads(knownOf(state));
@@ -155,7 +156,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return news;
   }
 
-  /** A provider that is behind moves nothing back. Blocks that were taken back for good do. */
+  /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
   function assertNotBehind(state: NetworkStateRow, height: number): void {
     if (height >= state.tipHeight) {
       shorterSince = null;
@@ -165,7 +166,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     shorterSince ??= clock.now();
     if (height < state.cursorHeight || clock.now() - shorterSince < shorterMs) {
       throw new AnswerDropped(
-        `${client.provider} is behind: its newest block is below the newest that was read`,
+        `${client.provider} is behind: its newest block is below the newest block that was read`,
         null,
         { height, tipHeight: state.tipHeight },
       );
@@ -173,14 +174,17 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     alarms.raise(
       "tip_went_back",
       network.id,
-      "the chain is shorter than it was, and is read again from where it ends now",
+      "the chain is shorter than before, and is read again from its new end",
       { network: network.id, tipHeight: state.tipHeight, height },
     );
   }
 
   function report({ orphaned, contradicting }: WindowDifference): void {
     if (orphaned.length > 0) {
-      logger.warn({ transfers: orphaned.length }, "a reorganisation took transfers off the chain");
+      logger.warn(
+        { transfers: orphaned.length },
+        "a reorganization removed transfers from the chain",
+      );
     }
     const [first] = contradicting;
     if (first === undefined) return;
@@ -188,12 +192,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     alarms.raise(
       "final_transaction_moved",
       transactionHash,
-      "a provider has a final transaction in a second block; its transfers there are left out",
+      "a provider has a final transaction in a second block; its transfers there are not entered",
       { transactionHash },
     );
   }
 
-  /** Payments that have their confirmations at the new tip and whose receipts agree; by turns where there are many. */
+  /** Returns payments with enough confirmations at the new tip and agreeing receipts; continues after the last batch. */
   async function findConfirmable(
     height: number,
     moving: readonly TransferRow[],
@@ -216,7 +220,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return { verified, isMore: isFull && verified.length > 0 };
   }
 
-  /** Ends what is said of payments that were held and are not waited for any more. */
+  /** Releases held payments that are no longer confirming. */
   async function releaseDecided(): Promise<void> {
     const held = verifier.held();
     if (held.length === 0 || Math.abs(clock.now() - releasedAt) < releaseEveryMs) return;
@@ -247,7 +251,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return isBehind(after) || hasMore || recorded.hasMature;
   }
 
-  /** Where very many payments have their confirmations, the chain is not read again for each part of them. */
+  /** Confirms further batches of payments without scanning the chain in between; returns true if some are left. */
   async function confirmOthers(guard: Guard, recorded: NetworkStateRow): Promise<boolean> {
     const begun = clock.now();
     let state = recorded;
@@ -268,12 +272,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     return found.get(hash)?.time ?? null;
   }
 
-  /** Ends the alarm about times that nobody confirms, where no payment and no hold asks for one. */
+  /** Retries a confirmation of block times while their alarm is open and no payment or hold requires one. */
   async function confirmTimesAgain(): Promise<void> {
     if (alarms.holds("block_time_unconfirmed", network.id)) await finalTime();
   }
 
-  /** States a problem once, and once that it is over. */
+  /** Reports a problem once, and once when it is over. */
   function setProblem(found: string | null, details: Readonly<Record<string, unknown>> = {}): void {
     if (found === problem) return;
     problem = found;
@@ -287,7 +291,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 
   function dropped(error: AnswerDropped): void {
     droppedInRow += 1;
-    logger.debug({ reason: error.message, ...error.details }, "a look was dropped");
+    logger.debug({ reason: error.message, ...error.details }, "a scan was dropped");
     if (error.fault === "left_out") pool?.distrust(error.message);
     else if (error.fault === "denies_final") pool?.passOver(error.message);
     else if (error.fault === "wrong_time") {
@@ -304,7 +308,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
         const isMore = await lookOnce(guard);
         droppedInRow = 0;
         setProblem(null);
-        // One that the process before this one raised ends, too.
+        // Also ends an alarm that the previous process raised.
         alarms.clear("network_not_read", network.id);
         await confirmTimesAgain();
         return isMore;
@@ -313,7 +317,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
           dropped(error);
           return error.fault !== null && (pool?.isAnotherReady() ?? false);
         }
-        // Another provider is asked at once.
+        // Another provider can be asked immediately.
         if (error instanceof ProviderError && pool?.isReady() === true) return true;
         if (!(error instanceof ProviderError || error instanceof NetworkStopped)) throw error;
         if (error instanceof NetworkStopped) pool?.passOver(error.message);

@@ -11,34 +11,34 @@ export interface BlockRange {
 /** A log whose block's time is known. */
 export interface TimedLog extends TransferLog {
   readonly blockTime: Instant;
-  /** False: one of several providers alone gave the time, which makes no payment late. */
+  /** False if only one of several providers reported the time, which then makes no payment late. */
   readonly isTimeAgreed: boolean;
 }
 
-/** A known transfer that the chain now has at another place, or at another time than one provider alone gave. */
+/** A stored transfer whose position on the chain changed, or whose time was corrected by agreement of providers. */
 export interface MovedTransfer<Log extends TransferLog = TransferLog> {
   readonly transfer: TransferRow;
   readonly log: Log;
 }
 
-/** What a look at the chain changes in what is stored. */
+/** The changes to the stored transfers that a scan requires. */
 export interface WindowDifference<Log extends TransferLog = TransferLog> {
   readonly fresh: readonly Log[];
   readonly moved: readonly MovedTransfer<Log>[];
   readonly orphaned: readonly TransferRow[];
-  /** Logs above the cursor of transactions that are final below it: no honest chain has them. */
+  /** Logs of transactions that are already final in another place: an honest chain cannot have them. */
   readonly contradicting: readonly TransferLog[];
 }
 
-/** A log as a provider listed it, whose time may be agreed on. */
+/** A log as a provider listed it; its time may be agreed on by providers. */
 type ComparedLog = TransferLog & { readonly isTimeAgreed?: boolean };
 
 /**
- * Compares what is stored with every transfer that the chain has in a range. `stored` holds at least the transfers
- * that are seen and not final, and every one, whatever its status, of the transactions found.
+ * Compares the stored transfers with every transfer that the chain has in a range. `stored` holds at least the
+ * transfers that are seen and not final, and all transfers, in any status, of the found transactions.
  *
- * A log's index counts within its block, so a reorganisation may give one transfer another index and another block.
- * What has the same transaction, parties, token and amount is the same transfer: its history stays one line.
+ * A log's index counts within its block, so a reorganization may change the index and the block of a transfer. A log
+ * with the same transaction, parties, token and amount is the same transfer and keeps its row.
  */
 export function compareWindow<Log extends ComparedLog>(
   stored: readonly TransferRow[],
@@ -61,7 +61,7 @@ export function compareWindow<Log extends ComparedLog>(
     const pairing = pair(rows, logs);
     fresh.push(...pairing.logs);
     moved.push(...pairing.pairs.filter(hasMoved));
-    // A transaction is in one block: where it is found, its other transfers are found too or gone.
+    // A transaction is in one block: if one of its transfers is found, its other transfers are found too or gone.
     orphaned.push(...pairing.rows.filter((row) => row.status === "seen"));
   }
   for (const row of stored) {
@@ -73,9 +73,8 @@ export function compareWindow<Log extends ComparedLog>(
 }
 
 /**
- * Compares a range that was read before with what it holds when it is read again: what is on record stays, what had left
- * the chain comes back, and what is not on record is new. Nothing is taken away: a range that is read again at the
- * watcher's every look is the watcher's to judge.
+ * Compares a range that is read again with the stored transfers: stored ones stay, orphaned ones return, and unknown
+ * ones are new. No transfer is orphaned here: only the watcher decides that.
  */
 export function compareAgain<Log extends ComparedLog>(
   stored: readonly TransferRow[],
@@ -99,15 +98,15 @@ export function compareAgain<Log extends ComparedLog>(
   return { fresh, moved, orphaned: [], contradicting };
 }
 
-/** True where storing it would change nothing. */
+/** Returns true if storing the difference would change nothing. */
 export function isSame(difference: WindowDifference): boolean {
   const { fresh, moved, orphaned } = difference;
   return fresh.length === 0 && moved.length === 0 && orphaned.length === 0;
 }
 
 /**
- * A difference in parts of so many new transfers, at least one part. What leaves its place does so in the first, since
- * something new may come there.
+ * Splits a difference into batches of at most `freshMax` new transfers; returns at least one batch. The first one
+ * holds all moved and orphaned transfers, because new transfers may take their positions.
  */
 export function batchesOf<Log extends TransferLog>(
   difference: WindowDifference<Log>,
@@ -124,12 +123,12 @@ export function batchesOf<Log extends TransferLog>(
 
 interface Pairing<Log extends TransferLog> {
   readonly pairs: readonly MovedTransfer<Log>[];
-  /** What found no partner. */
+  /** Rows and logs without a partner. */
   readonly rows: readonly TransferRow[];
   readonly logs: readonly Log[];
 }
 
-/** Pairs the rows and logs of one transaction: those at their old place first, then the others in their order. */
+/** Pairs the rows and logs of one transaction: first those with an unchanged log index, then the others in order. */
 function pair<Log extends TransferLog>(
   rows: readonly TransferRow[],
   logs: readonly Log[],
@@ -153,12 +152,12 @@ function pair<Log extends TransferLog>(
   return { pairs, rows: [...free], logs: unknown };
 }
 
-/** Those on the chain are taken before those that had left it. */
+/** Ranks transfers on the chain before orphaned ones. */
 function rank(row: TransferRow): number {
   return row.status === "seen" ? 0 : 1;
 }
 
-/** Whether a transfer on record and a log of its transaction have the same parties, token and amount. */
+/** Returns true if a stored transfer and a log of its transaction have the same parties, token and amount. */
 export function isSameMoney(row: TransferRow, log: TransferLog): boolean {
   return (
     row.contract === log.contract &&
@@ -178,7 +177,7 @@ function hasMoved({ transfer, log }: MovedTransfer<ComparedLog>): boolean {
   );
 }
 
-/** Items by what they have in common, in their order. */
+/** Groups items by a key, and keeps their order. */
 export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

@@ -27,23 +27,23 @@ import type { RangeReading, Scanner } from "./scanner.ts";
 import type { BlockRange, TimedLog } from "./window.ts";
 
 /**
- * Reads final blocks again, some minutes and an hour after the watcher did, from another provider where there is one: an
- * index that is behind its node, or a provider that leaves transfers out, hides nothing for longer than that. Its
- * progress is in the store.
+ * Reads final blocks again, two minutes and one hour after the previous reading, from another provider if there is one:
+ * an index that lags behind its node, or a provider that omits transfers, hides no payment for longer than that. The
+ * progress is kept in the store.
  */
 export interface Witness {
   /**
-   * Reads the next range that is due, and asks again now and then about what providers disagreed on, within a limit of
-   * requests. Gives true where more is waiting.
+   * Reads the next due range and periodically re-checks open disagreements between providers, within a limit of
+   * requests. Returns true if more work is due.
    */
   compare(guard: Guard): Promise<boolean>;
 }
 
-/** Poll interval for ranges that are due, in milliseconds, once none was. */
+/** Poll interval for due ranges while none is due, in milliseconds. */
 const checkEveryMs = 15 * second;
-/** How long a provider is not asked after a reading from it failed. */
+/** How long a provider is set aside after a failed reading, in milliseconds. */
 const setAsideMs = minute;
-/** How often, and how many, open disagreements are asked about again. */
+/** How often, in milliseconds, and how many open disagreements are re-checked. */
 const againMs = 10 * minute;
 const againMax = 20;
 
@@ -66,17 +66,17 @@ export function makeWitness(deps: {
   const judge = makeJudge({ pool, alarms, scanner });
   const pace = makePace(clock);
   const sizes = new Map<string, RangeSize>();
-  /** Providers whose last reading failed, and when. */
+  /** The time of the last failed reading, by provider. */
   const failedAt = new Map<string, Instant>();
-  /** Providers that leave transfers out, and whose readings were taken back for that. */
+  /** Providers that omit transfers and whose readings were therefore withdrawn. */
   const takenBack = new Set<string>();
   let checkedAt: Instant = clock.now();
   let askedAgainAt: Instant = 0;
-  /** The last disagreement that was asked about again. */
+  /** The subject of the last re-checked disagreement. */
   let lastAgain = "";
   let oldest: { readonly at: Instant; readonly height: number } | null = null;
 
-  /** The providers that may be asked, in order of preference; their eth_getLogs count against the limit. */
+  /** Returns the usable providers in order of preference; their eth_getLogs requests count against the limit. */
   function candidates(): Candidate[] {
     const now = clock.now();
     const health = pool.health();
@@ -106,13 +106,13 @@ export function makeWitness(deps: {
     return size;
   }
 
-  /** The provider that is asked about transfers which another one alone lists: the one in use, where it is another. */
+  /** Returns the provider that is asked about transfers that only `provider` lists: preferably the one in use. */
   function otherThan({ provider }: Candidate, able: readonly Candidate[]): ChainClient | null {
     const others = able.filter((each) => each.provider !== provider);
     return (others.find(({ isInUse }) => isInUse) ?? others[0])?.client ?? null;
   }
 
-  /** The lowest block that can hold a payment of an open hold, by the network's block time; asked for once an hour. */
+  /** Estimates the lowest block that can hold a payment for an open hold from the block time; cached for an hour. */
   async function oldestHeight({ tipHeight, tipTime }: NetworkState): Promise<number> {
     const now = clock.now();
     if (oldest !== null && Math.abs(now - oldest.at) < hour) return oldest.height;
@@ -132,8 +132,8 @@ export function makeWitness(deps: {
   }
 
   /**
-   * Takes back what a provider read since its last good probe, once it is found to leave transfers out. Where no probe
-   * ever proved its logs, everything that can matter to an open hold is read again.
+   * Withdraws the readings that a provider made since its last good probe, once it is found to omit transfers. If no
+   * probe ever proved its logs, every block that can matter to an open hold is read again.
    */
   async function takeBack(guard: Guard): Promise<void> {
     for (const { provider, condition, provenAt } of pool.health()) {
@@ -152,8 +152,8 @@ export function makeWitness(deps: {
   }
 
   /**
-   * A provider that has other final blocks than those that were read is of another chain, and its reading proves nothing,
-   * unless another provider has the same.
+   * Drops a reading whose final blocks differ from those read before, unless another provider has the same blocks: the
+   * provider is on another chain, and its reading proves nothing.
    */
   async function assertOneChain(
     { rows }: DueRange,
@@ -166,10 +166,12 @@ export function makeWitness(deps: {
     if (!isOther || other === null) return;
     const [block] = await other.blocks([end.height]);
     if (block?.hash === end.hash) return;
-    throw new AnswerDropped(`${provider} has other final blocks than those that were read`);
+    throw new AnswerDropped(
+      `the final blocks of ${provider} differ from those that were read before`,
+    );
   }
 
-  /** Reads one range from one provider, and enters what it lists and the record lacks. */
+  /** Reads one range from one provider and enters the listed transfers that are not on record. */
   async function readRange(
     guard: Guard,
     { range, reader, able, due }: ReadRequest,
@@ -187,7 +189,7 @@ export function makeWitness(deps: {
     }
   }
 
-  /** Enters transfers with an alarm and an audit entry for each that the watcher should have found. */
+  /** Enters transfers, with an alarm and an audit entry for each one that the watcher should have found. */
   async function enter(
     guard: Guard,
     reading: RangeReading,
@@ -223,8 +225,8 @@ export function makeWitness(deps: {
     alarms.raise(
       "transfer_left_out",
       transactionHash,
-      `a transfer to us in block ${String(blockHeight)} was left out when the block was read first; ` +
-        "a later reading entered it. See its invoice, and whether the provider is to be replaced",
+      `a transfer to us in block ${String(blockHeight)} was missing when the block was first read; ` +
+        "a later reading entered it. Check its invoice, and consider replacing the provider",
       { network: network.id, transactionHash, blockHeight },
     );
   }
@@ -240,7 +242,7 @@ export function makeWitness(deps: {
     });
   }
 
-  /** Asks about open disagreements again: a provider may have found out, or been replaced. */
+  /** Re-checks open disagreements: a provider may have recovered or been replaced. */
   async function compareAgainLater(guard: Guard): Promise<void> {
     if (Math.abs(clock.now() - askedAgainAt) < againMs) return;
     const able = candidates();
@@ -275,7 +277,7 @@ export function makeWitness(deps: {
     const from = Math.max(due.from, due.to - sizeOf(reader.provider).current() + 1);
     const before = pace.counted();
     await readRange(guard, { range: { from, to: due.to }, reader, able, due });
-    // Where nobody is paid, no logs are asked for; the blocks' hashes are.
+    // Without watched addresses no logs are requested, only block hashes: that counts as one request.
     if (pace.counted() === before) pace.count();
     return (await nextRange()) !== null;
   }
@@ -302,11 +304,11 @@ interface ReadRequest {
   readonly range: BlockRange;
   readonly reader: Candidate;
   readonly able: readonly Candidate[];
-  /** Null: it does not count as a reading. */
+  /** Null if it does not count as a reading. */
   readonly due: DueRange | null;
 }
 
-/** The block that a provider has a transaction in; null where it has it no more. */
+/** Returns the block in which a provider has a transaction; null if it does not have the transaction. */
 async function blockOf(client: ChainClient, transactionHash: string): Promise<BlockRange | null> {
   const receipt = await client.receipt(transactionHash);
   return receipt === null ? null : { from: receipt.blockHeight, to: receipt.blockHeight };

@@ -30,7 +30,7 @@ const payment = (invoice: string, amount: bigint): PaymentRow =>
     ...{ status: "confirming", statusWhenBack: null },
   }) as PaymentRow;
 
-/** The code that something is refused with; null where it is not. */
+/** Returns the code of the refusal; null if nothing is refused. */
 function refusal(act: () => unknown): string | null {
   try {
     act();
@@ -41,7 +41,7 @@ function refusal(act: () => unknown): string | null {
 }
 
 describe("The allocations of a transfer", () => {
-  it("are read in the token's smallest unit, each invoice once", () => {
+  it("are parsed in the token's smallest unit, each invoice once", () => {
     const read = readAllocations(transfer, [
       { invoiceId: "inv_1", amount: "20.5" },
       { invoiceId: "inv_2", amount: "0.000001" },
@@ -59,7 +59,7 @@ describe("The allocations of a transfer", () => {
       .with.nested.property("errors[0].pointer", "/allocations/1/invoiceId");
   });
 
-  it("leave a rest beside what is taken, and none below zero", () => {
+  it("leave a rest of the transfer's amount that is never below zero", () => {
     const rest = (payments: readonly PaymentRow[], ...amounts: string[]) =>
       restOf({ transfer, payments }, amounts);
     expect(rest([])).to.equal("25.00");
@@ -68,7 +68,7 @@ describe("The allocations of a transfer", () => {
     expect(rest([payment("1", 5_000_000n)], "20.000001")).to.equal("0.00");
   });
 
-  it("are never more than is left", () => {
+  it("never exceed the unallocated amount", () => {
     const room = (payments: readonly PaymentRow[], ...amounts: bigint[]) =>
       refusal(() => {
         const given = amounts.map((amount, place) => ({
@@ -86,7 +86,7 @@ describe("The allocations of a transfer", () => {
     expect(room([rejectPayment(taken)], 25_000_000n)).to.equal(null);
   });
 
-  it("give an invoice one payment of a transfer at a time, and a transfer 200 in all", () => {
+  it("create one payment per invoice at a time, and at most 200 per transfer in total", () => {
     const again = [{ invoiceId: "inv_1" as const, amount: 1n }];
     const taken = payment("1", 5n);
     expect(
@@ -107,7 +107,7 @@ describe("The allocations of a transfer", () => {
     ).to.equal("transfer_allocated");
   });
 
-  it("are refused for dust, for an address's money to itself, and for a token switched off", () => {
+  it("are refused for dust, for a transfer of an address to itself, and for a disabled token", () => {
     const network = testNetworks("ethereum").get("ethereum");
     if (network === undefined) throw new Error("no network");
     const fault = (changes: Partial<TransferRow>, ...disabled: string[]) => {
@@ -132,7 +132,7 @@ describe("The allocations of a transfer", () => {
 });
 
 describe("The event of a payment", () => {
-  it("is that of its new status, and its own for a payment that the merchant accepts", () => {
+  it("has the type of the new status, or its own type if the merchant accepts the payment", () => {
     const counted = payment("1", 1n);
     const review = { ...counted, status: "review" } as const;
     expect(eventOf(null, counted)).to.equal("payment.detected");

@@ -1,15 +1,15 @@
-// The rest of a partly paid invoice carries a surcharge of its own where its bare amount is not free.
+// The rest of a partly paid invoice carries a new surcharge if the bare rest is not free.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore } from "../../support/stores.ts";
 import type { Json } from "./counter.ts";
 import { atSharedAddress } from "./shared-address.ts";
 
-eachStore("Paying exactly what is asked for", (store) => {
+eachStore("Payment of exactly the remaining amount", (store) => {
   const shop = atSharedAddress(store);
   const { issue, read, post, pay, inboxed } = shop;
 
-  /** Pays a part that no rule gives to the invoice, and allocates it as the merchant does; gives its hash. */
+  /** Pays a part that no rule matches, allocates it as the merchant, and returns the transaction hash. */
   async function payPart(invoice: Json, amount: number, blocks = 3): Promise<string> {
     const hash = await pay(amount, blocks);
     const found = await inboxed();
@@ -23,7 +23,7 @@ eachStore("Paying exactly what is asked for", (store) => {
   const pageOf = async ({ checkoutId }: Json) =>
     (await shop.counter.app.request("GET", `/pay/${String(checkoutId)}`)).text;
 
-  it("is not an overpayment where the rest was surcharged, on the payer's page either", async () => {
+  it("is not an overpayment if the rest has a surcharge, and the payer's page shows none", async () => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10);
@@ -35,7 +35,7 @@ eachStore("Paying exactly what is asked for", (store) => {
     expect(await pageOf(invoice)).to.contain('data-state="paid"');
   });
 
-  it("is not an overpayment where the price was surcharged too, and the rest twice", async () => {
+  it("is not an overpayment if the price has a surcharge too, and the rest has two", async () => {
     await issue();
     const invoice = await issue();
     expect(invoice["payableAmount"]).to.equal("25.0001");
@@ -49,7 +49,7 @@ eachStore("Paying exactly what is asked for", (store) => {
     expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
   });
 
-  it("leaves what comes beyond an overpayment, and tells the payer how much it is", async () => {
+  it("followed by another payment is an overpayment, whose amount the payer sees", async () => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10);
@@ -59,7 +59,7 @@ eachStore("Paying exactly what is asked for", (store) => {
     expect(await pageOf(invoice)).to.contain("which is 2.00 USDT too much");
   });
 
-  it("is not an overpayment after a reorganisation took a part away and brought it back", async () => {
+  it("is not an overpayment after a reorganization removed a part and brought it back", async () => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10, 1);

@@ -1,4 +1,4 @@
-// Providers that give blocks other times than the chain does: ahead of the clock, behind their ancestors, or a little off.
+// Providers that report other block times than the chain has: ahead of the clock, before their ancestors, or slightly off.
 import { expect } from "chai";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
 import { makeBlockTimes } from "../../../src/features/payments/index.ts";
@@ -36,7 +36,7 @@ eachStore("Block times", (store) => {
     return till.chain.block(till.chain.height()).time;
   };
 
-  it("of ten days ahead are not believed of the only provider, and the operator is told", async () => {
+  it("ten days ahead are not believed from the only provider, and raise an alarm", async () => {
     await open(1);
     const { id } = ask();
     const before = await till.state();
@@ -55,7 +55,7 @@ eachStore("Block times", (store) => {
     expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
   });
 
-  it("of ten days ahead pass the provider over where there is another", async () => {
+  it("ten days ahead make the network skip the provider if there is another", async () => {
     await open(2);
     ask();
     viewOf(0).timeShift = 10 * day;
@@ -85,7 +85,7 @@ eachStore("Block times", (store) => {
     }
   });
 
-  it("before those of the blocks below are not believed", async () => {
+  it("before the times of the blocks below are not believed", async () => {
     await open(1);
     await till.mine(1);
     const before = await till.state();
@@ -98,7 +98,7 @@ eachStore("Block times", (store) => {
     }
   });
 
-  it("before that of the newest scanned block are not believed of the only provider", async () => {
+  it("before that of the newest scanned block are not believed from the only provider", async () => {
     await open(1);
     const { id } = ask();
     const before = await till.state();
@@ -114,7 +114,7 @@ eachStore("Block times", (store) => {
     expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
   });
 
-  it("that cannot be true do not make the only provider be asked without a pause", async () => {
+  it("that are impossible do not cause requests to the only provider without a pause", async () => {
     await open(1);
     ask();
     pay();
@@ -127,7 +127,7 @@ eachStore("Block times", (store) => {
     expect((await till.payments())[0]).to.include({ status: "confirmed" });
   });
 
-  it("of the only provider are corrected when it corrects them", async () => {
+  it("from the only provider are corrected when it corrects them", async () => {
     await open(1);
     const { id } = ask();
     viewOf(0).timeShift = -30 * second;
@@ -140,12 +140,12 @@ eachStore("Block times", (store) => {
     expect(till.invoices.totals.get(id)).to.include({ seen: token(25) });
   });
 
-  it("of logs outside of their blocks' are not believed", async () => {
+  it("in logs that differ from those of their blocks are not believed", async () => {
     await open(2);
     ask();
     pay();
     const node = viewOf(0);
-    // Its headers stay right.
+    // The provider's headers stay correct.
     node.logTimeShift = 8 * minute;
     await till.look();
     expect((await till.transfers()).map(({ amount }) => amount)).to.deep.equal([token(25)]);
@@ -170,7 +170,7 @@ eachStore("Block times", (store) => {
     expect(payment).to.include({ blockTime: time, status: "confirmed" });
   });
 
-  it("that only one of two providers gave make no payment late until the other gives them, too", async () => {
+  it("that only one of two providers reports make no payment late until the other confirms them", async () => {
     await open(2);
     const { id } = ask({ expiresAt: till.chain.block(till.chain.height()).time });
     till.nodes[1]?.fail("unavailable", Infinity);
@@ -185,7 +185,7 @@ eachStore("Block times", (store) => {
     expect((await till.payments())[0]).to.include({ blockTime: time, status: "confirmed" });
   });
 
-  it("that two of three providers give are believed, and the third is doubted", async () => {
+  it("that two of three providers report are believed, and those of the third are distrusted", async () => {
     await open(3);
     viewOf(0).timeShift = 5 * minute;
     const { id } = ask({ expiresAt: till.chain.block(till.chain.height() + 2).time });
@@ -197,7 +197,7 @@ eachStore("Block times", (store) => {
     expect(till.pool.health()[0]).to.include({ isInUse: false });
   });
 
-  it("release no hold unless two providers agree about the final block", async () => {
+  it("release no hold unless two providers agree on the final block", async () => {
     await open(2);
     await till.mine(1);
     const { cursorTime, cursorHeight } = await till.state();
@@ -215,7 +215,7 @@ eachStore("Block times", (store) => {
     expect(await till.watcher.finalTime()).to.equal((await till.state()).cursorTime);
   });
 
-  it("that no second provider confirms for ten minutes raise an alarm, which ends when one does", async () => {
+  it("without a second provider's confirmation for ten minutes raise an alarm, which ends with a confirmation", async () => {
     await open(2);
     till.nodes[1]?.fail("unavailable", Infinity);
     ask();

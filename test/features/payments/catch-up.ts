@@ -5,7 +5,7 @@ import { openPool } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { token } from "./watched-network.ts";
 
-/** How long the watcher took for what it had missed. */
+/** How long the watcher took to read the missed blocks. */
 export interface CaughtUp {
   readonly blocks: number;
   readonly merchants: number;
@@ -13,14 +13,14 @@ export interface CaughtUp {
   readonly requests: number;
 }
 
-/** The node allows so many blocks in one request, and answers 429 after each so many ranges. */
+/** The node's limit of blocks per request, and the number of ranges after which it answers 429. */
 const rangeMax = 300;
 const refusedEvery = 5;
 const paidEvery = 97;
 
 /**
- * Lets a network go unread for some blocks, with payments to some merchants in them, then reads it through a node that
- * refuses long ranges and too many requests. Every payment is found once, and no block is left out.
+ * Leaves a network unread for some blocks with payments to some merchants, then reads it through a node that refuses
+ * long ranges and too many requests. Expects every payment to be found once, and no block to be missed.
  */
 export async function catchUp(
   db: Database,

@@ -8,7 +8,7 @@ import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 
-eachStore("What an operator does about a chain", (store) => {
+eachStore("The chain service", (store) => {
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;
@@ -23,7 +23,7 @@ eachStore("What an operator does about a chain", (store) => {
   const audit = (range: { from?: number; to?: number } = {}) =>
     till.service.audit("ethereum", range);
 
-  /** A payment in block 61 that the only provider left out until it was final. */
+  /** Makes a payment in block 61 that the only provider omits until the block is final. */
   async function hidePayment(): Promise<void> {
     till.chain.mine(1, [{ to: shop, amount: token(25) }]);
     const [hidden] = till.chain.transfers(61);
@@ -36,7 +36,7 @@ eachStore("What an operator does about a chain", (store) => {
     node.view.hidden = new Set();
   }
 
-  it("scans blocks again: what was left out is entered, once", async () => {
+  it("scans blocks again and enters a missing transfer once", async () => {
     await hidePayment();
     const first = await scan(55, 70);
     expect([first.found, first.fresh.length]).to.deep.equal([1, 1]);
@@ -51,7 +51,7 @@ eachStore("What an operator does about a chain", (store) => {
     expect((await till.transfers())[0]?.isFinal).to.equal(true);
   });
 
-  it("scans while the watcher goes on, and both see the same", async () => {
+  it("scans while the watcher continues, and both find the same transfers", async () => {
     await hidePayment();
     till.chain.mine(1, [{ to: shop, amount: token(3) }]);
     const [report] = await Promise.all([scan(50, 80), till.look()]);
@@ -61,7 +61,7 @@ eachStore("What an operator does about a chain", (store) => {
     expect(await audit()).to.deep.include({ gaps: [], seams: [] });
   });
 
-  it("proves that no block went unread, through payments, reorganisations and time away", async () => {
+  it("proves that no block went unread through payments, reorganizations and downtime", async () => {
     for (let round = 0; round < 6; round += 1) {
       till.chain.mine(1, [{ to: shop, amount: token(1) }]);
       await till.mine(3);
@@ -81,7 +81,7 @@ eachStore("What an operator does about a chain", (store) => {
     });
   });
 
-  it("names the blocks that were not read, and is content when they are", async () => {
+  it("names the unread blocks until they are read", async () => {
     await till.mine(100);
     await till.db.write(testContext, (tx) =>
       tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", [
@@ -101,7 +101,7 @@ eachStore("What an operator does about a chain", (store) => {
     ]);
   });
 
-  it("names the block where two ranges are of different chains", async () => {
+  it("names the block at which two ranges of different chains meet", async () => {
     await till.mine(100);
     await till.db.write(testContext, (tx) =>
       tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", ["ee".repeat(32)]),
@@ -112,7 +112,7 @@ eachStore("What an operator does about a chain", (store) => {
     expect(seams).to.deep.equal([{ height: 100 }]);
   });
 
-  it("refuses what cannot be scanned, and says why", async () => {
+  it("refuses a range that cannot be scanned, with the reason", async () => {
     expect((await refusal(scan(10, 9))).code).to.equal("not_scanned");
     expect((await refusal(scan(10, 1_000))).message).to.match(/Block 60 is the newest/);
     expect((await refusal(till.service.audit("tron", {}))).code).to.equal("not_found");
@@ -123,7 +123,7 @@ eachStore("What an operator does about a chain", (store) => {
     node?.heal();
   });
 
-  it("counts what metrics show", async () => {
+  it("counts requests and alarms for metrics", async () => {
     const [node] = till.nodes;
     node?.fail("rate-limited", 1);
     await till.mine(1);

@@ -15,7 +15,7 @@ import { testNetworks } from "../../support/merchants.ts";
 const address = "a1".repeat(20);
 const terms = { address, token: "USDT", issuedAt: 1_000 * day, endsAt: 1_008 * day };
 
-describe("what a submitted transaction must fit", () => {
+describe("A submitted transaction", () => {
   const network = testNetworks("ethereum").get("ethereum");
   const contractOf = (symbol: string): string =>
     network?.tokens.find((token) => token.symbol === symbol)?.contract ?? "";
@@ -41,12 +41,12 @@ describe("what a submitted transaction must fit", () => {
     return claimedLogs({ ...receipt, ...changes }, terms, network, disabled);
   };
 
-  it("is a transfer of the invoice's token to its address, among whatever else there is", () => {
+  it("pays with transfers of the invoice's token to its address, whatever else it contains", () => {
     const others = [log({ to: "c3".repeat(20) }), log({ contract: "d4".repeat(20) })];
     expect(judge([...others, log({ logIndex: 9 })])).to.deep.equal([log({ logIndex: 9 })]);
   });
 
-  it("else has a reason of its own", () => {
+  it("is otherwise refused with a specific reason", () => {
     expect(judge([], { succeeded: false })).to.equal("failed_transaction");
     expect(judge([])).to.equal("other_address");
     expect(judge([log({ to: "c3".repeat(20) })])).to.equal("other_address");
@@ -61,14 +61,14 @@ describe("what a submitted transaction must fit", () => {
     expect(judge([log({ amount: dust })])).to.have.length(1);
   });
 
-  it("is of a block from a minute before the issue to the end of the hold", () => {
+  it("must be in a block from a minute before the issue to the end of the hold", () => {
     expect(timeFault(terms.issuedAt - minute, terms)).to.equal(null);
     expect(timeFault(terms.issuedAt - minute - 1, terms)).to.equal("before_invoice");
     expect(timeFault(terms.endsAt, terms)).to.equal(null);
     expect(timeFault(terms.endsAt + 1, terms)).to.equal("after_hold");
   });
 
-  it("is looked for soon at first, then ever less often", () => {
+  it("is searched for soon at first, then at growing intervals", () => {
     const waits = [0, 1, 2, 9, 10, 500].map((attempts) => retryAt(attempts, 7) - 7);
     expect(waits).to.deep.equal([
       3 * second,
@@ -80,11 +80,11 @@ describe("what a submitted transaction must fit", () => {
     ]);
   });
 
-  it("is given up after an hour when no provider knows it", () => {
+  it("is given up after an hour if no provider knows it", () => {
     expect(givenUpAt({ createdAt: 7 })).to.equal(7 + 60 * minute);
   });
 
-  describe("beside what is on record", () => {
+  describe("compared with the stored transfers", () => {
     const row = (changes: Partial<TransferRow> = {}): TransferRow => {
       const { from: fromAddress, to: toAddress, ...fields } = log();
       return {
@@ -96,7 +96,7 @@ describe("what a submitted transaction must fit", () => {
       };
     };
 
-    it("is known where it stands at its place", () => {
+    it("is known if it has the same position", () => {
       const found = compareWithRecord([row()], [log()], 0);
       expect(found).to.deep.equal({
         known: [{ transfer: row(), log: log() }],
@@ -105,12 +105,12 @@ describe("what a submitted transaction must fit", () => {
       });
     });
 
-    it("is missing only from final blocks, which nobody reads again", () => {
+    it("is missing only from final blocks, which the watcher does not read again", () => {
       expect(compareWithRecord([], [log()], 100)).to.deep.include({ missing: [log()] });
       expect(compareWithRecord([], [log()], 99)).to.include({ isUnsettled: true });
     });
 
-    it("is waited for while the watcher has yet to follow it to another block", () => {
+    it("is unsettled while the watcher has yet to follow it to another block", () => {
       for (const at of [{ status: "orphaned" }, { blockHash: "3".repeat(64) }] as const) {
         const found = compareWithRecord([row(at)], [log()], 1_000);
         expect(found).to.deep.equal({ known: [], missing: [], isUnsettled: true });

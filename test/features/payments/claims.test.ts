@@ -13,8 +13,8 @@ import { eachStore } from "../../support/stores.ts";
 const tester = { actor: systemActor("tests"), requestId: null, ip: null };
 const holding = () => Promise.resolve();
 
-// The background stands still, so that each look is the test's own.
-eachStore("Looking at submitted transactions", (store) => {
+// Background workers are off, so that the test starts each scan.
+eachStore("The claim examiner", (store) => {
   let app: TestApp;
   let invoiceId: Id<"invoice">;
   let hash: string;
@@ -66,7 +66,7 @@ eachStore("Looking at submitted transactions", (store) => {
 
   const opened = () => app.app.db.find(payments, "WHERE invoice_id = $1", [invoiceId]);
 
-  it("waits while no block has it, while a provider is away, and for the watcher", async () => {
+  it("waits while no block has the transaction, while a provider is away, and for the watcher", async () => {
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 1 });
     const chain = makeSandbox({
@@ -84,7 +84,7 @@ eachStore("Looking at submitted transactions", (store) => {
     expect(await opened()).to.deep.equal([]);
   });
 
-  it("writes nothing where its lease is lost", async () => {
+  it("writes nothing after its lease is lost", async () => {
     await look();
     const before = await claim();
     let refused: unknown = null;
@@ -98,20 +98,20 @@ eachStore("Looking at submitted transactions", (store) => {
     expect(await opened()).to.deep.equal([]);
   });
 
-  it("opens one payment, however often it looks at once", async () => {
+  it("opens one payment, however many examinations run concurrently", async () => {
     await Promise.all([examine(), examine(), examine()]);
     expect(await claim()).to.include({ state: "review" });
     expect(await opened()).to.have.length(1);
   });
 
-  it("makes no room by those that were not looked for yet, one at a time for many at once", async () => {
+  it("never drops claims that were not examined yet, and serializes concurrent submissions", async () => {
     const row = await app.app.db.findOne(invoices, "WHERE id = $1", [invoiceId]);
     const path = `/v1/checkout/${row?.checkoutId ?? ""}/transactions`;
     const submit = (digit: string) =>
       app.request("POST", path, { body: { transactionHash: digit.repeat(64) } });
     const statusesOf = async (digits: string) =>
       (await Promise.all(Array.from(digits, submit))).map(({ status }) => status).sort();
-    // The one in review is open too.
+    // The claim in review is open too.
     expect(await statusesOf("123456")).to.deep.equal([202, 202, 202, 202, 409, 409]);
     expect((await submit("7")).body["code"]).to.equal("too_many_claims");
     await examine();
@@ -123,7 +123,7 @@ eachStore("Looking at submitted transactions", (store) => {
     );
   });
 
-  it("confirms what was accepted long after its confirmations", async () => {
+  it("confirms a payment that is accepted long after it had its confirmations", async () => {
     await desk().mine(tester, 50);
     await look();
     const [payment] = await opened();

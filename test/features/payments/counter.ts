@@ -16,25 +16,25 @@ export type Json = Readonly<Record<string, unknown>>;
 const tester = { actor: systemActor("tests"), requestId: null, ip: null };
 const holding = () => Promise.resolve();
 
-/** Merchants on the sandbox whose chain moves, and is looked at, only when the test says so. */
+/** Merchants on a sandbox whose chain is mined and scanned only by the test. */
 export interface Counter {
   readonly app: TestApp;
   merchant(): Promise<Merchant>;
   post(owner: Merchant, path: string, body?: unknown): Promise<Answer>;
   get(owner: Merchant, path: string): Promise<Json>;
   list(owner: Merchant, path: string): Promise<Json[]>;
-  /** Registers a fresh address and gives it, canonical. */
+  /** Registers a new address and returns it in canonical form. */
   wallet(owner: Merchant): Promise<string>;
-  /** Issues an invoice, for 25.00 USD in USDT unless told otherwise. */
+  /** Issues an invoice, by default for 25.00 USD in USDT. */
   issue(owner: Merchant, input?: Json): Promise<Json>;
-  /** Pays to an address in the next block; gives the transaction's hash. */
+  /** Pays to an address in the next block; returns the transaction's hash. */
   pay(to: string, units: bigint, how?: Partial<SandboxPayment>): Promise<string>;
-  /** Makes blocks and reads them. */
+  /** Mines blocks and scans them. */
   mine(blocks?: number): Promise<void>;
-  /** Replaces the newest blocks and reads what there is now. */
+  /** Replaces the newest blocks and scans the chain. */
   reorganise(depth: number, options: { readonly drop: boolean }): Promise<void>;
   look(): Promise<void>;
-  /** Looks at the transactions that payers submitted. */
+  /** Examines the transactions that payers submitted. */
   examine(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function openCounter(
     clock: app.clock,
     randomBytes: systemRandom,
   });
-  // Of other networks there is no chain to look at.
+  // Other networks have no chain to scan.
   const watchers = app.app.watchers.filter(({ network }) => network.id === desk.network.id);
   let wallets = 0;
 

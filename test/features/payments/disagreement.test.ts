@@ -1,5 +1,5 @@
-// Providers of one network that tell different things, on purpose or by fault: what is told of blocks that are not
-// there, alarms that end with what they tell of, and those that an operator ends.
+// Providers of one network that contradict each other, on purpose or by fault: reports of blocks that do not exist,
+// alarms that end with their cause, and alarms that an operator acknowledges.
 import { expect } from "chai";
 import { rejectPayment } from "../../../src/features/payments/rules.ts";
 import { updatePayments } from "../../../src/features/payments/store.ts";
@@ -38,10 +38,10 @@ eachStore("Providers that disagree", (store) => {
     await till.mine(blocks);
   };
 
-  describe("about how far the chain is", () => {
+  describe("on the height of the chain", () => {
     for (const isAllFinal of [false, true]) {
-      const what = isAllFinal ? "blocks that are not there, all of them final" : "such blocks";
-      it(`never read one that tells of ${what}`, async () => {
+      const what = isAllFinal ? "final blocks that do not exist" : "blocks that do not exist";
+      it(`lead to no reading from the one that reports ${what}`, async () => {
         first.view.ahead = 5_000;
         first.view.isAllFinal = isAllFinal;
         pay();
@@ -62,7 +62,7 @@ eachStore("Providers that disagree", (store) => {
       });
     }
 
-    it("never read one that calls its newest block final", async () => {
+    it("lead to no reading from the one that calls its newest block final", async () => {
       const ours = await openPool(await store.open(), { blocks: 200, finalityLag: 80 });
       const [liar] = ours.nodes;
       if (liar !== undefined) liar.view.isAllFinal = true;
@@ -72,7 +72,7 @@ eachStore("Providers that disagree", (store) => {
       await ours.stop();
     });
 
-    it("agree where one does not know what is final", async () => {
+    it("count as agreeing if one does not know the final block", async () => {
       const ours = await openPool(await store.open(), {
         blocks: 200,
         onNodes: ([, second]) => {
@@ -85,7 +85,7 @@ eachStore("Providers that disagree", (store) => {
       await ours.stop();
     });
 
-    it("never begin with the one that tells of blocks that are not there", async () => {
+    it("never let a network start at blocks that do not exist", async () => {
       const fresh = await openPool(await store.open(), {
         onNodes: ([liar]) => {
           if (liar !== undefined) Object.assign(liar.view, { ahead: 5_000, isAllFinal: true });
@@ -95,7 +95,7 @@ eachStore("Providers that disagree", (store) => {
       await fresh.stop();
     });
 
-    it("lose nothing to one that told of final blocks that are not there while the other was away", async () => {
+    it("lose no payment to false final blocks that one reported while the other was away", async () => {
       const told = 60;
       other.fail("unavailable", 1_000);
       Object.assign(first.view, { ahead: told, isAllFinal: true });
@@ -105,7 +105,7 @@ eachStore("Providers that disagree", (store) => {
       expect(cursorHeight).to.equal(till.chain.height() + told);
       Object.assign(first.view, { ahead: 0, isAllFinal: false });
       other.heal();
-      // The blocks that come are others than those that were told of.
+      // The new blocks differ from those that were reported.
       till.chain.reorg(0);
       pay();
       const each = 10;
@@ -122,7 +122,7 @@ eachStore("Providers that disagree", (store) => {
       expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
     });
 
-    it("do not confirm by a few blocks that only one has", async () => {
+    it("do not confirm a payment by a few blocks that only one has", async () => {
       first.view.ahead = 5;
       pay();
       await till.look();
@@ -135,7 +135,7 @@ eachStore("Providers that disagree", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
-    it("believe the one that is ahead where the other's blocks are old", async () => {
+    it("are read at the one that is ahead if the other's blocks are old", async () => {
       other.view.lag = 40;
       pay();
       await till.mine(30);
@@ -144,7 +144,7 @@ eachStore("Providers that disagree", (store) => {
       expect(await till.storedAlarms()).to.deep.equal([]);
     });
 
-    it("are not kept from the chain by one that tells of less than was read", async () => {
+    it("do not stall if one reports fewer blocks than were read", async () => {
       await till.mine(30);
       other.view.lag = 25;
       till.advance(-25 * poolBlockMs);
@@ -154,7 +154,7 @@ eachStore("Providers that disagree", (store) => {
     });
   });
 
-  describe("about a payment", () => {
+  describe("on a payment", () => {
     beforeEach(async () => {
       first.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
       await till.mine(20);
@@ -163,13 +163,13 @@ eachStore("Providers that disagree", (store) => {
       expect(till.watcher.health().heldPayments).to.equal(1);
     });
 
-    it("hold it as it is, for as long as they do", async () => {
+    it("hold it for as long as they disagree", async () => {
       for (let times = 0; times < 3; times += 1) await later();
       expect(await statuses()).to.deep.equal(["confirming"]);
       expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
     });
 
-    it("end their alarm when the other one has it, too", async () => {
+    it("have their alarm cleared when the other one has it too", async () => {
       other.view.lies = first.view.lies;
       await later();
       expect(await statuses()).to.deep.equal(["confirmed"]);
@@ -177,7 +177,7 @@ eachStore("Providers that disagree", (store) => {
       expect(till.watcher.health().heldPayments).to.equal(0);
     });
 
-    it("end their alarm when the merchant has decided", async () => {
+    it("have their alarm cleared when the merchant has decided", async () => {
       const [held] = await till.payments();
       if (held === undefined) throw new Error("there is no payment");
       await till.db.write(testContext, (tx) => updatePayments(tx, [rejectPayment(held)]));
@@ -187,7 +187,7 @@ eachStore("Providers that disagree", (store) => {
     });
   });
 
-  describe("about a transfer that only the second has", () => {
+  describe("on a transfer that only the second one has", () => {
     let block = 0;
     beforeEach(async () => {
       block = till.chain.height() + 1;
@@ -198,7 +198,7 @@ eachStore("Providers that disagree", (store) => {
       expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
     });
 
-    it("tell of it until the second has it no more", async () => {
+    it("raise an alarm until the second one no longer has it", async () => {
       await later();
       expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
       other.view.lies.clear();
@@ -207,7 +207,7 @@ eachStore("Providers that disagree", (store) => {
       expect(await till.transfers()).to.deep.equal([]);
     });
 
-    it("enter it when the first one has it, too", async () => {
+    it("have it entered when the first one has it too", async () => {
       first.view.lies = other.view.lies;
       await later();
       expect(await till.storedAlarms()).to.deep.equal(["transfer_left_out"]);
@@ -216,7 +216,7 @@ eachStore("Providers that disagree", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
-    it("tell of it until an operator acknowledges it, and then no more", async () => {
+    it("raise an alarm until an operator acknowledges it, and not again", async () => {
       const acknowledge = (subject: string | null) =>
         till.service.acknowledge(testContext, "ethereum", subject);
       expect((await refusal(acknowledge("nothing"))).code).to.equal("alarm_not_acknowledged");
@@ -234,7 +234,7 @@ eachStore("Providers that disagree", (store) => {
     });
   });
 
-  it("about very many transfers tell of them at once, and end that when they agree", async () => {
+  it("on very many transfers raise one alarm, which ends when they agree", async () => {
     for (let count = 1; count <= 60; count += 1) {
       const transactionHash = count.toString(16).padStart(64, "e");
       const at = till.chain.height() + count;
@@ -252,14 +252,14 @@ eachStore("Providers that disagree", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
-  it("refuses to end by hand what ends by itself", async () => {
+  it("does not let an operator acknowledge an alarm that ends with its cause", async () => {
     till.alarms.raise("token_disabled", "USDT", "is off");
     await till.mine(1);
     const problem = await refusal(till.service.acknowledge(testContext, "ethereum", null));
-    expect(problem.message).to.include("ends by itself");
+    expect(problem.message).to.include("end when their cause does");
   });
 
-  it("forgets what was said of a provider and a token that are not configured any more", async () => {
+  it("clears alarms about providers and tokens that are no longer configured", async () => {
     till.alarms.raise("provider_silent_logs", "https://gone.example", "leaves transfers out");
     till.alarms.raise("token_disabled", "GONE", "is off");
     await till.mine(1);

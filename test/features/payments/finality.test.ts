@@ -1,4 +1,4 @@
-// Chains and providers that replace blocks which they had called final.
+// Chains and providers that replace blocks that they had called final.
 import { expect } from "chai";
 import { coverageOf } from "../../../src/platform/chain/reading-ranges.ts";
 import { addReading, extendReadings, readingsOf } from "../../../src/platform/chain/readings.ts";
@@ -22,7 +22,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     till = await openPool(await store.open(), { nodes, blocks });
   }
   const statuses = async () => (await till.payments()).map(({ status }) => status);
-  /** An invoice that is paid, so many blocks deep. */
+  /** Opens an invoice whose payment is the given number of blocks deep. */
   async function paid(depth: number) {
     const { id } = till.invoices.ask({ address: shop });
     till.chain.mine(1, [{ to: shop, amount: token(25) }]);
@@ -40,13 +40,13 @@ eachStore("A chain that replaces final blocks", (store) => {
     expect(audit.ranges.at(-1)?.toHash).to.equal(till.chain.block(till.chain.height()).hash);
   };
 
-  it("takes a payment back that was 25 blocks deep, and tells the operator at once", async () => {
+  it("reverts a payment that was 25 blocks deep, and raises an alarm immediately", async () => {
     await open(1);
     const totals = await paid(25);
     till.chain.reorg(28);
     await till.mine(1);
     expect(await till.storedAlarms()).to.include("final_block_changed");
-    // The only provider is not believed at once: it may be another machine behind its address.
+    // The only provider is not believed immediately: its address may lead to another machine.
     expect(await statuses()).to.deep.equal(["confirmed"]);
     till.advance(31 * second);
     await till.mine(1);
@@ -62,7 +62,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     await isContiguous();
   });
 
-  it("credits a payment anew that comes back in another block", async () => {
+  it("credits a payment again that comes back in another block", async () => {
     await open(1);
     const totals = await paid(25);
     const [transfer] = till.chain.transfers(61);
@@ -79,7 +79,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     await isContiguous();
   });
 
-  it("is believed at once where two providers say so", async () => {
+  it("is believed immediately if two providers report it", async () => {
     await open(2);
     await paid(25);
     till.chain.reorg(28);
@@ -88,7 +88,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal(["final_block_changed"]);
   });
 
-  it("is passed over where another provider has the block that was final", async () => {
+  it("makes the provider be skipped if another one has the final block", async () => {
     await open(2);
     await paid(25);
     const [liar] = till.nodes;
@@ -110,7 +110,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
-  it("is not believed of a provider that says otherwise a moment later", async () => {
+  it("is not believed of a provider that reports the old block again a moment later", async () => {
     await open(1);
     await paid(25);
     const [node] = till.nodes;
@@ -129,7 +129,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     expect(await statuses()).to.deep.equal(["confirmed"]);
   });
 
-  it("takes no reading of blocks that it replaced while a scan read them", async () => {
+  it("invalidates a reading of blocks that it replaced meanwhile", async () => {
     await open(1);
     await paid(25);
     const [client] = till.pool.providers;
@@ -149,7 +149,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     await isContiguous();
   });
 
-  it("goes back by thousands of blocks, as far as hashes are kept", async () => {
+  it("is followed back thousands of blocks, as far as hashes are kept", async () => {
     await open(1);
     await paid(25);
     for (let round = 0; round < 20; round += 1) await till.mine(200);
@@ -163,7 +163,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     await isContiguous();
   });
 
-  it("stops with an alarm where none of the kept blocks is the provider's", async () => {
+  it("stops the watcher with an alarm if the provider has none of the kept blocks", async () => {
     await open(1);
     await paid(25);
     const before = await till.state();
@@ -172,14 +172,14 @@ eachStore("A chain that replaces final blocks", (store) => {
     till.advance(31 * second);
     await till.mine(1);
     expect(till.watcher.health().problem).to.match(
-      /none of its kept final blocks, from 50 to \d+,/,
+      /none of the final blocks that were kept, from 50 to \d+\./,
     );
     expect((await till.state()).cursorHeight).to.equal(before.cursorHeight);
     expect(await statuses()).to.deep.equal(["confirmed"]);
     expect(await till.storedAlarms()).to.deep.equal(["final_block_changed", "network_not_read"]);
   });
 
-  it("joins no range to one that ends with another hash", async () => {
+  it("does not join a range to one that ends with another hash", async () => {
     const db = await store.open();
     const reading = { provider: "one", at: 1_000 };
     await db.write(testContext, async (tx) => {

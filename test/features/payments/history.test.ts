@@ -1,5 +1,5 @@
-// Random histories of payments and reorganisations are played to the watcher, and what it credits is compared with
-// what the chain says in the end. A failure prints the history that it shrank to.
+// Plays random histories of payments and reorganizations to the watcher, and compares its credits with the final state
+// of the chain. A failure prints the shrunk history.
 import { expect } from "chai";
 import fc from "fast-check";
 import { isCounted } from "../../../src/features/payments/rules.ts";
@@ -12,7 +12,7 @@ import { token, watchNetwork, type WatchedNetwork, standInInvoices } from "./wat
 
 type Step =
   | { readonly kind: "pay"; readonly shop: number; readonly parts: number; readonly gap: number }
-  /** Blocks go; of the transactions in them some come back, in another order. */
+  /** Removes blocks; some of their transactions come back in another order. */
   | { readonly kind: "reorg"; readonly depth: number; readonly returning: number }
   | { readonly kind: "mine"; readonly blocks: number }
   | { readonly kind: "look"; readonly fault: "none" | "killed" | "unreachable" | "small" | "lag" };
@@ -47,9 +47,9 @@ interface Play {
   do(step: Step): Promise<void>;
   mine(blocks: number): void;
   look(fault: Extract<Step, { kind: "look" }>["fault"]): Promise<void>;
-  /** What each shop has been sent, on the chain as it is. */
+  /** The sum of the transfers to each shop on the current chain. */
   sent(): bigint[];
-  /** What each shop is credited by payments in these statuses. */
+  /** The sum of each shop's payments in these statuses. */
   credited(payments: readonly PaymentRow[], statuses: readonly PaymentStatus[]): bigint[];
 }
 
@@ -58,7 +58,7 @@ function makePlay(watched: WatchedNetwork): Play {
   const asked = Array.from({ length: shops }, (_, shop) =>
     invoices.ask({ address: addressOfShop(shop) }),
   );
-  /** What is on the chain, block by block. */
+  /** The transfers on the chain by block. */
   const model: (readonly ScriptedTransfer[])[] = [];
   let transactions = 0;
 
@@ -72,7 +72,7 @@ function makePlay(watched: WatchedNetwork): Play {
     const transaction = `transaction ${String(transactions)}`;
     const noise = { transaction: `noise ${String(transactions)}`, contract, amount: 1n };
     const before = Array.from({ length: gap }, () => ({ ...noise, to: addressOf("nobody") }));
-    // The parts of a transaction are alike, so that only their number tells them apart.
+    // The transfers of a transaction are equal, so that only their log indexes distinguish them.
     const part = { transaction, contract, to: addressOfShop(shop), amount: token(1 + shop) };
     mine([...before, ...Array.from({ length: parts }, () => part)]);
   }
@@ -144,7 +144,7 @@ async function playThrough(watched: WatchedNetwork, steps: readonly Step[]): Pro
   await play.look("none");
   const seen = await watched.payments();
   expect(play.credited(seen, ["confirming", "confirmed"])).to.deep.equal(play.sent());
-  // What was told to the invoices agrees with the ledger.
+  // The totals that the invoices received match the ledger.
   for (const [id, { seen: told }] of watched.invoices.totals) {
     const own = seen.filter((payment) => payment.invoiceId === id && isCounted(payment));
     expect(told).to.equal(sumOf(own));
@@ -155,16 +155,16 @@ async function playThrough(watched: WatchedNetwork, steps: readonly Step[]): Pro
   expect(play.credited(confirmed, ["confirmed"])).to.deep.equal(play.sent());
 }
 
-/** In full: `npm run prove:payments`. */
+/** The full number runs in `npm run prove:payments`. */
 const runs = process.env["TILL_PROVE"] === "1" ? 1_000 : 50;
 
-/** What a network's watcher leaves: without it, the next history begins on the same store as on a fresh one. */
+/** The tables that a network's watcher writes; once emptied, the next history begins as on a new store. */
 const left = ["payments", "transfers", "network_readings", "network_blocks", "network_states"];
 
 eachStore("Histories of a chain", (store) => {
   store.leavesUnsound(standInInvoices);
 
-  it("credit what is on the chain exactly once, and nothing that left it", async function () {
+  it("are credited exactly as the chain ends, each transfer once", async function () {
     this.timeout(runs * 6_000);
     const db = await store.open();
     await fc.assert(

@@ -7,7 +7,7 @@ import { openCounter, type Counter, type Json, type Merchant } from "./counter.t
 
 const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
-eachStore("Money that did not find its invoice", (store) => {
+eachStore("A transfer that matches no invoice", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let other: Merchant;
@@ -40,7 +40,7 @@ eachStore("Money that did not find its invoice", (store) => {
   const reverse = (id: unknown, owner = merchant) =>
     counter.post(owner, `/payments/${String(id)}/reverse`);
 
-  /** A transfer that no rule gives to anybody, mined and read. */
+  /** Mines and scans a transfer that no rule matches. */
   async function unmatched(units: bigint, to = address): Promise<Json> {
     await counter.pay(to, units);
     await counter.mine();
@@ -55,7 +55,7 @@ eachStore("Money that did not find its invoice", (store) => {
     return body;
   }
 
-  it("is in the inbox of whose address it reached, and in nobody else's", async () => {
+  it("is in the inbox of the address's owner only", async () => {
     const found = await unmatched(usdt(13.37));
     expect(found).to.deep.include({
       network: "sandbox",
@@ -76,7 +76,7 @@ eachStore("Money that did not find its invoice", (store) => {
     await expectStatus(allocate(found["id"], [[own, "1.00"]], other), 404);
   });
 
-  it("is told of by an event, and what is matched, dust or the address's own is not", async () => {
+  it("emits an event, unlike matched transfers, dust and transfers of an address to itself", async () => {
     const paid = await counter.issue(merchant, { amount: "44.00" });
     await counter.pay(address, usdt(44));
     await counter.pay(address, 1n);
@@ -108,7 +108,7 @@ eachStore("Money that did not find its invoice", (store) => {
     });
   });
 
-  it("never credits dust and what an address sent to itself, whoever asks for it", async () => {
+  it("cannot be credited if it is dust or the address sent it to itself", async () => {
     await counter.pay(address, 1n);
     await counter.mine();
     const [dust] = await counter.list(merchant, "/transfers?status=ignored");
@@ -118,7 +118,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await invoice(one)).to.include({ status: "open", paidTokenAmount: "0.00" });
   });
 
-  it("pays an invoice when it is allocated, and is confirmed like any other", async () => {
+  it("pays an invoice when it is allocated, and is confirmed like any other transfer", async () => {
     const one = await counter.issue(merchant);
     const found = await unmatched(usdt(24));
     const answer = await expectStatus(allocate(found["id"], [[one, "24.00"]]), 200);
@@ -141,7 +141,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(audited[0]).to.include({ targetId: found["id"], actorType: "api_key" });
   });
 
-  it("is split among invoices, and never beyond its amount", async () => {
+  it("can be split among invoices, but never beyond its amount", async () => {
     const one = await counter.issue(merchant, { amount: "20.00" });
     const two = await counter.issue(merchant, { amount: "9.00" });
     const found = await unmatched(usdt(30));
@@ -170,7 +170,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(rest.body).to.include({ status: "matched", unallocatedAmount: "0.00" });
   });
 
-  it("is refused with what is wrong", async () => {
+  it("is not allocated by a wrong request, and the response says what is wrong", async () => {
     const one = await counter.issue(merchant);
     const found = await unmatched(usdt(7));
     const draft = await counter.issue(merchant, { draft: true });
@@ -201,7 +201,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await invoice(one)).to.include({ status: "open" });
   });
 
-  it("is the members' to decide on, and the viewers' to see", async () => {
+  it("can be decided on by members, and read by viewers", async () => {
     const found = await unmatched(usdt(5.5));
     const viewer = await colleague(counter.app, merchant, "viewer");
     const member = await colleague(counter.app, merchant, "member");
@@ -217,7 +217,7 @@ eachStore("Money that did not find its invoice", (store) => {
     });
   });
 
-  it("is ignored, and taken up again by its own word or by allocating it", async () => {
+  it("can be ignored, and returns by unignore or by allocation", async () => {
     const one = await counter.issue(merchant, { amount: "6.00" });
     const found = await unmatched(usdt(6.5));
     for (const _again of [1, 2]) {
@@ -236,7 +236,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(decisions).to.deep.equal(["allocated", "ignored", "restored", "ignored"]);
   });
 
-  it("comes back by a reversal, which leaves what was allocated on record", async () => {
+  it("returns to the inbox by a reversal, which keeps the allocation on record", async () => {
     const wrong = await counter.issue(merchant, { amount: "11.00" });
     const right = await counter.issue(merchant, { amount: "12.00" });
     const found = await unmatched(usdt(11.5));
@@ -263,12 +263,12 @@ eachStore("Money that did not find its invoice", (store) => {
     );
     expect(again.body["allocations"]).to.have.length(3);
     expect(await invoice(right)).to.include({ status: "partially_paid", paidAmount: "11.00" });
-    // What was confirmed and taken back is in no figure.
+    // A confirmed payment that was reversed is not in the figures.
     const path = `/v1/organizations/${merchant.organizationId}/payments/${String(paymentId)}/reverse`;
     await expectStatus(counter.app.request("POST", path, { key: other.key }), 404);
   });
 
-  it("takes what a rule gave to the wrong invoice, and the rule does not give it again", async () => {
+  it("is not matched again by a rule after the merchant reversed its payment", async () => {
     const one = await counter.issue(merchant, { amount: "31.00" });
     const two = await counter.issue(merchant, { amount: "40.00" });
     await counter.pay(address, usdt(31));
@@ -283,7 +283,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await invoice(two)).to.include({ status: "partially_paid", paidAmount: "31.00" });
   });
 
-  it("pays what is expired as late, and what is canceled when it is allocated", async () => {
+  it("pays an expired invoice as late, and a canceled one on allocation", async () => {
     const expired = await counter.issue(merchant, { amount: "15.00", expiresInSeconds: 300 });
     const canceled = await counter.issue(merchant, { amount: "16.00" });
     await expectStatus(counter.post(merchant, `/invoices/${String(canceled["id"])}/cancel`), 200);
@@ -297,7 +297,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await invoice(canceled)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("goes with a reorganisation that drops it, and its payments with it", async () => {
+  it("is reverted with its payments by a reorganization that drops it", async () => {
     const one = await counter.issue(merchant, { amount: "18.00" });
     const two = await counter.issue(merchant, { amount: "19.00" });
     const found = await unmatched(usdt(17.5));
@@ -316,7 +316,7 @@ eachStore("Money that did not find its invoice", (store) => {
     await refused(allocate(found["id"], [[third, "1.00"]]), 409, "transfer_reverted");
   });
 
-  it("comes again in another block with the parts that it was allocated in", async () => {
+  it("comes back in another block with its allocated parts", async () => {
     const one = await counter.issue(merchant, { amount: "18.00" });
     const two = await counter.issue(merchant, { amount: "19.00" });
     const found = await unmatched(usdt(17.25));
@@ -337,7 +337,7 @@ eachStore("Money that did not find its invoice", (store) => {
     }
   });
 
-  it("goes to one of two users who allocate it at once, never beyond its amount", async () => {
+  it("is never allocated beyond its amount by concurrent requests", async () => {
     const invoices = await Promise.all(
       Array.from({ length: 6 }, (_, place) =>
         counter.issue(merchant, { amount: `${String(50 + place)}.00` }),
@@ -354,7 +354,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(after["allocations"]).to.have.length(2);
   });
 
-  it("stays whose address it reached, though an invoice of who had the address before claims it", async () => {
+  it("stays with the address's owner, even if an invoice of the previous owner claims it", async () => {
     const walletId = (await counter.list(merchant, "/wallets"))[0]?.["id"];
     const left = await counter.issue(merchant, { amount: "95.00", walletId });
     const sold = await counter.issue(merchant, { amount: "96.00", walletId });
@@ -379,13 +379,13 @@ eachStore("Money that did not find its invoice", (store) => {
       { state: "refused", reason: "taken" },
     ]);
 
-    // What a hold asks for to the unit is still its invoice's.
+    // The exact amount of a hold still belongs to its invoice.
     await counter.pay(address, usdt(96));
     await counter.mine();
     expect(await invoice(sold)).to.include({ paidAmount: "96.00" });
   });
 
-  it("is allocated once for an Idempotency-Key", async () => {
+  it("is allocated once per Idempotency-Key", async () => {
     const one = await counter.issue(merchant, { amount: "61.00" });
     const found = await unmatched(usdt(20.5));
     const path = `/v1/organizations/${merchant.organizationId}/transfers/${String(found["id"])}/allocate`;
@@ -402,7 +402,7 @@ eachStore("Money that did not find its invoice", (store) => {
     expect(await transfer(found["id"])).to.include({ unallocatedAmount: "15.50" });
   });
 
-  it("is listed page by page while more comes, without a gap or a repetition", async () => {
+  it("is listed on exactly one page, even if more transfers arrive meanwhile", async () => {
     const fresh = await counter.merchant();
     const to = await counter.wallet(fresh);
     await counter.issue(fresh);

@@ -1,4 +1,4 @@
-// What payers and merchants of other systems met with, each by its name, through the watcher on a scripted chain.
+// Failures that payers and merchants of other systems reported, played to the watcher on a scripted chain.
 import { expect } from "chai";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
@@ -23,7 +23,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-eachStore("What went wrong elsewhere", (store) => {
+eachStore("Known failures of other systems:", (store) => {
   let shop: Shop;
   let chain: ScriptedChain;
   let market: Market;
@@ -66,7 +66,7 @@ eachStore("What went wrong elsewhere", (store) => {
   };
   const asked = async (invoice: InvoiceView) => (await market.read(invoice)).payableAmount ?? "";
 
-  it("two invoices of one price are each paid by their own amount", async () => {
+  it("two invoices with the same price are each paid by their own amount", async () => {
     await shop.addWallet("ethereum", { address });
     const [one, two] = [await issue(), await issue()];
     await mine(sent(two, await asked(two)));
@@ -75,7 +75,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await market.read(two)).to.include({ status: "paid", exception: "none" });
   });
 
-  it("two invoices never ask one address for one amount, whatever the program does", async () => {
+  it("two invoices never hold the same amount at the same address", async () => {
     await shop.addWallet("ethereum", { address });
     const [one, two] = [await issue(), await issue()];
     expect(await asked(one)).to.not.equal(await asked(two));
@@ -87,7 +87,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await failure(copied)).to.be.instanceOf(UniqueViolation);
   });
 
-  it("what was paid while the program was away, past the deadline, is found when it is back", async () => {
+  it("payments during downtime, also after the deadline, are found afterwards", async () => {
     await shop.addWallet("ethereum", { address });
     const [early, late] = [await issue(), await issue({ amount: "30.00" })];
     chain.mine([sent(early, "25.00")], 400);
@@ -99,7 +99,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await market.read(late)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("150 open invoices on one address are told apart, in one block", async function () {
+  it("payments for 150 open invoices on one address in one block reach their invoices", async function () {
     this.timeout(120_000);
     await shop.addWallet("ethereum", { address });
     const invoices: InvoiceView[] = [];
@@ -115,7 +115,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await inbox()).to.deep.equal([]);
   });
 
-  it("late money never goes to who asked for the same price after it", async () => {
+  it("a late payment never pays a later invoice with the same price", async () => {
     await shop.addWallet("ethereum", { address });
     const late = await issue({ expiresInSeconds: 300 });
     const amount = await asked(late);
@@ -130,7 +130,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await market.read(next)).to.include({ status: "open", paidAmount: "0.00" });
   });
 
-  it("what an exchange keeps as its fee leaves the rest for the merchant to allocate", async () => {
+  it("a payment reduced by an exchange's fee is left for the merchant to allocate", async () => {
     await shop.addWallet("ethereum", { address });
     const [strict, tolerant] = [
       await issue({ amount: "25.00" }),
@@ -147,7 +147,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(best?.reasons).to.deep.equal(["close_amount", "in_time"]);
   });
 
-  it("two parts in one transaction both count", async () => {
+  it("two partial payments in one transaction both count", async () => {
     await shop.addWallet("ethereum", { xpub: xpubs.first });
     const invoice = await issue();
     await mine(sent(invoice, "10.00", "both"), sent(invoice, "15.00", "both"));
@@ -166,7 +166,7 @@ eachStore("What went wrong elsewhere", (store) => {
     }
   });
 
-  it("a token that only has the same symbol is no money", async () => {
+  it("a fake token with the same symbol pays nothing", async () => {
     await shop.addWallet("ethereum", { address });
     const invoice = await issue();
     await mine({ ...sent(invoice, "25.00"), contract: addressOf("fake USDT") });
@@ -174,7 +174,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await shop.db.find(transfers, "")).to.deep.equal([]);
   });
 
-  it("transfers of nothing, sent to poison a history, are not even recorded", async () => {
+  it("zero-amount transfers, sent for address poisoning, are not recorded", async () => {
     await shop.addWallet("ethereum", { address });
     const invoice = await issue();
     await mine({ ...sent(invoice, "25.00"), amount: 0n });
@@ -182,7 +182,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect(await shop.db.find(transfers, "")).to.deep.equal([]);
   });
 
-  it("a reorganisation after an invoice was paid takes the money back, and it may come again", async () => {
+  it("a reorganization reverts the payment of a paid invoice, which can be paid again", async () => {
     await shop.addWallet("ethereum", { address });
     const invoice = await issue();
     await mine(sent(invoice, "25.00"));
@@ -198,7 +198,7 @@ eachStore("What went wrong elsewhere", (store) => {
     expect((await market.payments()).data).to.have.length(1);
   });
 
-  it("a node that answers with empty logs, then with full ones, loses nothing", async () => {
+  it("a node that returns empty logs for a while causes no lost payment", async () => {
     await shop.addWallet("ethereum", { address });
     const invoice = await issue();
     chain.faults.hidesLogs = true;

@@ -4,7 +4,7 @@ import { colleague } from "../../support/colleagues.ts";
 import { anyStore } from "../../support/stores.ts";
 import { openCounter, type Counter, type Merchant } from "./counter.ts";
 
-anyStore("Money that comes late", (store) => {
+anyStore("The policy for late payments", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
@@ -29,7 +29,7 @@ anyStore("Money that comes late", (store) => {
     return { invoice, read: () => counter.get(merchant, `/invoices/${String(invoice["id"])}`) };
   }
 
-  it("counts unless the merchant wants to decide, and then waits in the inbox", async () => {
+  it("counts late payments, or leaves them in the inbox if the merchant reviews them", async () => {
     expect(await counter.get(merchant, "/payment-policy")).to.deep.equal({
       latePayments: "accept",
       lateWindowDays: 7,
@@ -51,11 +51,11 @@ anyStore("Money that comes late", (store) => {
     await counter.mine();
     expect(await waiting.read()).to.include({ status: "paid", exception: "late" });
     expect(await counter.list(merchant, "/transfers?status=unmatched")).to.deep.equal([]);
-    // It held for what came meanwhile: what was decided before stays.
+    // The policy applied to payments since its change: earlier ones stay as they were.
     expect(await accepted.read()).to.include({ status: "paid" });
   });
 
-  it("is for admins to set, by the version that they read", async () => {
+  it("can be changed by admins only, based on the version that they read", async () => {
     const read = await counter.app.request("GET", path(), { key: merchant.key });
     const tag = { "If-Match": read.headers.get("ETag") ?? "" };
     await expectStatus(set({ latePayments: "accept" }, tag), 200);

@@ -1,4 +1,4 @@
-// The orders of the list of payments over HTTP, on both databases, for a merchant and for the platform.
+// The sort orders of the list of payments over HTTP, on both databases, for a merchant and for the platform.
 import { expect } from "chai";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
@@ -6,12 +6,12 @@ import { platformKey } from "../../support/platform.ts";
 import { eachStore } from "../../support/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
 
-eachStore("the list of payments", (store) => {
+eachStore("The list of payments", (store) => {
   let counter: Counter;
   let owner: Merchant;
   let other: Merchant;
   let platform: string;
-  /** In the order in which they were made. */
+  /** The payments in the order of their creation. */
   let payments: readonly Json[];
   const sender = "5".repeat(40);
   const token = { network: "sandbox", tokenSymbol: "USDT" };
@@ -52,7 +52,7 @@ eachStore("the list of payments", (store) => {
   });
   after(() => counter.stop());
 
-  it("is sorted by amount and by the time of the block, in both directions", async () => {
+  it("can be sorted by amount and by block time, in both directions", async () => {
     const amounts = ["7.00", "30.00", "100.00"];
     expect(found(await ask({ ...token, sort: "amount" }), "amount")).to.deep.equal(amounts);
     expect(found(await ask({ ...token, sort: "-amount" }), "amount")).to.deep.equal(
@@ -64,7 +64,7 @@ eachStore("the list of payments", (store) => {
     expect(found(await ask({ ...token, sort: "amount", status: "review" }))).to.deep.equal([]);
   });
 
-  it("is narrowed to the times of blocks, newest first, and to other filters beside an order", async () => {
+  it("can be filtered by block time, newest first, and combines a sort order with other filters", async () => {
     const [first, second, third] = payments;
     const [from, to] = [String(second?.["blockTime"]), String(third?.["blockTime"])];
     const cases: readonly (readonly [Record<string, string>, readonly unknown[]])[] = [
@@ -85,7 +85,7 @@ eachStore("the list of payments", (store) => {
     }
   });
 
-  it("goes on behind each page in every order, and takes no cursor of another order", async () => {
+  it("continues after each page in every order, and refuses a cursor of another order", async () => {
     for (const sort of ["createdAt", "-blockTime", "amount", "-amount"]) {
       const query = { ...token, sort, limit: "1" };
       const seen: unknown[] = [];
@@ -103,7 +103,7 @@ eachStore("the list of payments", (store) => {
     }
   });
 
-  it("refuses an order that no index has, and says which parameter is missing", async () => {
+  it("refuses an order without an index, and names the wrong or missing parameter", async () => {
     const time = "2026-01-01T00:00:00.000Z";
     const cases: readonly (readonly [Record<string, string>, string])[] = [
       [{ sort: "amount" }, "?sort"],
@@ -121,7 +121,7 @@ eachStore("the list of payments", (store) => {
     }
   });
 
-  it("finds a sender's payments of all organizations for the platform, and in order those of one", async () => {
+  it("finds a sender's payments in all organizations for the platform, sorted ones in one organization", async () => {
     const all = await askPlatform({ fromAddress: `0x${sender}` });
     expect(found(all, "amount")).to.deep.equal(["50.00", "7.00", "30.00"]);
     expect(found(await askPlatform({ fromAddress: `0x${"9".repeat(40)}` }))).to.deep.equal([]);
@@ -130,7 +130,7 @@ eachStore("the list of payments", (store) => {
     expect(found(sorted, "amount")).to.deep.equal(["100.00", "30.00", "7.00"]);
   });
 
-  it("shows another organization none of them, whatever it asks", async () => {
+  it("shows another organization only its own payments, whatever the query", async () => {
     for (const query of [
       { ...token, sort: "amount" },
       { sort: "blockTime" },

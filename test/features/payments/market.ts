@@ -29,17 +29,17 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import type { Shop } from "../../support/shop.ts";
 
-/** A shop whose network is watched: everything of the product from the chain's client on. */
+/** A shop whose network is watched: the whole product above the chain client. */
 export interface Market {
   readonly watcher: Watcher;
-  /** Runs the network's worker until nothing is waiting. */
+  /** Runs the network's worker until no work is due. */
   look(): Promise<void>;
   read(invoice: InvoiceView): Promise<ReturnType<typeof presentInvoice>>;
   payments(
     query?: PaymentFilters & PageQuery,
     organizationId?: Id<"organization">,
   ): Promise<{ data: ReturnType<typeof presentPayment>[]; nextCursor: string | null }>;
-  /** The types of the events of invoices and payments, in order. */
+  /** Returns the types of the events of invoices and payments, in order. */
   events(): Promise<string[]>;
 }
 

@@ -1,5 +1,6 @@
-// Random histories are played to the watcher, the ledger, the invoices and their holds together, and held against a small
-// model. A failure prints the seed and the history that it shrank to: `TILL_SEED=… npm run prove:payments` plays it again.
+// Plays random histories to the watcher, the payment ledger, the invoices and their holds together, and compares the
+// result with a small model. A failure prints the seed and the shrunk history; `TILL_SEED=… npm run prove:payments`
+// plays it again.
 import fc from "fast-check";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { expectSound } from "../../support/sound.ts";
@@ -7,12 +8,12 @@ import { eachStore, testsAll } from "../../support/stores.ts";
 import { history, openWorld, type World } from "./model.ts";
 
 const isProof = process.env["TILL_PROVE"] === "1";
-/** By `npm run prove:payments`, by `npm run test:all`, and in CI. */
+/** The number of histories in `npm run prove:payments`, in `npm run test:all`, and in CI. */
 const runs = Number(process.env["TILL_RUNS"] ?? (isProof ? "5000" : testsAll ? "200" : "80"));
 const seed = process.env["TILL_SEED"];
-/** Histories that are played at once, each on a store of its own: most of the time they wait for it. */
+/** The number of histories played concurrently, each on a separate store, for which they mostly wait. */
 const lanes = seed === undefined ? 4 : 1;
-/** A chain is left for a fresh one when it has become long. */
+/** The height at which a chain is replaced by a new one, because longer chains answer more slowly. */
 const heightMax = 6_000;
 
 eachStore("Random histories of invoices and their payments", (store) => {
@@ -38,7 +39,7 @@ eachStore("Random histories of invoices and their payments", (store) => {
         try {
           await world.play(steps);
         } catch (error) {
-          // A history that failed leaves a chain behind that the next should not start from.
+          // The next history must not start from the chain of a failed one.
           opened = null;
           throw error;
         }
@@ -50,10 +51,10 @@ eachStore("Random histories of invoices and their payments", (store) => {
     if (last !== null) await expectSound(last.db);
   }
 
-  it("leave every invoice and transfer as the model says, and the store whole", async function () {
+  it("leave every invoice and transfer as the model predicts, and the store consistent", async function () {
     this.timeout(runs * 6_000);
     const played = Array.from({ length: lanes }, () => playRuns(Math.ceil(runs / lanes)));
-    // Every one ends before the store is taken away.
+    // Wait for all, so that the store outlives them.
     await Promise.allSettled(played);
     await Promise.all(played);
   });

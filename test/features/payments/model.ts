@@ -13,8 +13,8 @@ import { openShop } from "../../support/shop.ts";
 import { openMarket } from "./market.ts";
 import { addressOf, scriptChain, wordOf, type ScriptedTransfer } from "./scripted-chain.ts";
 
-// A history of payments, reorganisations, restarts and faults of the provider, and what of it a merchant should be told:
-// computed from the chain as it is, in another way than the product does.
+// Histories of payments, reorganizations, restarts and provider faults, and the results that a merchant should see,
+// computed from the current chain in another way than in the product.
 
 const payKinds = [
   "exact",
@@ -30,20 +30,20 @@ const payKinds = [
 
 export type Step =
   | { readonly kind: "pay"; readonly invoice: number; readonly how: (typeof payKinds)[number] }
-  /** Blocks go; of the transactions in them some come back, in another order. */
+  /** Removes blocks; some of their transactions come back in another order. */
   | { readonly kind: "reorg"; readonly depth: number; readonly returning: number }
   | { readonly kind: "mine"; readonly blocks: number }
   | { readonly kind: "look"; readonly fault: "none" | "unreachable" | "lag" | "empty" | "small" }
-  /** Another process takes over, with nothing but the store. */
+  /** Another process takes over with the store alone. */
   | { readonly kind: "restart" };
 
-/** The first two have an address of their own, the third is told by its amount. */
+/** The number of invoices: the first two have exclusive addresses, the third is identified by its amount. */
 const asked = 3;
 const blockMs = 12 * second;
 const finalityLag = 30;
 const confirmations = 12;
 const dustUnits = 10_000n;
-/** An hour, which is an invoice's life, and a little. */
+/** Slightly more blocks than an invoice's lifetime of one hour. */
 const blocksToExpiry = 310;
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -87,7 +87,7 @@ interface Asked {
   readonly address: Address;
   readonly payable: bigint;
   readonly expiresAt: Instant;
-  /** Only its exact amount is its own. */
+  /** True if only the exact amount identifies the invoice. */
   readonly isShared: boolean;
 }
 
@@ -96,7 +96,7 @@ interface Block {
   readonly transfers: readonly ScriptedTransfer[];
 }
 
-/** A merchant with a chain, on which one history after another is played. */
+/** Opens a merchant with a chain on which histories are played one after another. */
 export async function openWorld(db: Database) {
   const shop = await openShop(db, "ethereum");
   const startAt = shop.now() - 200 * blockMs;
@@ -106,12 +106,12 @@ export async function openWorld(db: Database) {
   );
   const [usdt = "", usdc = ""] = [tokens.get("USDT"), tokens.get("USDC")];
   let market = openMarket(shop, "ethereum", chain.client);
-  /** What is on the chain above its first blocks. */
+  /** The blocks above the initial ones. */
   const blocks: Block[] = [];
   let transactions = 0;
-  /** How many blocks there were when this history began. */
+  /** The number of blocks when this history began. */
   let begun = 0;
-  /** Whether blocks left the chain since. */
+  /** True if a reorganization has happened since. */
   let isReorganised = false;
   chain.mine([], 199);
   await market.look();
@@ -186,7 +186,7 @@ export async function openWorld(db: Database) {
   }
 
   function reorganise({ depth, returning }: Extract<Step, { kind: "reorg" }>): void {
-    // Nobody pays an invoice before it was issued.
+    // A reorganization must not reach below the invoices' issue.
     const count = Math.min(depth, blocks.length - begun);
     if (count === 0) return;
     isReorganised = true;
@@ -198,13 +198,13 @@ export async function openWorld(db: Database) {
     for (const name of kept) {
       mine(gone.filter(({ transaction }) => transaction === name).reverse());
     }
-    // The new branch is the longer one, as on a real chain.
+    // The new branch must be longer, as on a real chain.
     if (kept.length < count) mine([], count - kept.length);
   }
 
   async function look(fault: Extract<Step, { kind: "look" }>["fault"]): Promise<void> {
     const { faults } = chain;
-    // What no honest answer ever told of cannot be known by one that hides it.
+    // Transfers must be known from an honest answer before a provider hides them.
     if (fault === "empty") await market.look();
     if (fault === "unreachable") faults.failure = "unreachable";
     if (fault === "lag") faults.lag = 4;
@@ -217,13 +217,13 @@ export async function openWorld(db: Database) {
     }
   }
 
-  /** What an invoice should be, from the chain as it is and from what was on record when it left the chain. */
+  /** Computes an invoice's expected state from the current chain and the recorded transfers. */
   function expected(to: Asked, recorded: readonly string[]) {
     const tip = blocks.at(-1)?.time ?? startAt;
     const own = blocks.flatMap(({ time, transfers: all }, place) =>
       all
         .filter((transfer) => isFor(to, transfer))
-        // Of equal amounts at a shared address the first pays, until a reorganisation takes it away.
+        // Of equal amounts at a shared address the first one pays, until a reorganization removes it.
         .filter(({ transaction }) => !to.isShared || recorded.includes(wordOf(transaction)))
         .map((transfer) => ({ ...transfer, time, depth: blocks.length - place })),
     );
@@ -297,7 +297,7 @@ export async function openWorld(db: Database) {
     }
   }
 
-  /** An amount at a shared address pays once: by the first transfer, and by another only after that one was gone. */
+  /** Expects an amount at a shared address to pay once: by the first transfer, or by another after that was removed. */
   function compareFirst(to: Asked, recorded: readonly TransferRow[]): void {
     const exact = blocks
       .flatMap((block) => block.transfers)
@@ -308,7 +308,7 @@ export async function openWorld(db: Database) {
     else expect(hashes).to.deep.equal(exact.slice(0, 1));
   }
 
-  /** Every transfer of a configured token that is on the chain is on record exactly once, and no other is. */
+  /** Expects the transfers of configured tokens on the chain to be on record exactly once, and no others. */
   function compareTransfers({ address }: Asked, stored: readonly TransferRow[]): void {
     const there = blocks
       .flatMap((block) => block.transfers)
@@ -321,10 +321,10 @@ export async function openWorld(db: Database) {
   }
 
   return {
-    /** How many blocks there are: the longer the chain, the slower it answers. */
+    /** Returns the height of the chain: the longer it is, the slower it answers. */
     height: () => chain.tip().height,
     async play(steps: readonly Step[]): Promise<void> {
-      // What came before is final, and the chain's time is the clock's.
+      // Makes earlier blocks final, and brings the chain's time up to the clock.
       mine([], finalityLag + 1);
       await market.look();
       while (chain.tip().time < shop.now()) addBlock([]);
@@ -339,7 +339,7 @@ export async function openWorld(db: Database) {
         if (each.kind === "look") await look(each.fault);
         if (each.kind === "look" && each.fault === "none") await compare(all);
         if (each.kind === "restart") {
-          // The lease of the one that is gone has to end first.
+          // The lease of the previous process has to expire first.
           shop.advance(minute);
           market = openMarket(shop, "ethereum", chain.client);
         }

@@ -1,4 +1,4 @@
-// Money that is within the tolerance of one invoice, while other invoices wait for amounts near it.
+// Payments within the tolerance of one invoice, while other invoices wait for similar amounts.
 import { expect } from "chai";
 import { eachStore } from "../../support/stores.ts";
 import type { Json } from "./counter.ts";
@@ -17,7 +17,7 @@ eachStore("A payment within the tolerance of one invoice", (store) => {
     expect(suggested).to.have.members(invoices.map(({ id }) => id));
   };
 
-  it("waits for the merchant where an invoice without tolerance is nearer, with both suggested", async () => {
+  it("waits for the merchant if an invoice without tolerance is nearer, and both are suggested", async () => {
     const near = await issue();
     const wide = await tolerant();
     expect([near, wide].map((one) => one["payableAmount"])).to.deep.equal(["25.00", "25.0001"]);
@@ -25,7 +25,7 @@ eachStore("A payment within the tolerance of one invoice", (store) => {
     await expectInbox(near, wide);
   });
 
-  it("waits for the merchant where an invoice below it is as near", async () => {
+  it("waits for the merchant if an invoice with a smaller amount is as near", async () => {
     const wide = await tolerant();
     const below = await issue({ amount: "24.99" });
     expect([wide, below].map((one) => one["payableAmount"])).to.deep.equal(["25.00", "24.9901"]);
@@ -33,13 +33,13 @@ eachStore("A payment within the tolerance of one invoice", (store) => {
     await expectInbox(wide, below);
   });
 
-  it("waits for the merchant where it is within the tolerance of two", async () => {
+  it("waits for the merchant if it is within the tolerance of two invoices", async () => {
     const both = [await tolerant(), await tolerant()];
     await pay(24.99);
     await expectInbox(...both);
   });
 
-  it("pays the tolerant invoice where that one is the nearest", async () => {
+  it("pays the tolerant invoice if that is the nearest one", async () => {
     const wide = await tolerant();
     const others = [await issue({ amount: "24.99" }), await issue()];
     await pay(24.9951);
@@ -47,7 +47,7 @@ eachStore("A payment within the tolerance of one invoice", (store) => {
     for (const one of others) expect(await read(one)).to.include({ status: "open" });
   });
 
-  it("pays the tolerant invoice where the nearer ones are paid", async () => {
+  it("pays the tolerant invoice if the nearer ones are paid", async () => {
     const near = await issue();
     await pay(25);
     const wide = await tolerant();
@@ -56,7 +56,7 @@ eachStore("A payment within the tolerance of one invoice", (store) => {
     expect(await read(wide)).to.include({ status: "paid", paidTokenAmount: "24.99" });
   });
 
-  it("pays the tolerant invoice where the nearer one is another merchant's or token's", async () => {
+  it("pays the tolerant invoice if the nearer one is of another merchant or token", async () => {
     const wide = await tolerant();
     await issue({ tokenSymbol: "USDC" });
     await pay(24.99);

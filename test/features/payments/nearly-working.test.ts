@@ -1,5 +1,5 @@
-// Providers that do a part of their work: whatever they fail at, the network goes on being read from the others, and
-// where there are none the operator is told.
+// Providers that work partially: whatever fails, the network is still read from the others, and an alarm is raised if
+// no other is configured.
 import { expect } from "chai";
 import { day, minute } from "../../../src/kernel/clock.ts";
 import type { FakeNode } from "../../support/fake-node.ts";
@@ -12,7 +12,7 @@ import { standInInvoices, token } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 
-anyStore("A network whose provider nearly works", (store) => {
+anyStore("A provider that nearly works", (store) => {
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;
@@ -45,7 +45,7 @@ anyStore("A network whose provider nearly works", (store) => {
     return (health?.retryAt ?? 0) - (health?.lastError?.at ?? 0);
   };
 
-  it("is left alone longer after each failure, though it answers other questions", async () => {
+  it("is skipped for longer after each failure, even if it answers other requests", async () => {
     const first = await open();
     first.lie(refuse("eth_getLogs", "internal error"));
     const waits: number[] = [];
@@ -66,7 +66,7 @@ anyStore("A network whose provider nearly works", (store) => {
     expect(waitOf(0)).to.equal(3_000);
   });
 
-  it("is passed over where its tip is one that it does not have", async () => {
+  it("is skipped if it does not have the tip that it reports", async () => {
     const first = await open();
     first.lie((call, result) =>
       call.method === "eth_getBlockByNumber" && call.params[0] === "latest"
@@ -74,7 +74,7 @@ anyStore("A network whose provider nearly works", (store) => {
         : result,
     );
     pay();
-    // Nobody else can say that it is not there.
+    // No other provider can deny the block.
     till.nodes[1]?.fail("unavailable", Infinity);
     for (let looks = 0; looks < 6; looks += 1) await till.mine(1);
     expect(condition(0)).to.equal("behind");
@@ -84,14 +84,14 @@ anyStore("A network whose provider nearly works", (store) => {
     await till.mine(1);
     expect((await till.state()).tipHeight).to.equal(till.chain.height());
     expect(await till.payments()).to.have.length(1);
-    // It is the first again once it is true for a while.
+    // The provider is preferred again after it was correct for a while.
     first.lie(null);
     till.advance(6 * minute);
     await till.mine(1);
     expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
   });
 
-  it("is not read where it is of another fork below what is final, after it was away", async () => {
+  it("is not read if it returns on another fork below the final block", async () => {
     const first = await open();
     first.fail("unavailable", Infinity);
     await till.mine(1);
@@ -113,7 +113,7 @@ anyStore("A network whose provider nearly works", (store) => {
     expect(await till.payments()).to.have.length(1);
   });
 
-  it("is not asked on and on for a single block that it refuses, and the operator is told", async () => {
+  it("is not asked endlessly for a single block that it refuses, and an alarm is raised", async () => {
     const first = await open({ nodes: 1 });
     first.lie(refuse("eth_getLogs", "query timed out: range too large"));
     pay();
@@ -129,7 +129,7 @@ anyStore("A network whose provider nearly works", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
-  it("is not blamed for money that came before its address was watched", async () => {
+  it("is not blamed for a transfer from before its address was watched", async () => {
     await open();
     const newcomer = addressOf("newcomer");
     till.advance(2 * minute);
@@ -147,7 +147,7 @@ anyStore("A network whose provider nearly works", (store) => {
     expect(till.alarms.raised()).to.include({ transfer_left_out: 0, provider_silent_logs: 0 });
   });
 
-  it("is asked on when the clock goes back by some minutes", async () => {
+  it("is still asked when the clock is set back by some minutes", async () => {
     const first = await open({ nodes: 1 });
     first.fail("unavailable", 1);
     await till.mine(1);
@@ -158,7 +158,7 @@ anyStore("A network whose provider nearly works", (store) => {
     expect(await till.payments()).to.have.length(1);
   });
 
-  it("switches no token off by one answer that is no answer", async () => {
+  it("disables no token with a single malformed response", async () => {
     for (const fault of ["html", "forbidden"] as const) {
       const first = await open({ nodes: 1 });
       till.advance(day);
@@ -166,7 +166,7 @@ anyStore("A network whose provider nearly works", (store) => {
       const decimals = () => first.counts().methods["eth_call"] ?? 0;
       const before = decimals();
       first.lie((call, result) => {
-        // The second time it is asked, its chain is known, and its tokens are asked about next.
+        // After the second chain id request, the tokens are checked next.
         if (call.method === "eth_chainId" && decimals() === before) {
           chainIds += 1;
           if (chainIds === 2) first.fail(fault, 1);

@@ -1,4 +1,4 @@
-// One payment, one delivery and one event by its id, and the transactions of an invoice, over HTTP on both databases.
+// Reads a payment, a delivery, an event and an invoice's transactions by id, over HTTP on both databases.
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
@@ -9,7 +9,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import { openEstate, type Estate } from "../../api/estate.ts";
 import type { Json, Merchant } from "./counter.ts";
 
-eachStore("one object", (store) => {
+eachStore("An object read by its id", (store) => {
   let estate: Estate;
   let stranger: Merchant;
 
@@ -20,7 +20,7 @@ eachStore("one object", (store) => {
   });
   after(() => estate.stop());
 
-  /** Reads an object as its owner, checks its tag, and that strangers are told what they are told of nothing. */
+  /** Reads an object as its owner and checks its ETag; expects a stranger's response to equal that for an unknown id. */
   async function read(path: string): Promise<Json> {
     const { app, owner, admin } = estate;
     const url = `/v1/organizations/${owner.organizationId}${path}`;
@@ -34,13 +34,13 @@ eachStore("one object", (store) => {
     return answer.body;
   }
 
-  it("is a payment, the same as in the list", async () => {
+  it("can be a payment, identical to the one in the list", async () => {
     const id = await estate.countedPayment();
     const [listed] = await estate.counter.list(estate.owner, "/payments?limit=1");
     expect(await read(`/payments/${id}`)).to.deep.equal(listed);
   });
 
-  it("is a delivery, with its payload and its attempts but not the receiver's answers", async () => {
+  it("can be a delivery with its payload and attempts, but without the receiver's responses", async () => {
     const id = await estate.delivery();
     const attempt = { deliveryId: id as Id<"webhookDelivery">, startedAt: 1, durationMs: 12 };
     const late = { responseStatus: null, errorKind: "timeout" as const, bodyExcerpt: null };
@@ -66,7 +66,7 @@ eachStore("one object", (store) => {
     });
   });
 
-  it("is an event, whose data is the object as it was then", async () => {
+  it("can be an event, whose data is the object at that time", async () => {
     const { db } = estate.app.app;
     const invoice = await estate.counter.issue(estate.owner, { amount: "88.00" });
     const [row] = await db.all<{ id: string }>("SELECT id FROM events WHERE object_id = $1", [
@@ -77,7 +77,7 @@ eachStore("one object", (store) => {
     expect(event["data"]).to.deep.equal({ ...invoice, objectVersion: 1 });
   });
 
-  describe("is an invoice, whose transactions", () => {
+  describe("can be an invoice, whose transactions", () => {
     const show = async (id: unknown) =>
       (await estate.counter.get(estate.owner, `/invoices/${String(id)}`))["transactionHashes"];
     const told = async (id: unknown, type: string) => {
@@ -102,7 +102,7 @@ eachStore("one object", (store) => {
       await counter.mine();
     });
 
-    it("are those that its payments show, in the invoice, the list and the events", async () => {
+    it("match its payments in the invoice, the list and the events", async () => {
       const { counter, owner } = estate;
       const { id } = invoice;
       expect(await show(id)).to.deep.equal([first, second]);
@@ -117,7 +117,7 @@ eachStore("one object", (store) => {
       expect(await told(id, "invoice.confirming")).to.deep.equal([[first, second]]);
     });
 
-    it("are found again by the migration that adds them to an older store", async () => {
+    it("are added to an older store by the migration", async () => {
       const { db } = estate.app.app;
       const stored = async () => [
         (await db.all("SELECT id, transaction_hash FROM payments ORDER BY id")).map(Object.values),
@@ -138,7 +138,7 @@ eachStore("one object", (store) => {
       expect(await stored()).to.deep.equal(before);
     });
 
-    it("lose the one that a reorganisation drops", async () => {
+    it("no longer include one that a reorganization drops", async () => {
       await estate.counter.reorganise(1, { drop: true });
       expect(await show(invoice["id"])).to.deep.equal([first]);
     });

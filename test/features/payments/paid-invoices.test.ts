@@ -1,4 +1,4 @@
-// Payments together with the invoices, wallets and holds that they are for; only the chain is scripted.
+// Payments together with their invoices, wallets and holds; only the chain is scripted.
 import { expect } from "chai";
 import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/index.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
@@ -42,7 +42,7 @@ eachStore("Invoices that are paid", (store) => {
   const addWallet = () => shop.addWallet("ethereum", { address });
   const addKey = () => shop.addWallet("ethereum", { xpub: xpubs.first });
 
-  it("go from open over confirming to paid, and tell of each step once", async () => {
+  it("go from open through confirming to paid, and emit one event per step", async () => {
     await addWallet();
     const invoice = await issue();
     pay(invoice, "25");
@@ -83,7 +83,7 @@ eachStore("Invoices that are paid", (store) => {
     expect(payment?.confirmedAt).to.match(/Z$/);
   });
 
-  it("are told apart by their amounts on one address", async () => {
+  it("are identified by their amounts on a shared address", async () => {
     await addWallet();
     const one = await issue();
     const other = await issue();
@@ -100,7 +100,7 @@ eachStore("Invoices that are paid", (store) => {
     });
   });
 
-  it("take parts and what remains on an address of their own", async () => {
+  it("accept partial payments and the rest on an exclusive address", async () => {
     await addKey();
     const invoice = await issue();
     pay(invoice, "10");
@@ -119,7 +119,7 @@ eachStore("Invoices that are paid", (store) => {
     });
   });
 
-  it("lose what a reorganisation takes, though they were paid, and get it back", async () => {
+  it("lose a payment that a reorganization removes, even when paid, and get it back", async () => {
     await addWallet();
     const invoice = await issue();
     pay(invoice, "25");
@@ -151,12 +151,12 @@ eachStore("Invoices that are paid", (store) => {
     ]);
   });
 
-  it("expire by the chain's time, and count what comes late", async () => {
+  it("expire by the chain's time, and count late payments", async () => {
     await addWallet();
     const invoice = await issue({ expiresInSeconds: 300 });
     shop.advance(10 * minute);
     await market.look();
-    // No block is as late as that yet.
+    // No block has reached that time yet.
     expect(await market.read(invoice)).to.include({ status: "open" });
     chain.mine([], 30);
     await market.look();
@@ -167,7 +167,7 @@ eachStore("Invoices that are paid", (store) => {
     expect(await market.read(invoice)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("keep money for the merchant's decision when they were canceled", async () => {
+  it("leave payments to the merchant's review when they were canceled", async () => {
     await addWallet();
     const invoice = await issue();
     await shop.invoices.cancel(testContext, shop.organizationId, invoice.id);
@@ -178,7 +178,7 @@ eachStore("Invoices that are paid", (store) => {
     expect((await market.payments()).data.map(({ status }) => status)).to.deep.equal(["review"]);
   });
 
-  it("have their payments in pages, by invoice and status, and no other organization sees them", async () => {
+  it("list their payments in pages, by invoice and status, and hide them from other organizations", async () => {
     await addKey();
     const invoices = [];
     for (let made = 0; made < 5; made += 1) {

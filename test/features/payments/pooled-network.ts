@@ -45,7 +45,7 @@ import {
 import { testNetworks } from "../../support/merchants.ts";
 import { askingInvoices, startAt, type AskingInvoices } from "./watched-network.ts";
 
-/** A network that is read from several nodes over HTTP, as `till serve` reads it. */
+/** A network that is read from several nodes over HTTP, as in `till serve`. */
 export interface PooledNetwork {
   readonly db: Database;
   readonly chain: FakeChain;
@@ -59,18 +59,18 @@ export interface PooledNetwork {
   readonly scanner: Scanner;
   readonly budgets: readonly ProviderBudget[];
   advance(milliseconds: number): void;
-  /** Runs the network's worker until nothing is waiting, a poll later each time. */
+  /** Runs the network's worker until no work is due, one poll interval later each time. */
   look(): Promise<void>;
-  /** Mines and lets the time of the blocks pass, while nobody looks. */
+  /** Mines and lets the time of the blocks pass without a scan. */
   pass(blocks: number): void;
-  /** Mines, lets the time of the blocks pass, and looks. */
+  /** Mines, lets the time of the blocks pass, and scans. */
   mine(blocks: number): Promise<void>;
   state(): Promise<NetworkStateRow>;
   payments(): Promise<PaymentRow[]>;
   transfers(): Promise<TransferRow[]>;
-  /** The kinds of the alarms that hold, as the store has them. */
+  /** Returns the kinds of the open alarms in the store. */
   storedAlarms(): Promise<string[]>;
-  /** The process reads the network again, after another one did. */
+  /** Simulates that the process reads the network again after another one did. */
   takeOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -81,9 +81,9 @@ export interface PooledOptions {
   readonly finalityLag?: number;
   readonly limits?: BudgetLimits;
   readonly maxLogRange?: number;
-  /** How long an answer is waited for: long, unless a test's provider keeps silent. */
+  /** The request timeout in milliseconds: long, unless a test's provider does not answer. */
   readonly timeoutMs?: number;
-  /** Called before the first look. */
+  /** Called before the first scan. */
   readonly onNodes?: (nodes: readonly FakeNode[]) => void;
 }
 

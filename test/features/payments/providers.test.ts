@@ -1,5 +1,5 @@
-// A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: nothing is
-// credited that is not there, nothing is lost, and the operator is told.
+// A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: no false
+// payment is credited, no payment is lost, and alarms are raised.
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -10,7 +10,7 @@ import { openPool, poolBlockMs, type PooledNetwork, type PooledOptions } from ".
 import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");
-/** Where a provider keeps silent: what one that answers needs on a machine that stands still now and then. */
+/** The timeout for a provider that does not answer, in milliseconds; enough for others on a machine that stalls. */
 const silenceMs = 1_500;
 
 anyStore("A network with several providers", (store) => {
@@ -36,7 +36,7 @@ anyStore("A network with several providers", (store) => {
   };
   const condition = (place: number) => till.pool.health()[place]?.condition;
   const statuses = async () => (await till.payments()).map(({ status }) => status);
-  /** Whatever was wrong: in the end every transfer is there once, confirmed, and no block went unread. */
+  /** Expects every transfer to be recorded once and confirmed in the end, and no block to be unread. */
   async function expectCredited(count = 1): Promise<void> {
     for (let times = 0; times < 4; times += 1) {
       till.advance(3 * minute);
@@ -48,8 +48,8 @@ anyStore("A network with several providers", (store) => {
     expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
   }
 
-  describe("asks the network itself", () => {
-    it("two requests a look at rest, for one merchant or three hundred", async () => {
+  describe("costs the providers", () => {
+    it("two requests per idle scan, for one merchant or three hundred", async () => {
       const [first, second] = await open();
       const requestsOfLook = async () => {
         till.chain.mine();
@@ -70,7 +70,7 @@ anyStore("A network with several providers", (store) => {
     });
   });
 
-  describe("passes over a provider that answers with", () => {
+  describe("skips a provider that answers with", () => {
     const faults: readonly (readonly [string, ProviderFault])[] = [
       ["HTML", "html"],
       ["half a JSON", "truncated"],
@@ -98,7 +98,7 @@ anyStore("A network with several providers", (store) => {
       });
     }
 
-    it("any of these, where it is the only one: nothing is credited or lost, and the operator is told", async () => {
+    it("any of these if it is the only one: no payment is credited or lost, and an alarm is raised", async () => {
       const [first] = await open({ nodes: 1, timeoutMs: silenceMs });
       for (const [, fault] of faults) {
         first.fail(fault, Infinity);
@@ -118,7 +118,7 @@ anyStore("A network with several providers", (store) => {
     });
   });
 
-  it("leaves one alone for as long as it asks, and longer after each failure", async () => {
+  it("skips one for as long as it asks, and longer after each failure", async () => {
     const [first] = await open();
     first.fail("rate-limited", 1);
     await till.mine(1);
@@ -136,7 +136,7 @@ anyStore("A network with several providers", (store) => {
     expect(till.pool.counts()[0]?.failures).to.deep.equal({ rate_limited: 1, unreachable: 6 });
   });
 
-  it("reads in smaller ranges where one refuses, and is not thought worse of for it", async () => {
+  it("reads smaller ranges if one refuses larger ones, and does not rank it lower for that", async () => {
     const [first] = await open();
     first.view.rangeMax = 7;
     for (let payment = 0; payment < 4; payment += 1) {
@@ -149,7 +149,7 @@ anyStore("A network with several providers", (store) => {
     await expectCredited(4);
   });
 
-  it("credits once what is listed ten times", async () => {
+  it("credits a transfer once that is listed ten times", async () => {
     const [first, second] = await open();
     first.view.repeats = 10;
     second.view.repeats = 10;
@@ -158,7 +158,7 @@ anyStore("A network with several providers", (store) => {
     await expectCredited();
   });
 
-  it("does not use one of another chain, and says which", async () => {
+  it("does not use one of another chain, and names that chain", async () => {
     const [first] = await open();
     till.advance(day);
     first.view.chainId = 56;
@@ -174,7 +174,7 @@ anyStore("A network with several providers", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
-  it("never reads one of another chain, though it is the only one", async () => {
+  it("never reads one of another chain, even if it is the only one", async () => {
     const [first] = await open({ nodes: 1 });
     till.advance(day);
     first.view.chainId = 56;
@@ -185,7 +185,7 @@ anyStore("A network with several providers", (store) => {
     expect(till.watcher.health().problem).to.match(/serves chain 56/);
   });
 
-  it("asks another where one is behind, and the first again later", async () => {
+  it("asks another one if one is behind, and the first one again later", async () => {
     const [first] = await open();
     await till.mine(5);
     first.view.lag = 20;
@@ -201,7 +201,7 @@ anyStore("A network with several providers", (store) => {
     await expectCredited();
   });
 
-  it("moves nothing back while all are behind", async () => {
+  it("reverts nothing while all are behind", async () => {
     const nodes = await open();
     pay();
     await till.mine(8);
@@ -213,8 +213,8 @@ anyStore("A network with several providers", (store) => {
     await expectCredited();
   });
 
-  describe("whose logs are silently empty", () => {
-    it("marks it before it is read, by receipts of a final block", async () => {
+  describe("of which one returns empty logs", () => {
+    it("marks that one before it is read, by receipts of a final block", async () => {
       const [first] = await open();
       till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
       till.chain.mine(10);
@@ -229,7 +229,7 @@ anyStore("A network with several providers", (store) => {
       await expectCredited();
     });
 
-    it("marks it when transfers vanish that it has receipts for", async () => {
+    it("marks that one when transfers vanish although it has their receipts", async () => {
       const [first] = await open();
       pay();
       await till.look();
@@ -240,7 +240,7 @@ anyStore("A network with several providers", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
-    it("enters what it hid for good when the second provider shows it", async () => {
+    it("enters the transfers that it hid until they were final, once the second one shows them", async () => {
       const [first] = await open();
       first.view.withoutBlockReceipts = true;
       first.view.hidesLogs = true;
@@ -254,7 +254,7 @@ anyStore("A network with several providers", (store) => {
       await expectCredited();
     });
 
-    it("uses it again once its index works", async () => {
+    it("uses that one again once its index works", async () => {
       const [first] = await open();
       till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
       till.chain.mine(10);
@@ -266,7 +266,7 @@ anyStore("A network with several providers", (store) => {
       till.advance(6 * minute);
       till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
       till.chain.mine(10);
-      // It is probed while the other is in use, and is the first again at the next look.
+      // The provider is probed while the other one is in use, and is preferred again at the next scan.
       await till.look();
       await till.look();
       expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
@@ -275,14 +275,14 @@ anyStore("A network with several providers", (store) => {
   });
 
   describe("of which one is dead", () => {
-    /** Pays and lets the payment have its three confirmations, a look for each. */
+    /** Pays, and mines the payment's three confirmations with a scan each. */
     async function payAndMine(): Promise<void> {
       pay();
       till.advance(poolBlockMs);
       for (let blocks = 0; blocks < 3; blocks += 1) await till.mine(1);
     }
 
-    it("wait two minutes for it once, and not with each payment", async () => {
+    it("delays payments by two minutes once, and not each of them", async () => {
       const [, second] = await open();
       await till.mine(1);
       second.fail("unavailable", Infinity);
@@ -303,7 +303,7 @@ anyStore("A network with several providers", (store) => {
       ]);
     });
 
-    it("wait for one no more that was dead for long before the first payment", async () => {
+    it("does not wait for one that was dead for long before the first payment", async () => {
       const [, second] = await open();
       second.fail("unavailable", Infinity);
       for (let minutes = 0; minutes < 4; minutes += 1) await till.mine(5);
@@ -312,7 +312,7 @@ anyStore("A network with several providers", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
-    it("wait again for one that was dead, was back and fails once more", async () => {
+    it("waits again for one that was dead, recovered, and fails once more", async () => {
       const [, second] = await open();
       await till.mine(1);
       second.fail("unavailable", Infinity);
@@ -321,14 +321,14 @@ anyStore("A network with several providers", (store) => {
       await till.mine(1);
       expect(await statuses()).to.deep.equal(["confirmed"]);
       second.heal();
-      // Nobody pays meanwhile: it is asked for its tip alone.
+      // Without payments, the provider is asked for its tip only.
       for (let minutes = 0; minutes < 4; minutes += 1) await till.mine(5);
       second.fail("unavailable", Infinity);
       await payAndMine();
       expect(await statuses()).to.deep.equal(["confirmed", "confirming"]);
     });
 
-    it("wait for one that fails once after Till itself was stopped", async () => {
+    it("waits for one that fails once after Till was stopped", async () => {
       const [, second] = await open();
       await till.mine(1);
       till.pass(5 * 60);
@@ -341,7 +341,7 @@ anyStore("A network with several providers", (store) => {
       expect(await statuses()).to.deep.equal(["confirmed"]);
     });
 
-    it("wait two minutes for one that tells its tip and knows no receipts, once", async () => {
+    it("waits two minutes, once, for one that reports its tip but has no receipts", async () => {
       const [, second] = await open();
       second.lie(({ method }, result) => {
         if (method === "eth_getTransactionReceipt") second.fail("unavailable", 1);
@@ -359,7 +359,7 @@ anyStore("A network with several providers", (store) => {
   });
 
   describe("that contradict each other", () => {
-    it("hold a payment that only one has, and say so", async () => {
+    it("holds a payment that only one has, with an alarm", async () => {
       const [first] = await open();
       first.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
       await till.mine(30);
@@ -370,7 +370,7 @@ anyStore("A network with several providers", (store) => {
       expect(till.watcher.health().heldPayments).to.equal(1);
     });
 
-    it("alarm about a transfer that the one in use denies, and enter nothing", async () => {
+    it("raises an alarm about a transfer that the one in use denies, and enters nothing", async () => {
       const [, second] = await open();
       second.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
       await till.mine(30);
@@ -380,7 +380,7 @@ anyStore("A network with several providers", (store) => {
       expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
     });
 
-    it("wait, without an alarm, for one that is merely behind", async () => {
+    it("waits without an alarm for one that is merely behind", async () => {
       const [, second] = await open();
       second.view.lag = 25;
       pay();
@@ -392,7 +392,7 @@ anyStore("A network with several providers", (store) => {
     });
   });
 
-  it("finds every one of a thousand transfers, whatever its only provider did meanwhile", async () => {
+  it("finds all of a thousand transfers, whatever faults its only provider has", async () => {
     const [node] = await open({ nodes: 1, timeoutMs: silenceMs });
     const faults: readonly ProviderFault[] = [
       ...(["rate-limited", "unavailable", "html", "truncated", "hang", "wrong-id"] as const),
@@ -427,7 +427,7 @@ anyStore("A network with several providers", (store) => {
     expect(paid.map(({ amount }) => amount)).to.deep.equal([token(25)]);
   });
 
-  it("goes by the blocks' time where its clock is two hours off, and waits for it while it is behind", async () => {
+  it("follows the blocks' time if the clock is two hours off, and waits while the clock is behind", async () => {
     await open();
     pay();
     await till.mine(1);
@@ -448,7 +448,7 @@ anyStore("A network with several providers", (store) => {
     await expectCredited(3);
   });
 
-  it("keeps within what a day allows, and goes on at midnight UTC", async () => {
+  it("stays within the daily limit, and continues at midnight UTC", async () => {
     await open({ nodes: 1, limits: { requestsPerSecond: 1_000, requestsPerDay: 40 } });
     for (let looks = 0; looks < 25; looks += 1) await till.mine(1);
     expect(till.budgets[0]?.spentToday().requests).to.equal(40);
@@ -459,7 +459,7 @@ anyStore("A network with several providers", (store) => {
     expect((await till.state()).tipHeight).to.equal(till.chain.height());
   });
 
-  it("keeps within what a second allows", async () => {
+  it("stays within the limit per second", async () => {
     await open({
       nodes: 1,
       limits: { requestsPerSecond: 5, requestsPerDay: null },
@@ -475,7 +475,7 @@ anyStore("A network with several providers", (store) => {
     expect(took / second).to.be.at.least(asked / 5 - 2);
   });
 
-  it("tells how each does, without asking, from what was stored; and by asking", async () => {
+  it("shows the health of each, from the store or by probing", async () => {
     const [first] = await open();
     first.fail("unavailable", 1);
     await till.mine(1);

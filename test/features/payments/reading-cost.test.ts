@@ -1,5 +1,5 @@
-// The cost of reading final blocks again, counted on a chain that goes on for hours: two eth_getLogs a minute at most, on
-// average, at any block time, after a long stop and where a provider allows short ranges only.
+// The cost of reading final blocks again, counted on a chain that runs for hours: on average at most two eth_getLogs a
+// minute, at any block time, after a long stop, and with a provider that allows only short ranges.
 import { expect } from "chai";
 import { makeBlockTimes, makeScanner, makeWitness } from "../../../src/features/payments/index.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
@@ -24,7 +24,7 @@ const guard = () => Promise.resolve();
 anyStore("Reading final blocks again", (store) => {
   store.leavesUnsound(standInInvoices);
 
-  /** A network whose watcher is always at the tip; readings are all that is asked of its providers. */
+  /** A network whose watcher is always at the tip, so that its providers serve readings only. */
   async function open(options: {
     readonly blockMs: number;
     readonly providers: number;
@@ -64,7 +64,7 @@ anyStore("Reading final blocks again", (store) => {
     const newWitness = () => makeWitness({ ...reading, scanner });
     let witness = newWitness();
 
-    /** What the watcher writes after a look that finds nothing, up to the newest block. */
+    /** Writes the state that the watcher stores after a scan without transfers up to the newest block. */
     async function watch(): Promise<void> {
       const tip = chain.tip();
       const final = Math.max(0, tip.height - finalityLag);
@@ -98,12 +98,12 @@ anyStore("Reading final blocks again", (store) => {
       restart() {
         witness = newWitness();
       },
-      /** Lets time pass while nobody reads anything. */
+      /** Lets time pass without readings. */
       stop(milliseconds: number) {
         now += milliseconds;
         chain.mine([], Math.round(milliseconds / blockMs));
       },
-      /** Goes on for a time, and gives the eth_getLogs of each minute. */
+      /** Runs for a time, and returns the number of eth_getLogs requests of each minute. */
       async run(milliseconds: number, stepMs = 30 * second): Promise<number> {
         let requests = 0;
         for (let passed = 0; passed < milliseconds; passed += stepMs) {
@@ -116,7 +116,7 @@ anyStore("Reading final blocks again", (store) => {
         }
         return requests / (milliseconds / minute);
       },
-      /** How many final blocks were read how often. */
+      /** Returns the numbers of final blocks by their number of readings. */
       async timesRead(): Promise<ReadonlyMap<number, number>> {
         const state = await networkState(db, network.id);
         const cursorHeight = state?.cursorHeight ?? 0;
@@ -150,7 +150,7 @@ anyStore("Reading final blocks again", (store) => {
     });
   }
 
-  it("stays within two a minute after a long stop, and reads everything again in time", async () => {
+  it("stays within two eth_getLogs a minute after a long stop, and reads every block again in time", async () => {
     const network = await open({ blockMs: 1_000, providers: 1 });
     await network.run(minute);
     network.stop(20 * hour);
@@ -161,16 +161,16 @@ anyStore("Reading final blocks again", (store) => {
     expect(times.get(3) ?? 0).to.be.at.least(20 * 3_600);
   });
 
-  it("stays within two a minute where the provider allows short ranges only", async () => {
+  it("stays within two eth_getLogs a minute if the provider allows only short ranges", async () => {
     const network = await open({ blockMs: 1_000, providers: 1, faults: { rangeMax: 15 } });
     expect(await network.run(40 * minute)).to.be.at.most(2.2);
-    // The newest blocks go first, and what is left is known to have been read once.
+    // The newest blocks go first; the rest is recorded as read once.
     const times = await network.timesRead();
     expect(times.get(1) ?? 0).to.be.greaterThan(500);
     expect(times.get(2) ?? 0).to.be.greaterThan(500);
   });
 
-  it("goes on after a restart where the process before it was", async () => {
+  it("continues after a restart where the previous process stopped", async () => {
     const network = await open({ blockMs: 3_000, providers: 2 });
     await network.run(30 * minute);
     const before = await network.timesRead();

@@ -12,7 +12,7 @@ import { minute, second } from "../../../src/kernel/clock.ts";
 import type { ReadingRow } from "../../../src/platform/chain/reading-ranges.ts";
 import { unknownProvider } from "../../../src/platform/chain/readings.ts";
 
-/** Blocks that providers have read one after the other, a minute apart from `from` on. */
+/** Blocks that providers have read one after another, at intervals of a minute. */
 function row(fromHeight: number, toHeight: number, providers: string, at = 0): ReadingRow {
   const readings = [...providers].map((provider, place) => ({ provider, at: at + place * minute }));
   const hashes = { parentHash: `h${String(fromHeight - 1)}`, toHash: `h${String(toHeight)}` };
@@ -23,23 +23,23 @@ describe("The next range to read again", () => {
   const due = (rows: readonly ReadingRow[], blocksMax = 100) =>
     nextDueRange(rows, { cursorHeight: 1_000, now: 3 * minute, oldestHold: 0 }, blocksMax);
 
-  it("may be a single block", () => {
+  it("can be a single block", () => {
     expect(due([row(5, 5, "a")])).to.include({ from: 5, to: 5 });
   });
 
-  it("ends where blocks are missing or need no reading", () => {
+  it("ends at missing blocks and at blocks that need no reading", () => {
     expect(due([row(1, 10, "a"), row(12, 20, "a")])).to.include({ from: 12, to: 20 });
     const rows = [row(1, 10, "a"), row(11, 20, "aaa"), row(21, 30, "a")];
     expect(due(rows)).to.include({ from: 21, to: 30 });
   });
 
-  it("has the rows that it reads blocks of, and no others", () => {
+  it("has exactly the rows that hold its blocks", () => {
     const rows = [row(1, 10, "a"), row(11, 20, "a"), row(21, 30, "a")];
     expect(due(rows, 10)).to.deep.equal({ from: 21, to: 30, rows: rows.slice(2) });
     expect(due(rows, 11)).to.deep.equal({ from: 20, to: 30, rows: rows.slice(1) });
   });
 
-  it("is read by the provider that read the fewest blocks of the range, not of its rows", () => {
+  it("is read by the provider that has read the fewest blocks of the range, not of its rows", () => {
     const health = (provider: string, place: number) => ({ provider, place, isInUse: false });
     const able = [health("a", 0), health("b", 1)];
     const reader = (from: number, to: number, ...rows: readonly ReadingRow[]) =>
@@ -52,8 +52,8 @@ describe("The next range to read again", () => {
   });
 });
 
-describe("The requests of readings", () => {
-  it("are two a minute on average, four at most after a time without any", () => {
+describe("The request limit of readings", () => {
+  it("is two a minute on average, and four after a time without requests", () => {
     let now = 1_000_000;
     const pace = makePace({ now: () => now });
     const use = () => {
@@ -71,7 +71,7 @@ describe("The requests of readings", () => {
     expect(pace.counted()).to.equal(7);
   });
 
-  it("are counted against those saved up, whether anybody asked for leave or not", () => {
+  it("counts every request, whether or not it was checked first", () => {
     let now = 1_000_000;
     const pace = makePace({ now: () => now });
     now += 60 * minute;
@@ -81,7 +81,7 @@ describe("The requests of readings", () => {
     expect(left).to.equal(3);
   });
 
-  it("that came beyond the limit are waited for, and a clock that goes back gives none", () => {
+  it("makes later requests wait for those above it, and is not raised by a clock that is set back", () => {
     let now = 1_000_000;
     const pace = makePace({ now: () => now });
     for (let count = 0; count < 4; count += 1) pace.count();
@@ -101,7 +101,7 @@ describe("A summary of readings", () => {
         `${String(one.from)}-${String(one.to)} ${String(one.timesRead)} ${one.providers.join("")} ${String(one.readAt / minute)}`,
     );
 
-  it("joins neighbors that were read as often and by the same providers", () => {
+  it("joins neighboring ranges with equal numbers of readings by the same providers", () => {
     const rows = [row(1, 10, "ab"), row(11, 20, "ba", 3 * minute), row(21, 30, "b")];
     expect(shapes(rows, 1, 30)).to.deep.equal(["1-20 2 ab 4", "21-30 1 b 0"]);
     expect(shapes(rows.toReversed(), 1, 30)).to.deep.equal([
@@ -117,7 +117,7 @@ describe("A summary of readings", () => {
     ]);
   });
 
-  it("ends at the heights that were asked for", () => {
+  it("ends at the requested heights", () => {
     const rows = [row(1, 10, "a"), row(11, 20, "b"), row(21, 30, "a")];
     expect(shapes(rows, 10, 21)).to.deep.equal(["10-10 1 a 0", "11-20 1 b 0", "21-21 1 a 0"]);
     expect(shapes(rows, 11, 20)).to.deep.equal(["11-20 1 b 0"]);
@@ -125,14 +125,14 @@ describe("A summary of readings", () => {
 });
 
 describe("A provider for a reading", () => {
-  it("may be asked unless it waits or is not to be believed", () => {
+  it("can be asked unless it is paused or distrusted", () => {
     const able = (
       ["ok", "unknown", "waiting", "behind", "wrong_chain", "silent_logs"] as const
     ).filter((condition) => isAble({ condition }));
     expect(able).to.deep.equal(["ok", "unknown", "behind"]);
   });
 
-  it("is not known of ranges that an earlier version read", () => {
+  it("is unknown for ranges that an earlier version read", () => {
     const named = (provider: string) => ({ ...row(1, 2, ""), readings: [{ provider, at: 0 }] });
     expect(isOfEarlierVersion(named(unknownProvider))).to.equal(true);
     expect(isOfEarlierVersion(named("a"))).to.equal(false);

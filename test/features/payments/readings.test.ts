@@ -1,5 +1,5 @@
-// Final blocks are read again, some minutes and an hour after the watcher did: an index that was behind its node, or a
-// provider that left transfers out, loses no payment, whatever the number of providers.
+// Final blocks are read again some minutes and an hour after the watcher read them: an index that lagged behind its node,
+// or a provider that omitted transfers, causes no lost payment, whatever the number of providers.
 import { expect } from "chai";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { second } from "../../../src/kernel/clock.ts";
@@ -27,7 +27,7 @@ eachStore("The readings of final blocks", (store) => {
     for (const each of opened.splice(0)) await each.stop();
   });
 
-  /** A payment in the next block that these nodes do not list; it is final, and on no record. */
+  /** Makes a payment in the next block that these nodes do not list, until it is final and unrecorded. */
   async function hidePayment(nodes: readonly FakeNode[]): Promise<number> {
     const height = till.chain.height() + 1;
     till.chain.mine(1, [{ to: shop, amount: token(25) }]);
@@ -42,7 +42,7 @@ eachStore("The readings of final blocks", (store) => {
   async function later(milliseconds: number): Promise<void> {
     till.advance(milliseconds);
     await till.mine(1);
-    // What was confirmed meanwhile is looked at, too.
+    // Another scan handles payments that were confirmed meanwhile.
     await till.mine(1);
   }
 
@@ -54,7 +54,7 @@ eachStore("The readings of final blocks", (store) => {
   const audited = () =>
     till.db.all("SELECT target_id AS id FROM audit_logs WHERE action = 'chain.transfer_left_out'");
 
-  it("ask no block's time again for payments that are on record", async () => {
+  it("request no block times for payments that are on record", async () => {
     const nodes = await open({ nodes: 2 });
     const heights = new Set<number>();
     for (let payments = 0; payments < 20; payments += 1) {
@@ -63,7 +63,7 @@ eachStore("The readings of final blocks", (store) => {
     }
     await till.mine(13);
     expect(await till.transfers()).to.have.length(20);
-    // Forgets the agreed times of final blocks.
+    // Makes the watcher forget the agreed times of final blocks.
     await till.watcher.finalTime();
     const asked: number[] = [];
     for (const node of nodes) {
@@ -79,7 +79,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("find a payment that the only provider's index left out until its block was final", async () => {
+  it("find a payment that the only provider's index omitted until its block was final", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);
     expect(await readingsAt(height)).to.deep.equal([1, 1]);
@@ -98,7 +98,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
-  it("find it though an operator scanned its block twice while the index lagged", async () => {
+  it("find a payment even if an operator scanned its block twice while the index lagged", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);
     for (let scans = 0; scans < 2; scans += 1) {
@@ -110,7 +110,7 @@ eachStore("The readings of final blocks", (store) => {
     expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
   });
 
-  it("find it after an hour where the index lagged for longer than some minutes", async () => {
+  it("find a payment after an hour if the index lagged for longer than some minutes", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);
     await later(4 * minute);
@@ -122,10 +122,10 @@ eachStore("The readings of final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal(["transfer_left_out"]);
   });
 
-  it("come from the second provider, where there is one", async () => {
+  it("come from the second provider if there is one", async () => {
     const [first] = await open({ nodes: 2 });
     if (first === undefined) throw new Error("there is no node");
-    // Its index was behind, and is not any more when it is asked again.
+    // The provider's index lagged, and has caught up when it is asked again.
     const height = await hidePayment([first]);
     first.view.hidden = new Set();
     await later(4 * minute);
@@ -135,7 +135,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(till.pool.health()[0]?.condition).to.equal("ok");
   });
 
-  it("come from the same provider while the second is away", async () => {
+  it("come from the same provider while the second one is away", async () => {
     const [, other] = await open({ nodes: 2 });
     other?.fail("unavailable", Infinity);
     const height = await hidePayment([]).catch(() => till.chain.height() - 13);
@@ -148,7 +148,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(await readingsAt(height)).to.deep.equal([3, 2]);
   });
 
-  it("raise no alarm about money that came before its address was watched", async () => {
+  it("raise no alarm about a transfer from before its address was watched", async () => {
     await open();
     const newcomer = addressOf("newcomer");
     till.chain.mine(1, [{ to: newcomer, amount: token(25) }]);
@@ -161,7 +161,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(await audited()).to.deep.equal([]);
   });
 
-  it("begin again where a probe finds that the provider leaves transfers out", async () => {
+  it("are repeated after a probe finds that the provider omits transfers", async () => {
     const [first] = await open({ nodes: 2 });
     if (first === undefined) throw new Error("there is no node");
     till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
@@ -183,12 +183,12 @@ eachStore("The readings of final blocks", (store) => {
     const { readings } = await till.service.audit("ethereum", {});
     const { provider } = till.pool.health()[0] ?? {};
     const own = readings.filter(({ providers }) => providers.includes(provider ?? ""));
-    // Only the blocks that it read before it was last proved count as read from it.
+    // Only the blocks that it read before its last good probe still count as read from it.
     expect(own.every(({ to }) => to < height)).to.equal(true);
     expect(readings.every(({ timesRead }) => timesRead > 0)).to.equal(true);
   });
 
-  it("tell which blocks were read only once", async () => {
+  it("show which blocks were read only once", async () => {
     await open();
     await till.mine(30);
     const { readings, cursorHeight, witnessedTo } = await till.service.audit("ethereum", {});

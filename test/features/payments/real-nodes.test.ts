@@ -1,4 +1,4 @@
-// The watcher against real EVM nodes, one of them behind an endpoint that answers as a TRON node does.
+// The watcher against real EVM nodes, one of them behind an endpoint that answers like a TRON node.
 import { expect } from "chai";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
 import { second } from "../../../src/kernel/clock.ts";
@@ -19,7 +19,7 @@ import { eachStore, shareOf } from "../../support/stores.ts";
 import { openMarket, type Market } from "./market.ts";
 
 const blockSeconds = 3;
-/** As many confirmations as the slowest of them asks for. */
+/** The number of confirmations that the slowest network requires. */
 const depth = 30;
 
 /** A merchant on a lab's network, with an address for each invoice. */
@@ -64,9 +64,9 @@ const labs: readonly {
 }[] = [
   { network: "tron", start: startTronLab },
   { network: "ethereum", start: startEthereumLab },
-  // Its tokens have 18 decimals.
+  // The tokens of this network have 18 decimals.
   { network: "bsc", start: startBscLab },
-  // A layer 2.
+  // A layer-2 network.
   { network: "base", start: startBaseLab },
 ];
 
@@ -94,7 +94,7 @@ describeOnAnvil("Payments on real nodes", function () {
         });
         afterEach(() => lab.stop());
 
-        it("are seen, confirmed and final, and nothing else is taken for money", async () => {
+        it("are seen, confirmed and final, and no other transfer counts", async () => {
           const { market, issue, addressOf, mine } = scene;
           const one = await issue();
           const other = await issue();
@@ -117,7 +117,7 @@ describeOnAnvil("Payments on real nodes", function () {
           expect(await market.read(unpaid)).to.include({ status: "open", paidAmount: "0.00" });
         });
 
-        it("follow a transaction through reorganisations to the block where it stays", async () => {
+        it("follow a transaction through reorganizations to its last block", async () => {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();
           await lab.pay({ to: addressOf(invoice), amount: usdt(25) });
@@ -142,7 +142,7 @@ describeOnAnvil("Payments on real nodes", function () {
           expect(await market.read(invoice)).to.include({ status: "paid", paidAmount: "25.00" });
         });
 
-        it("are found after any time away, through a provider that limits its ranges", async () => {
+        it("are found after any downtime, through a provider that limits its ranges", async () => {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();
           for (let part = 0; part < 5; part += 1) {
@@ -157,14 +157,14 @@ describeOnAnvil("Payments on real nodes", function () {
           expect(market.watcher.health().problem).to.equal(null);
         });
 
-        it("are never confirmed by one provider that lies, where there is a second", async () => {
+        it("are never confirmed by one lying provider if there is a second one", async () => {
           const second = await lab.addProvider();
           const shop = await openShop(await store.open(), network);
           const careful = await open(lab, shop, [lab.providerUrl, second.url]);
           const invoice = await careful.issue();
           const to = careful.addressOf(invoice);
           await lab.pay({ to, amount: usdt(1) });
-          // The first provider multiplies what it tells of this payment.
+          // The first provider reports this payment with a multiplied amount.
           const paid = usdt(1).toString(16).padStart(64, "0");
           const claimed = usdt(25).toString(16).padStart(64, "0");
           lab.provider.lie((_call, result) => {
@@ -179,12 +179,12 @@ describeOnAnvil("Payments on real nodes", function () {
       });
     }
 
-    describe("reorganised", () => {
+    describe("after a reorganization of", () => {
       let lab: ChainLab;
       let scene: Scene;
       before(async () => {
         const shop = await openShop(await store.open(), "ethereum");
-        // Nothing of the deepest reorganisation is final yet.
+        // No block of the deepest reorganization is final yet.
         const slotsInAnEpoch = 250;
         lab = await startEthereumLab({ genesisTime: shop.now(), blockSeconds, slotsInAnEpoch });
         scene = await open(lab, shop);
@@ -192,7 +192,7 @@ describeOnAnvil("Payments on real nodes", function () {
       after(() => lab.stop());
 
       for (const blocks of shareOf(store, [1, 5, 300, 64])) {
-        it(`${String(blocks)} blocks deep, lose what is gone and keep what comes back, once`, async () => {
+        it(`${String(blocks)} blocks are reverted if dropped, and kept once if they come back`, async () => {
           const { market, issue, addressOf, mine } = scene;
           const invoice = await issue();
           const before = (await market.events()).length;

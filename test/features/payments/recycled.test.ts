@@ -1,4 +1,4 @@
-// What becomes of a price whose amounts at an address are all held, most of them by dead invoices.
+// A price whose amounts at an address are all held, most of them by dead invoices.
 import { expect } from "chai";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
@@ -8,7 +8,7 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import type { Json } from "./counter.ts";
 import { atSharedAddress, suggestedFor } from "./shared-address.ts";
 
-/** 1 % of a hundredth is a ten-thousandth: the price and a hundred surcharges of six decimals. */
+/** 1 % of 0.01 is 0.0001: the bare price and a hundred surcharges of six decimals. */
 const places = 101;
 
 eachStore("A price whose amounts are all held", (store) => {
@@ -26,7 +26,7 @@ eachStore("A price whose amounts are all held", (store) => {
   };
   const cancel = (one: Json) => expectStatus(post(`/invoices/${String(one["id"])}/cancel`), 200);
 
-  /** Fills the band: some invoices that are canceled, the oldest first, and holds of one that stays open. */
+  /** Fills the band with canceled invoices, oldest first, and with holds of one that stays open. */
   async function fill(dead: number): Promise<Json[]> {
     const canceled: Json[] = [];
     for (let count = 0; count < dead; count += 1) {
@@ -56,15 +56,15 @@ eachStore("A price whose amounts are all held", (store) => {
     return canceled;
   }
 
-  it("gives the amounts of the oldest canceled invoices again, and never a live one's", async () => {
+  it("recycles the amounts of the oldest canceled invoices, and never those of live ones", async () => {
     const dead = await fill(3);
-    // The bare price of the first is nobody's while others are live.
+    // The first invoice's bare price stays unused while others are live.
     const amounts = [await issue(), await issue()].map((one) => one["payableAmount"]);
     expect(amounts).to.have.members(dead.slice(1).map((one) => one["payableAmount"]));
     expect((await create()).body["code"]).to.equal("wallet_capacity_exhausted");
   });
 
-  it("lets money of a recycled amount wait for the merchant, naming both invoices", async () => {
+  it("leaves a payment of a recycled amount to the merchant, with both invoices suggested", async () => {
     const [, dead = {}] = await fill(2);
     const next = await issue();
     const amount = next["payableAmount"];
@@ -84,7 +84,7 @@ eachStore("A price whose amounts are all held", (store) => {
     expect(await read(next)).to.include({ status: "confirming" });
   });
 
-  it("matches a recycled amount again when the earlier invoice's late window is over", async () => {
+  it("matches a recycled amount again after the earlier invoice's late window", async () => {
     const policy = `/v1/organizations/${shop.merchant.organizationId}/payment-policy`;
     const set = { key: shop.merchant.key, body: { lateWindowDays: 1 } };
     await expectStatus(shop.counter.app.request("PATCH", policy, set), 200);
@@ -95,7 +95,7 @@ eachStore("A price whose amounts are all held", (store) => {
     expect(await read(next)).to.include({ status: "confirming" });
   });
 
-  it("does not matter where the organization has an extended key, which is tried first", async () => {
+  it("does not matter if the organization has an extended public key, which is tried first", async () => {
     const body = { label: "Keys", network: "sandbox", xpub: xpubs.first };
     const made = await expectStatus(post("/wallets", body), 201);
     await shop.counter.wallet(shop.merchant);

@@ -1,4 +1,4 @@
-// What becomes of payments by payers who round the amount that they were asked for.
+// Payments by payers who round the payable amount.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore } from "../../support/stores.ts";
@@ -9,7 +9,7 @@ eachStore("A payment of the round price", (store) => {
   const shop = atSharedAddress(store);
   const { issue, read, post, pay, inboxed } = shop;
 
-  it("waits for the merchant when the invoice of that price is paid, with both suggested", async () => {
+  it("waits for the merchant if the invoice with that price is paid, with both invoices suggested", async () => {
     const first = await issue();
     expect(first["payableAmount"]).to.equal("25.00");
     await pay(25);
@@ -29,7 +29,7 @@ eachStore("A payment of the round price", (store) => {
     expect(marked).to.include({ invoiceStatus: "paid", remainingAmount: "0.00" });
   });
 
-  it("pays once where two of it are in one block", async () => {
+  it("pays once if there are two in one block", async () => {
     const first = await issue();
     await shop.counter.pay(shop.address, usdt(25));
     await pay(25);
@@ -39,7 +39,7 @@ eachStore("A payment of the round price", (store) => {
     ]);
   });
 
-  it("waits while the first one is not confirmed yet, and pays again when that one is gone", async () => {
+  it("waits while the first one is unconfirmed, and pays when that one is reverted", async () => {
     const first = await issue();
     await pay(25, 1);
     await shop.counter.reorganise(1, { drop: true });
@@ -51,7 +51,7 @@ eachStore("A payment of the round price", (store) => {
     expect(await inboxed()).to.include({ amount: "25.00" });
   });
 
-  it("waits when its invoice is partly paid and asks for less, as do the amounts of older parts", async () => {
+  it("waits if its invoice is partly paid and asks for less, like the amounts of earlier parts", async () => {
     const first = await issue();
     const allocate = async (amount: number) => {
       await pay(amount, 1);
@@ -75,7 +75,7 @@ eachStore("A payment of the round price", (store) => {
     ]);
   });
 
-  it("is not taken by the tolerance of a paid invoice either", async () => {
+  it("is not matched by the tolerance of a paid invoice", async () => {
     const first = await issue({ amount: "30.00", underpaymentTolerance: "2" });
     await pay(29.8);
     expect(await read(first)).to.include({ status: "paid", exception: "underpaid" });
@@ -87,7 +87,7 @@ eachStore("A payment of the round price", (store) => {
     ]);
   });
 
-  it("counts late for the invoice of that price while it is not paid", async () => {
+  it("counts as late for the invoice with that price while that is unpaid", async () => {
     const first = await issue({ expiresInSeconds: 300 });
     shop.counter.app.clock.advance(600_000);
     await pay(25, 1);
@@ -98,7 +98,7 @@ eachStore("A payment of the round price", (store) => {
     expect(await inboxed()).to.include({ amount: "25.00" });
   });
 
-  it("waits for the merchant at the invoice whose payer submits its hash", async () => {
+  it("is in review for the invoice whose payer submits its hash", async () => {
     await issue();
     await pay(25);
     const second = await issue();

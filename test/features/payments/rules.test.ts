@@ -1,4 +1,4 @@
-// The rules of payments from the inside: what counts, what is taken, and what a reorganisation leaves of both.
+// Unit tests of the rules of payments: counted amounts, allocated amounts, and the effects of reorganizations.
 import { expect } from "chai";
 import type { PayableTerms } from "../../../src/features/invoices/index.ts";
 import { asksFor, askedMatches } from "../../../src/features/payments/asked.ts";
@@ -55,9 +55,9 @@ function payment(
 const review = (one: PaymentRow): PaymentRow => ({ ...one, status: "review" });
 const totals = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).totals;
 
-describe("the rules of payments", () => {
-  describe("in a reorganisation", () => {
-    it("mark an invoice as reverted when money that counted leaves the chain", () => {
+describe("The rules of payments", () => {
+  describe("in a reorganization", () => {
+    it("mark an invoice as reverted when a counted payment leaves the chain", () => {
       for (const counted of [payment("exact_amount"), confirmPayment(payment("manual"), 7_000)]) {
         expect(totals(counted)).to.include({ isReverted: false, seen: 10_000_000n });
         const lost = revertPayment(counted);
@@ -68,7 +68,7 @@ describe("the rules of payments", () => {
       }
     });
 
-    it("never mark an invoice as reverted for a claim that nobody had accepted", () => {
+    it("never mark an invoice as reverted for a hash claim that was not accepted", () => {
       const lost = revertPayment(review(payment("submitted_hash")));
       expect(lost).to.include({ status: "reverted", statusWhenBack: "review" });
       expect(totals(lost)).to.include({ isReverted: false, isLate: false, seen: 0n });
@@ -77,12 +77,12 @@ describe("the rules of payments", () => {
       );
     });
 
-    it("mark it for a claim that the merchant had accepted", () => {
+    it("mark an invoice as reverted for a hash claim that the merchant had accepted", () => {
       const accepted = acceptPayment(review(payment("submitted_hash")));
       expect(totals(revertPayment(accepted))).to.include({ isReverted: true });
     });
 
-    it("give a payment back the status that it had, confirmed anew", () => {
+    it("restore the status of a payment, whose confirmations start over", () => {
       const block = { blockHeight: 20, blockHash: "b2", blockTime: 8_000 };
       const moved = { ...block, confirmsAtHeight: 22, confirmedAt: null, statusWhenBack: null };
       const counted = confirmPayment(payment("exact_amount"), 7_000);
@@ -97,7 +97,7 @@ describe("the rules of payments", () => {
       expect(movePayment(waiting, block)).to.include({ ...moved, status: "review" });
     });
 
-    it("leave what the merchant rejected rejected, and what was reverted as it was", () => {
+    it("leave rejected payments rejected, and reverted ones unchanged", () => {
       const rejected = rejectPayment(confirmPayment(payment("manual"), 7_000));
       expect(rejected).to.include({ status: "rejected", confirmedAt: null });
       expect(revertPayment(rejected)).to.equal(rejected);
@@ -109,17 +109,17 @@ describe("the rules of payments", () => {
     });
   });
 
-  describe("of an invoice's ledger", () => {
+  describe("for an invoice's payments", () => {
     const rows = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).payments;
     const worths = (...payments: readonly PaymentRow[]) =>
       rows(...payments).map(({ id, settlementAmount }) => [id, settlementAmount]);
     const late = { blockTime: expiresAt + 1 };
 
-    it("value each payment by the difference that it makes, the older first", () => {
+    it("value each payment by the difference that it makes, oldest first", () => {
       const first = payment("manual", 10_000_000n);
       const second = payment("manual", 10_000_000n, { payment: "2" });
       const third = payment("manual", 5_000_100n, { payment: "3" });
-      // 25.0001 tokens are 25.00: 10 of them are 9.99, and rounding loses nothing of the whole.
+      // 25.0001 tokens are worth 25.00: 10 of them are 9.99, and the rounded parts still sum up to 25.00.
       expect(worths(third, first, second)).to.deep.equal([
         ["pay_1", 999n],
         ["pay_2", 1_000n],
@@ -127,7 +127,7 @@ describe("the rules of payments", () => {
       ]);
     });
 
-    it("value what waits by what it would add, and leave what does not count as it was", () => {
+    it("value a payment in review by what it would add, and keep the value of one that does not count", () => {
       const waiting = review(payment("submitted_hash", 5_000_100n, { payment: "0" }));
       const lost = {
         ...revertPayment(payment("manual")),
@@ -141,7 +141,7 @@ describe("the rules of payments", () => {
       ]);
     });
 
-    it("sum up what counts, and of that what is confirmed", () => {
+    it("sum up counted payments, and confirmed ones separately", () => {
       const confirmed = confirmPayment(payment("manual", 10n), 7_000);
       const confirming = payment("manual", 5n, { payment: "2", blockHeight: 14 });
       expect(totals(confirmed, confirming)).to.include({
@@ -150,7 +150,7 @@ describe("the rules of payments", () => {
       expect(totals(rejectPayment(confirmed))).to.include({ seen: 0n, latestBlock: null });
     });
 
-    it("complete an invoice with the payment that reaches what is due, in the chain's order", () => {
+    it("complete an invoice with the payment that reaches the due amount, in the order of the chain", () => {
       expect(totals(payment("manual", terms.dueAmount)).completedAt).to.equal(5_000);
       expect(totals(payment("manual", terms.dueAmount - 1n)).completedAt).to.equal(null);
       const [later, earlier] = [
@@ -162,7 +162,7 @@ describe("the rules of payments", () => {
       expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
     });
 
-    it("call an invoice late for money after its deadline, unless it was whole before", () => {
+    it("mark an invoice as late for a payment after its deadline, unless it was fully paid before", () => {
       const whole = payment("manual", terms.payableAmount);
       const more = payment("manual", 1n, { payment: "2", blockHeight: 11, ...late });
       expect(totals(whole, more)).to.include({ isLate: false });
@@ -173,14 +173,14 @@ describe("the rules of payments", () => {
       expect(settleLedger([whole], canceled).totals).to.include({ isLate: true });
     });
 
-    it("name each transaction of money that counts once", () => {
+    it("list each transaction of counted payments once", () => {
       const of = (number: string, transactionHash: string) =>
         payment("manual", 1n, { payment: number, transactionHash });
       const ledger = [of("3", "bb"), of("1", "aa"), of("2", "aa"), revertPayment(of("4", "cc"))];
       expect(totals(...ledger).transactionHashes).to.deep.equal(["aa", "bb"]);
     });
 
-    it("keep the confirmations of a payment whose block has another time than was said at first", () => {
+    it("keep the confirmations of a payment when only its block's time is corrected", () => {
       const confirmed = confirmPayment(payment("manual"), 7_000);
       const block = { blockHeight: 10, blockHash: "b1", blockTime: 4_999 };
       expect(movePayment(confirmed, block)).to.deep.equal({ ...confirmed, blockTime: 4_999 });
@@ -190,26 +190,26 @@ describe("the rules of payments", () => {
     });
   });
 
-  describe("of what is taken of a transfer", () => {
-    it("count what counts for an invoice, and never what waits or was rejected", () => {
+  describe("for the allocated amount of a transfer", () => {
+    it("include counted payments, and exclude those in review or rejected", () => {
       const counted = payment("manual", 10n);
       expect(takenOf([])).to.equal(0n);
       expect(takenOf([counted, confirmPayment(payment("manual", 5n), 7_000)])).to.equal(15n);
       expect(takenOf([review(counted), rejectPayment(counted)])).to.equal(0n);
     });
 
-    it("keep the money of a reverted payment taken, which counts again when its transfer is back", () => {
+    it("include a reverted payment that will count again when its transfer is back", () => {
       const lost = revertPayment(payment("manual", 10n));
       expect(takenOf([lost])).to.equal(10n);
       expect(takenOf([lost, payment("manual", 5n)])).to.equal(15n);
       expect(takenOf([rejectPayment(lost)])).to.equal(0n);
     });
 
-    it("leave the money of a reverted claim free, which nobody had accepted", () => {
+    it("exclude a reverted hash claim that was not accepted", () => {
       expect(takenOf([revertPayment(review(payment("submitted_hash", 10n)))])).to.equal(0n);
     });
 
-    it("call a transfer matched when all of it is taken, reverted parts too", () => {
+    it("mark a transfer as matched when all of it is allocated, including reverted parts", () => {
       const [half, rest] = [
         payment("manual", 20_000_000n),
         payment("manual", 10_000_000n, { payment: "2", invoice: "2" }),
@@ -235,7 +235,7 @@ describe("the rules of payments", () => {
     });
   });
 
-  it("keep a transfer with its invoice while a payment for that is not rejected", () => {
+  it("keep a transfer with its invoice while that has a payment that is not rejected", () => {
     const assigned = { ...transfer, invoiceId: "inv_1" } as const;
     const [own, other] = [
       payment("manual", 1n),
@@ -248,8 +248,8 @@ describe("the rules of payments", () => {
     expect(invoiceOf(rejectPayment(own), other)).to.equal("inv_2");
   });
 
-  describe("of late money", () => {
-    it("let it count or wait as the policy says, and money for a canceled invoice wait", () => {
+  describe("for late payments", () => {
+    it("count or review them by policy, and review payments for a canceled invoice", () => {
       const asking = { ...terms, latePolicy: "review" as const };
       expect(firstStatus(expiresAt, asking)).to.equal("confirming");
       expect(firstStatus(expiresAt + 1, asking)).to.equal("review");
@@ -259,15 +259,15 @@ describe("the rules of payments", () => {
       expect(firstStatus(expiresAt + 1, managed)).to.equal("confirming");
     });
 
-    it("never call an invoice late for a hash that anybody may submit", () => {
+    it("never mark an invoice as late for a submitted hash", () => {
       const late = { blockTime: expiresAt + 1 };
       expect(totals(review(payment("exact_amount", 1n, late)))).to.include({ isLate: true });
       expect(totals(review(payment("submitted_hash", 1n, late)))).to.include({ isLate: false });
     });
   });
 
-  describe("of what an invoice still asks for", () => {
-    it("take no more than the missing part, and the amount that its hold tells it apart by", () => {
+  describe("for the amounts that an invoice still asks for", () => {
+    it("accept at most the missing part, or the amount that its hold reserves", () => {
       expect(asksFor(terms, 0n, 25_000_100n)).to.equal(true);
       expect(asksFor(terms, 0n, 25_000_101n)).to.equal(false);
       const part = { ...terms, remainingAmount: 15_000_200n };
@@ -277,13 +277,13 @@ describe("the rules of payments", () => {
       expect(asksFor(part, 10_000_000n, 25_000_100n)).to.equal(false);
     });
 
-    it("take nothing once it is whole, within its tolerance too", () => {
+    it("accept nothing once the due amount is paid", () => {
       expect(asksFor(terms, terms.dueAmount - 1n, 250_001n)).to.equal(true);
       expect(asksFor(terms, terms.dueAmount, 1n)).to.equal(false);
       expect(asksFor({ ...terms, remainingAmount: 5n }, terms.dueAmount, 5n)).to.equal(false);
     });
 
-    it("give equal transfers of one look to the first on the chain, whatever their order here", () => {
+    it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {
       const row = (id: string, blockHeight: number, logIndex: number): TransferRow => ({
         ...{ ...transfer, id: id as Id<"transfer">, blockHeight, logIndex, amount: 25_000_100n },
       });
@@ -302,7 +302,7 @@ describe("the rules of payments", () => {
       expect(
         decide("exact_amount", [revertPayment(payment("manual", 24_750_099n))]),
       ).to.have.length(1);
-      // Nothing counts yet of what waits for the merchant.
+      // Payments in review do not count yet.
       expect(decide("exact_amount", [], { ...terms, isCanceled: true })).to.have.length(3);
       expect(decide("exclusive_address", [], { ...terms, tokenSymbol: "USDC" })).to.deep.equal([]);
     });

@@ -7,9 +7,9 @@ import type {
 } from "../../../src/platform/chain/client.ts";
 import { ProviderError, type ProviderFault } from "../../../src/platform/chain/provider-error.ts";
 
-/** A transfer as a test writes it down. */
+/** A transfer as a test describes it. */
 export interface ScriptedTransfer {
-  /** Names the transaction; several transfers may share one. */
+  /** The name of the transaction; several transfers may share one. */
   readonly transaction: string;
   readonly contract: Address;
   readonly from?: Address;
@@ -21,15 +21,15 @@ interface Block extends Head {
   readonly logs: readonly TransferLog[];
 }
 
-/** A chain that does what a test says, and its provider, which may fail, lag and lie. */
+/** A chain under the control of a test, and its provider, which may fail, lag and lie. */
 export interface ScriptedChain {
   readonly client: ChainClient;
-  /** Another provider of the same chain. */
+  /** Adds another provider of the same chain. */
   provider(name: string, faults?: Partial<Faults>): ChainClient;
   readonly faults: Faults;
-  /** Blocks on top, the first of them with these transfers. */
+  /** Adds blocks, the first of them with these transfers. */
   mine(transfers?: readonly ScriptedTransfer[], blocks?: number): void;
-  /** Takes blocks off; what is mined next has other hashes. */
+  /** Removes blocks; the next ones have other hashes. */
   rollback(blocks: number): void;
   tip(): Head;
   /** The names of the methods that were called, in order. */
@@ -37,19 +37,19 @@ export interface ScriptedChain {
 }
 
 export interface Faults {
-  /** Every call fails so. */
+  /** The kind of failure of every call. */
   failure: ProviderFault | null;
-  /** More blocks in one range are refused. */
+  /** The largest range in blocks; larger ones are refused. */
   rangeMax: number;
-  /** Logs come without their block's time. */
+  /** True to return logs without their block's time. */
   hidesTimes: boolean;
-  /** Ranges come empty. */
+  /** True to return no logs. */
   hidesLogs: boolean;
-  /** It does not have the newest blocks. */
+  /** The number of newest blocks that the provider lacks. */
   lag: number;
   chainId: number;
   decimals: number | ProviderFault;
-  /** Called once before the next range is answered: the chain moves while it is read. */
+  /** Called once before the next range is answered, to change the chain while it is read. */
   beforeTransfers: (() => void) | null;
   receipt: "true" | "unknown" | "failed" | "other_block" | "without_log";
 }
@@ -74,7 +74,7 @@ const honest: Faults = {
 export function scriptChain(options: {
   readonly startAt: Instant;
   readonly blockMs: number;
-  /** How far the final block lies below the tip. */
+  /** The distance of the final block from the tip, in blocks. */
   readonly finalityLag: number;
   readonly chainId: number;
 }): ScriptedChain {

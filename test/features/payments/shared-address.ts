@@ -1,10 +1,10 @@
 import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
 import type { TestStore } from "../../support/stores.ts";
 
-/** USDT as decimal text or a number, in its smallest unit. */
+/** Converts USDT, as decimal text or a number, to its smallest unit. */
 export const usdt = (amount: unknown): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
 
-/** A merchant of its own for each test, who is paid at one address; the counter serves the suite. */
+/** A new merchant with one address for each test; the counter is shared by the suite. */
 export interface SharedAddress {
   readonly counter: Counter;
   readonly merchant: Merchant;
@@ -12,13 +12,13 @@ export interface SharedAddress {
   issue(input?: Json): Promise<Json>;
   read(invoice: Json): Promise<Json>;
   post(path: string, body?: unknown): ReturnType<Counter["post"]>;
-  /** Pays tokens to the address and makes blocks; gives the transaction's hash. */
+  /** Pays tokens to the address and mines blocks; returns the transaction's hash. */
   pay(amount: unknown, blocks?: number): Promise<string>;
-  /** The newest transfer of the inbox, null where it is empty. */
+  /** Returns the newest transfer in the inbox; null if it is empty. */
   inboxed(): Promise<Json | null>;
 }
 
-/** Declares the hooks that open a counter for the suite, and a merchant with one address for each test. */
+/** Declares hooks that open a counter for the suite, and a merchant with one address for each test. */
 export function atSharedAddress(store: TestStore): SharedAddress {
   let counter: Counter;
   let merchant: Merchant;
@@ -57,7 +57,7 @@ export function atSharedAddress(store: TestStore): SharedAddress {
   };
 }
 
-/** The invoices that are suggested for a transfer of the inbox, best first. */
+/** Returns the invoices that are suggested for a transfer in the inbox, best first. */
 export function suggestedFor(transfer: Json | null): Json[] {
   const suggestions = (transfer?.["suggestions"] ?? []) as Json[];
   return suggestions.map(({ invoiceId, reasons, amount }) => ({ invoiceId, reasons, amount }));

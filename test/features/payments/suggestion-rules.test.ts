@@ -1,4 +1,4 @@
-// The rules of suggestions from the inside; what the inbox makes of them is in suggestions.test.ts.
+// Unit tests of the rules of suggestions; suggestions.test.ts tests them through the inbox.
 import { expect } from "chai";
 import type { InvoiceCandidate } from "../../../src/features/invoices/index.ts";
 import { openPayment, rejectPayment, revertPayment } from "../../../src/features/payments/rules.ts";
@@ -55,7 +55,7 @@ interface Given {
   readonly customers?: readonly Id<"customer">[];
 }
 
-/** The invoices that are suggested, each with its amount and reasons in one text. */
+/** Returns the suggested invoices, each with its amount and reasons as one text. */
 function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): string[] {
   return suggest({
     transfer: { ...transfer, ...given.of },
@@ -69,7 +69,7 @@ function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): 
 }
 
 describe("The rules of suggestions", () => {
-  it("name the amount that is asked for, and one that is 5 % off at most", () => {
+  it("suggest invoices with the same amount, and those at most 5 % off", () => {
     const close = "close_amount in_time";
     expect(suggested([asking("1", 1_000n)])).to.deep.equal(["1 1000 same_amount in_time"]);
     // 1,000 is 50 more than 950, which is 5.3 %, and 50 less than 1,050, which is 4.8 %.
@@ -81,7 +81,7 @@ describe("The rules of suggestions", () => {
     expect(suggested([asking("1", 1_000n)], exactly)).to.deep.equal([`1 1050 ${close}`]);
   });
 
-  it("call less than is asked for a part only at the invoice's address and in its time", () => {
+  it("suggest a partial payment only at the invoice's address and before its deadline", () => {
     const part = (changes: Changes, blockTime = expiresAt) =>
       suggested([asking("1", 5_000n, changes)], { of: { blockTime } });
     expect(part({})).to.deep.equal(["1 1000 possible_part in_time"]);
@@ -93,13 +93,13 @@ describe("The rules of suggestions", () => {
     expect(part({ expiresAt: null })).to.deep.equal([]);
   });
 
-  it("compare with what is left of the transfer and still asked for by the invoice", () => {
+  it("compare the transfer's unallocated amount with the invoice's remaining amount", () => {
     const rest = { status: "partially_paid", seenAmount: 400n } as const;
     const of = { amount: 600n };
     expect(suggested([candidate("1", rest)], { of })).to.deep.equal(["1 600 same_amount in_time"]);
     const held = { ...rest, remainingAmount: 601n };
     expect(suggested([candidate("1", held)], { of })).to.deep.equal(["1 600 close_amount in_time"]);
-    // The whole price again is its amount too, whatever is left of it; no more is allocated than it asks for.
+    // The full price counts as the same amount too; the allocation is capped at the remaining amount.
     expect(suggested([candidate("1", rest)])).to.deep.equal(["1 600 same_amount in_time"]);
 
     const other = payment("2", 300n);
@@ -110,7 +110,7 @@ describe("The rules of suggestions", () => {
     expect(suggested([asking("2", 700n)], { payments: [revertPayment(other)] })).to.deep.equal([]);
   });
 
-  it("put an invoice first whose payment waits for a decision, then the closest and the newest", () => {
+  it("put an invoice with a payment in review first, then the closest and the newest ones", () => {
     const review: PaymentRow = { ...payment("1", 1_000n), status: "review" };
     const invoices = [
       asking("1", 200n),
@@ -123,12 +123,12 @@ describe("The rules of suggestions", () => {
     expect(inOrder).to.deep.equal(["1", "5", "4", "3", "2"]);
   });
 
-  it("put a customer first whose invoices the sender paid before", () => {
+  it("prefer a customer whose invoices the sender paid before", () => {
     const theirs = asking("1", 1_040n, { customerId: "cus_1" });
     const invoices = [asking("2", 1_001n, { customerId: "cus_2" }), theirs, asking("3", 1_002n)];
     const inOrder = suggested(invoices, { customers: ["cus_1"] }).map((text) => text.charAt(0));
     expect(inOrder).to.deep.equal(["1", "2", "3"]);
-    // A sender who pays for somebody is a reason even when the amount is not.
+    // A known sender is a reason even if the amount is not.
     const far = asking("1", 100n, { customerId: "cus_1" });
     expect(suggested([far], { customers: ["cus_1"] })).to.deep.equal([
       "1 100 same_customer in_time",
@@ -141,7 +141,7 @@ describe("The rules of suggestions", () => {
     expect(suggested(others)).to.deep.equal([]);
   });
 
-  it("name a paid invoice last, and only for the amount that it held at the same address", () => {
+  it("suggest a paid invoice last, and only for the amount that it held at the same address", () => {
     const paid = (id: string, changes: Changes, ...held: bigint[]) =>
       candidate(id, { status: "paid", ...changes }, ...held);
     const twice = paid("9", {}, 999n, 1_000n);
@@ -156,7 +156,7 @@ describe("The rules of suggestions", () => {
     expect(suggested([paid("9", away, 1_000n)])).to.deep.equal([]);
   });
 
-  it("name a canceled invoice only for an amount that it held, with what was missing then", () => {
+  it("suggest a canceled invoice only for an amount that it held, with its missing amount", () => {
     const canceled = { status: "canceled", seenAmount: 200n, remainingAmount: 0n } as const;
     expect(suggested([candidate("1", canceled)])).to.deep.equal([]);
     expect(suggested([candidate("1", canceled, 1_000n)])).to.deep.equal([

@@ -1,4 +1,4 @@
-// Whom the inbox suggests for money that found no invoice, and in what order.
+// The invoices that the inbox suggests for unmatched transfers, and their order.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore } from "../../support/stores.ts";
@@ -51,13 +51,13 @@ eachStore("The invoices that the inbox suggests", (store) => {
   const ids = (of: readonly Suggested[]) => of.map(({ invoiceId }) => invoiceId);
   const idsOf = (...invoices: readonly Json[]) => invoices.map((one) => one["id"]);
 
-  it("are those of the amount, then close ones, then parts, and no others", async () => {
+  it("are those with the same amount, then close ones, then partial payments, and no others", async () => {
     const part = await issue("90.00");
     const close = await issue("51.00");
     const same = await issue("50.00");
     const less = await issue("20.00");
     const usdc = await counter.issue(merchant, { amount: "50.00", tokenSymbol: "USDC" });
-    // The exact amount would find its invoice by itself: it comes twice, and one is left over.
+    // A rule would match the exact amount: it is paid twice, and one transfer is left over.
     await counter.pay(address, usdt(50));
     const found = await suggestedFor(usdt(49.99));
     expect(ids(found)).to.deep.equal(idsOf(close, part));
@@ -71,7 +71,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
     });
   });
 
-  it("are first those of the customer whom the sender paid for before", async () => {
+  it("begin with those of the customer for whom the sender paid before", async () => {
     const [known, unknown] = [await customer(), await customer()];
     await paidBy(sender, known, 11);
     const [theirs, nearer] = [await issue("80.00", known), await issue("70.00", unknown)];
@@ -83,7 +83,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
     expect(ids(ofStranger)).to.deep.equal(idsOf(nearer, theirs));
   });
 
-  it("are not ranked by who paid where the sender pays for many, as exchanges do", async () => {
+  it("are not ranked by customer if the sender pays for many, as exchanges do", async () => {
     const exchange = "7a".repeat(20);
     const clients = [await customer(), await customer(), await customer(), await customer()];
     for (const [place, client] of clients.entries()) await paidBy(exchange, client, 12 + place);
@@ -93,7 +93,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
     expect(found.flatMap(({ reasons }) => reasons as string[])).not.to.include("same_customer");
   });
 
-  it("are not another merchant's, whoever the sender is", async () => {
+  it("never belong to another merchant, whatever the sender", async () => {
     const other = await counter.merchant();
     await counter.wallet(other);
     const foreign = await counter.issue(other, { amount: "42.00" });

@@ -34,7 +34,7 @@ export const token = (amount: number): bigint => BigInt(Math.round(amount * 1_00
 interface AskedInvoice {
   readonly id: Id<"invoice">;
   readonly address: Address;
-  /** Null: the address is this invoice's own. */
+  /** Null if the address is exclusive to this invoice. */
   readonly exactAmount: bigint | null;
   terms: PayableTerms;
   isWatched: boolean;
@@ -46,21 +46,21 @@ export interface AskedFor {
   readonly terms?: Partial<PayableTerms>;
 }
 
-/** The invoices' side of the interface, with what was told to it. */
+/** A stand-in for the invoices, which keeps the totals that it receives. */
 export interface AskingInvoices extends Invoices, WatchTimes {
   ask(asked: AskedFor): AskedInvoice;
   readonly totals: Map<Id<"invoice">, PaymentTotals>;
-  /** Called in the transaction, before it commits: a test throws here to stand for a kill. */
+  /** Called in the transaction before it commits: a test throws here to simulate a kill. */
   onSettle: () => void;
 }
 
-/** What a store lacks whose invoices are asked for by a test, and are no rows. */
+/** The consistency checks that fail on a store whose invoices are stand-ins without rows. */
 export const standInInvoices: Unsound = {
   checks: ["payments.invoice", "figures.facts"],
   because: "payments are found for invoices that a test asks for and nobody stores",
 };
 
-/** Invoices that a test asks for, without the invoices' own store. */
+/** Makes stand-in invoices without a store. */
 export function askingInvoices(ids: IdSource): AskingInvoices {
   const asked = new Map<Id<"invoice">, AskedInvoice>();
   const organizationId = ids.next("organization", startAt);
@@ -167,7 +167,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
   };
 }
 
-/** A network under watch on a scripted chain. */
+/** A watched network on a scripted chain. */
 export interface WatchedNetwork {
   readonly db: Database;
   readonly chain: ScriptedChain;
@@ -176,15 +176,15 @@ export interface WatchedNetwork {
   readonly contract: Address;
   readonly watcher: Watcher;
   readonly alarms: Record<string, unknown>[];
-  /** Another process on the same store. */
+  /** Makes a watcher of another process on the same store. */
   another(): Watcher;
   advance(milliseconds: number): void;
-  /** Looks until nothing is waiting, the clock a little later each time. */
+  /** Scans until no work is due, and advances the clock a little each time. */
   look(): Promise<void>;
   state(): Promise<NetworkStateRow>;
   payments(): Promise<PaymentRow[]>;
   transfers(): Promise<TransferRow[]>;
-  /** The types of the payments' events, in order. */
+  /** Returns the types of the payments' events, in order. */
   events(): Promise<string[]>;
 }
 
@@ -192,11 +192,11 @@ export interface WatchOptions {
   readonly finalityLag?: number;
   readonly windowBlocks?: number;
   readonly maxLogRange?: number;
-  /** Blocks that are there before the first look. */
+  /** The number of blocks before the first scan. */
   readonly blocks?: number;
-  /** What ids are made from; the same at each opening unless given. */
+  /** The source of random ids; by default the same at each opening. */
   readonly randomBytes?: (length: number) => Uint8Array;
-  /** Gives the providers that are asked for receipts. */
+  /** Returns the providers that are asked for receipts. */
   readonly providers?: (chain: ScriptedChain) => readonly ChainClient[];
 }
 

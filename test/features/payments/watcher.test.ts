@@ -15,7 +15,7 @@ import {
 const shop = addressOf("shop");
 const letAll = () => Promise.resolve();
 
-/** Pays in a block of its own. */
+/** Pays in a separate block. */
 function pay(watched: WatchedNetwork, amount: number, transaction = "payment", to = shop): void {
   const { chain, contract } = watched;
   chain.mine([{ transaction, contract, to, amount: token(amount) }]);
@@ -25,7 +25,7 @@ async function statuses(watched: WatchedNetwork): Promise<string[]> {
   return (await watched.payments()).map(({ status }) => status);
 }
 
-/** Mines until what was paid has its confirmations, and looks. */
+/** Mines until the payments have their confirmations, and scans. */
 async function confirm(watched: WatchedNetwork): Promise<void> {
   watched.chain.mine([], 2);
   await watched.look();
@@ -35,7 +35,7 @@ eachStore("The watcher", (store) => {
   store.leavesUnsound(standInInvoices);
 
   describe("credits", () => {
-    it("a transfer to the invoice that owns its address, and confirms it at the required depth", async () => {
+    it("a transfer to an exclusive address to its invoice, and confirms it at the required depth", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop });
       pay(watched, 25);
@@ -62,7 +62,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
     });
 
-    it("each transfer once, however often it is reported", async () => {
+    it("each transfer once, however many times it is reported", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       pay(watched, 25);
@@ -72,7 +72,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.events()).to.deep.equal(["payment.detected"]);
     });
 
-    it("the exact amount on a shared address to its invoice, and leaves another amount to nobody", async () => {
+    it("the exact amount on a shared address to its invoice, and leaves another amount unmatched", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop, exactAmount: token(25) });
       const { id } = watched.invoices.ask({ address: shop, exactAmount: token(25.0001) });
@@ -90,7 +90,7 @@ eachStore("The watcher", (store) => {
       ]);
     });
 
-    it("every transfer of a transaction by itself", async () => {
+    it("every transfer of a transaction separately", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const one = invoices.ask({ address: shop });
@@ -108,7 +108,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.transfers()).to.have.length(3);
     });
 
-    it("parts so that their worths add up to the invoice's amount to the last unit", async () => {
+    it("parts whose settlement amounts add up to the invoice's amount to the last unit", async () => {
       const watched = await watchNetwork(await store.open());
       const terms = { amount: 1_000n, payableAmount: token(9.99), dueAmount: token(9.99) };
       const { id } = watched.invoices.ask({ address: shop, terms });
@@ -122,7 +122,7 @@ eachStore("The watcher", (store) => {
   });
 
   describe("does not credit", () => {
-    it("dust, money sent to oneself, and other contracts", async () => {
+    it("dust, transfers of an address to itself, and other contracts", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract } = watched;
       watched.invoices.ask({ address: shop });
@@ -133,14 +133,14 @@ eachStore("The watcher", (store) => {
       ]);
       await watched.look();
       expect(await watched.payments()).to.deep.equal([]);
-      // What is money is on record all the same.
+      // Transfers of configured tokens are still recorded.
       expect((await watched.transfers()).map(({ amount }) => amount)).to.deep.equal([
         token(0.009999),
         token(25),
       ]);
     });
 
-    it("another token than the one that the invoice asks for, even at an address of its own", async () => {
+    it("another token than the one that the invoice asks for, even at an exclusive address", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop });
       const other = watched.network.tokens.find(({ contract }) => contract !== watched.contract);
@@ -152,7 +152,7 @@ eachStore("The watcher", (store) => {
       expect(watched.invoices.totals.get(id)?.seen ?? 0n).to.equal(0n);
     });
 
-    it("a token whose contract counts in other decimals, while the other tokens go on", async () => {
+    it("a token whose contract has other decimals, while other tokens still work", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       watched.chain.faults.decimals = 18;
@@ -165,7 +165,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.transfers()).to.have.length(1);
     });
 
-    it("what came for a canceled invoice: that waits for the merchant", async () => {
+    it("a payment for a canceled invoice, which waits for the merchant", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop, terms: { isCanceled: true } });
       pay(watched, 25);
@@ -178,7 +178,7 @@ eachStore("The watcher", (store) => {
     });
   });
 
-  it("counts late money by its block's time, and lets it wait where that is the policy", async () => {
+  it("counts late payments by their block's time, or leaves them in review by policy", async () => {
     const watched = await watchNetwork(await store.open());
     const expiresAt = startAt + 42 * blockMs;
     const accepting = watched.invoices.ask({ address: shop, terms: { expiresAt } });
@@ -193,7 +193,7 @@ eachStore("The watcher", (store) => {
     pay(watched, 25, "too much");
     pay(watched, 25, "late", addressOf("careful shop"));
     await watched.look();
-    // It was whole already: this is too much, not too late.
+    // The invoice was already fully paid: this is an overpayment, not a late payment.
     expect(watched.invoices.totals.get(accepting.id)).to.include({
       isLate: false,
       seen: token(50),
@@ -202,8 +202,8 @@ eachStore("The watcher", (store) => {
     expect(await statuses(watched)).to.deep.equal(["confirmed", "confirming", "review"]);
   });
 
-  describe("in a reorganisation", () => {
-    it("reverts a payment whose transfer is gone, and takes it back when it comes again", async () => {
+  describe("in a reorganization", () => {
+    it("reverts a payment whose transfer is gone, and restores it when the transfer returns", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -233,7 +233,7 @@ eachStore("The watcher", (store) => {
       ]);
     });
 
-    it("takes a confirmed payment back, and confirms it anew where it stands now", async () => {
+    it("reverts a confirmed payment, and confirms it again in its new block", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -254,7 +254,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("keeps transfers of one transaction apart when their places are exchanged", async () => {
+    it("distinguishes transfers of one transaction whose positions are exchanged", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -279,7 +279,7 @@ eachStore("The watcher", (store) => {
       expect(invoices.totals.get(id)).to.include({ seen: token(26) });
     });
 
-    it("credits a transfer that took the place of another in the same transaction", async () => {
+    it("credits a transfer that replaced another one in the same transaction", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -298,7 +298,7 @@ eachStore("The watcher", (store) => {
       expect(invoices.totals.get(id)).to.include({ seen: token(11) });
     });
 
-    it("moves nothing back where the tip only went back: the provider may be behind", async () => {
+    it("reverts nothing if only the tip goes back, because the provider may be behind", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -311,7 +311,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirming"]);
       expect(await watched.state()).to.deep.equal(before);
       expect(watched.watcher.health().problem).to.match(
-        /newest block is below the newest that was read/,
+        /newest block is below the newest block that was read/,
       );
       chain.faults.lag = 0;
       await confirm(watched);
@@ -319,7 +319,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
     });
 
-    it("believes a chain that stays shorter, and says so", async () => {
+    it("accepts a chain that stays shorter, and raises an alarm", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -343,7 +343,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["reverted"]);
     });
 
-    it("goes back below the window to the last block that agrees", async () => {
+    it("goes back below the window to the last unchanged block", async () => {
       const options = { finalityLag: 400, windowBlocks: 32, blocks: 500 };
       const watched = await watchNetwork(await store.open(), options);
       const { chain, invoices } = watched;
@@ -357,7 +357,7 @@ eachStore("The watcher", (store) => {
       chain.calls.length = 0;
       await watched.look();
       expect(chain.calls).to.deep.equal(["heads", "blocks", "transfers"]);
-      // The payment lies 150 blocks below the tip, far below the 32 that are read again.
+      // The payment is 150 blocks below the tip, far below the 32 that are read again.
       chain.rollback(152);
       chain.mine([], 100);
       pay(watched, 10, "replacement");
@@ -370,7 +370,7 @@ eachStore("The watcher", (store) => {
       expect((await watched.state()).tipHash).to.equal(chain.tip().hash);
     });
 
-    it("drops an answer that the chain moved under, and reads it again", async () => {
+    it("drops an answer during which the chain changed, and reads it again", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -383,7 +383,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.transfers()).to.deep.equal([]);
       expect((await watched.state()).tipHeight).to.equal(40);
       pay(watched, 25, "again");
-      // A chain that only grew is read all the same.
+      // A chain that only grew is read without a drop.
       chain.faults.beforeTransfers = () => {
         chain.mine();
       };
@@ -391,7 +391,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.payments()).to.have.length(1);
     });
 
-    it("heals what a provider left out while its index was broken", async () => {
+    it("enters transfers that a provider omitted while its index was broken", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -404,7 +404,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("takes no money away because a provider leaves it out whose receipts have it", async () => {
+    it("reverts no payment that a provider omits although it has the receipt", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, watcher } = watched;
       watched.invoices.ask({ address: shop });
@@ -413,7 +413,7 @@ eachStore("The watcher", (store) => {
       chain.faults.hidesLogs = true;
       chain.mine();
       for (let looks = 0; looks < 5; looks += 1) await watched.look();
-      expect(watcher.health().problem).to.match(/^http:\/\/first left transfers out/);
+      expect(watcher.health().problem).to.match(/^http:\/\/first omitted transfers/);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
       chain.faults.hidesLogs = false;
       await watched.look();
@@ -421,7 +421,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
     });
 
-    it("stops at a chain that denies what it called final, and goes on with the right one", async () => {
+    it("stops at a chain that contradicts its final blocks, and continues with the right one", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -439,7 +439,7 @@ eachStore("The watcher", (store) => {
     });
   });
 
-  describe("behind", () => {
+  describe("while it is behind", () => {
     it("catches up over any distance without skipping a block", async () => {
       const watched = await watchNetwork(await store.open(), { maxLogRange: 300 });
       const { chain, invoices } = watched;
@@ -458,7 +458,7 @@ eachStore("The watcher", (store) => {
       expect(isFinal).to.have.length(60);
     });
 
-    it("asks for fewer blocks where a provider refuses, and keeps its tip while it does", async () => {
+    it("asks for fewer blocks if a provider refuses, and keeps its tip meanwhile", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -472,11 +472,11 @@ eachStore("The watcher", (store) => {
       chain.calls.length = 0;
       await watched.look();
       const ranges = chain.calls.filter((call) => call === "transfers");
-      // Ten blocks are revocable: what was learned is kept, so that hardly any request is refused.
+      // The learned range size of ten blocks is kept, so that hardly any request is refused.
       expect(ranges).to.have.length.within(4, 5);
     });
 
-    it("knows whose the money is among more addresses than a provider filters by", async () => {
+    it("matches transfers among more addresses than a provider filters by", async () => {
       const watched = await watchNetwork(await store.open());
       const { invoices } = watched;
       for (let each = 0; each < 1_200; each += 1) {
@@ -490,7 +490,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.transfers()).to.have.length(2);
     });
 
-    it("asks for the time of blocks that a node does not tell with its logs", async () => {
+    it("requests the times of blocks if a node's logs do not contain them", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       watched.chain.faults.hidesTimes = true;
@@ -502,7 +502,7 @@ eachStore("The watcher", (store) => {
       expect(watched.chain.calls).to.deep.equal(["heads", "transfers"]);
     });
 
-    it("goes on seeing a transfer whose hold has ended", async () => {
+    it("still follows a transfer whose hold has ended", async () => {
       const watched = await watchNetwork(await store.open());
       const invoice = watched.invoices.ask({ address: shop });
       pay(watched, 25);
@@ -515,7 +515,7 @@ eachStore("The watcher", (store) => {
 
   describe("before it confirms", () => {
     for (const receipt of ["unknown", "failed", "other_block", "without_log"] as const) {
-      it(`holds a payment whose receipt is ${receipt.replace("_", " ")}, and says so once`, async () => {
+      it(`holds a payment whose receipt is ${receipt.replace("_", " ")}, with one alarm`, async () => {
         const watched = await watchNetwork(await store.open());
         watched.invoices.ask({ address: shop });
         watched.chain.faults.receipt = receipt;
@@ -565,7 +565,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("waits only so long for a second provider that is away", async () => {
+    it("waits for a second provider that is away only for a limited time", async () => {
       const watched = await watchNetwork(await store.open(), {
         providers: (chain) => [
           chain.client,
@@ -599,7 +599,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.events()).to.have.length(2 * paid.length);
     });
 
-    it("does not confirm what the merchant decided about meanwhile", async () => {
+    it("does not confirm a payment on which the merchant decided meanwhile", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       pay(watched, 25);
@@ -614,8 +614,8 @@ eachStore("The watcher", (store) => {
     });
   });
 
-  describe("killed, doubled or without a provider", () => {
-    it("loses nothing and does nothing twice when it dies before its commit", async () => {
+  describe("when killed, run twice or without a provider", () => {
+    it("loses and repeats nothing when it is killed before its commit", async () => {
       const watched = await watchNetwork(await store.open());
       const { invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -635,7 +635,7 @@ eachStore("The watcher", (store) => {
       expect(invoices.totals.get(id)).to.include({ confirmed: token(25) });
     });
 
-    it("loses nothing when it dies in the middle of a block that takes several transactions", async () => {
+    it("loses nothing when it is killed within a block that takes several transactions", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -661,7 +661,7 @@ eachStore("The watcher", (store) => {
       expect((await watched.state()).tipHeight).to.equal(41);
     });
 
-    it("credits once when two processes look at once", async () => {
+    it("credits a transfer once when two processes scan concurrently", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop });
       const others = [watched.watcher, watched.another(), watched.another()];
@@ -675,7 +675,7 @@ eachStore("The watcher", (store) => {
       expect(watched.invoices.totals.get(id)).to.include({ seen: token(25) });
     });
 
-    it("writes nothing where its lease is lost", async () => {
+    it("writes nothing after its lease is lost", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       pay(watched, 25);
@@ -687,7 +687,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.transfers()).to.deep.equal([]);
     });
 
-    it("states a provider's failure once, and goes on where it was", async () => {
+    it("reports a provider's failure once, and continues where it stopped", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain } = watched;
       watched.invoices.ask({ address: shop });
@@ -705,7 +705,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("stops at a provider of another chain, and says which", async () => {
+    it("stops at a provider of another chain, and names that chain", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       watched.chain.faults.chainId = 56;
@@ -721,7 +721,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.payments()).to.have.length(1);
     });
 
-    it("writes nothing when nothing changed, and a new tip at most once a second", async () => {
+    it("writes nothing if nothing changed, and a new tip at most once a second", async () => {
       const watched = await watchNetwork(await store.open());
       const before = (await watched.state()).version;
       await watched.watcher.look(letAll);

@@ -52,12 +52,12 @@ function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferR
 const range = { from: 10, to: 20 };
 
 describe("Comparing a window of the chain", () => {
-  it("finds nothing where all is as it was", () => {
+  it("finds no difference if nothing changed", () => {
     const log = logAt("a", 12, 0);
     expect(isSame(compareWindow([stored(log)], [log], range))).to.equal(true);
   });
 
-  it("takes what is missing for gone only in the range that was read", () => {
+  it("treats missing transfers as orphaned only in the range that was read", () => {
     const rows = [
       ...[logAt("below", 9, 0), logAt("first", 10, 0)],
       ...[logAt("last", 20, 0), logAt("above", 21, 0)],
@@ -70,7 +70,7 @@ describe("Comparing a window of the chain", () => {
     expect(orphaned.map(({ blockHeight }) => blockHeight)).to.deep.equal([10, 20]);
   });
 
-  it("leaves what is final or gone already", () => {
+  it("ignores transfers that are final or already orphaned", () => {
     const rows = [
       stored(logAt("final", 12, 0), { isFinal: true }),
       stored(logAt("gone", 13, 0), { status: "orphaned" }),
@@ -78,7 +78,7 @@ describe("Comparing a window of the chain", () => {
     expect(isSame(compareWindow(rows, [], range))).to.equal(true);
   });
 
-  it("knows a transfer in another block, at another place, and from beyond the range", () => {
+  it("recognizes a transfer in another block, at another index, and from outside the range", () => {
     const rows = [stored(logAt("a", 12, 3)), stored(logAt("b", 25, 0))];
     const { moved, fresh, orphaned } = compareWindow(
       rows,
@@ -92,7 +92,7 @@ describe("Comparing a window of the chain", () => {
     expect([...fresh, ...orphaned]).to.deep.equal([]);
   });
 
-  it("tells equal transfers of a transaction apart by their number", () => {
+  it("distinguishes equal transfers of a transaction by their log index", () => {
     const rows = [stored(logAt("a", 12, 0)), stored(logAt("a", 12, 1))];
     const more = compareWindow(
       rows,
@@ -105,20 +105,20 @@ describe("Comparing a window of the chain", () => {
     expect(fewer.orphaned.map(({ logIndex }) => logIndex)).to.deep.equal([0]);
   });
 
-  it("prefers what is on the chain to what had left it", () => {
+  it("pairs transfers on the chain before orphaned ones", () => {
     const gone = stored(logAt("a", 11, 0), { id: "trf_gone", status: "orphaned" });
     const there = stored(logAt("a", 12, 4), { id: "trf_there" });
     const { moved } = compareWindow([gone, there], [logAt("a", 13, 5)], range);
     expect(moved.map(({ transfer }) => transfer.id)).to.deep.equal(["trf_there"]);
   });
 
-  it("gives back a transfer that had left the chain", () => {
+  it("restores an orphaned transfer", () => {
     const log = logAt("a", 12, 0);
     const { moved } = compareWindow([stored(log, { status: "orphaned" })], [log], range);
     expect(moved).to.have.length(1);
   });
 
-  it("does not take another amount or receiver for the same transfer", () => {
+  it("does not treat a log with another amount or receiver as the same transfer", () => {
     const { fresh, orphaned } = compareWindow(
       [stored(logAt("a", 12, 0, 5n))],
       [logAt("a", 12, 0, 6n)],
@@ -127,7 +127,7 @@ describe("Comparing a window of the chain", () => {
     expect([fresh.length, orphaned.length]).to.deep.equal([1, 1]);
   });
 
-  it("never takes a final transaction a second time", () => {
+  it("never enters a final transaction a second time", () => {
     const final = stored(logAt("a", 5, 0), { isFinal: true });
     const difference = compareWindow([final], [logAt("a", 12, 0), logAt("a", 12, 1)], range);
     expect(isSame(difference)).to.equal(true);
@@ -145,7 +145,7 @@ describe("Comparing a window of the chain", () => {
 });
 
 describe("Comparing a range that was read before", () => {
-  it("finds what is new and what came back, and takes nothing away", () => {
+  it("finds new and returning transfers, and orphans none", () => {
     const gone = stored(logAt("gone", 12, 0), { status: "orphaned" });
     const there = stored(logAt("there", 12, 1));
     const missing = stored(logAt("missing", 12, 2));
@@ -156,7 +156,7 @@ describe("Comparing a range that was read before", () => {
     expect(difference).to.deep.include({ orphaned: [], contradicting: [] });
   });
 
-  it("finds more of a final transaction in its block, and refuses it in another", () => {
+  it("finds more transfers of a final transaction in its block, and refuses them in another", () => {
     const final = stored(logAt("a", 12, 0), { isFinal: true });
     const more = compareAgain([final], [logAt("a", 12, 0), logAt("a", 12, 1)]);
     expect(more.fresh.map(({ logIndex }) => logIndex)).to.deep.equal([1]);
@@ -175,7 +175,7 @@ describe("A known transfer", () => {
   const isMoved = (changes: Partial<TransferRow>, found: Partial<TransferLog> = {}) =>
     compareWindow([stored(log, changes)], [{ ...log, ...found }], range).moved.length === 1;
 
-  it("has moved when its block, its height or its index is another", () => {
+  it("has moved if its block, height or index changed", () => {
     expect(isMoved({})).to.equal(false);
     expect(isMoved({ blockHash: wordOf("other") })).to.equal(true);
     expect(isMoved({ blockHeight: 13 })).to.equal(true);
@@ -183,7 +183,7 @@ describe("A known transfer", () => {
     expect(isMoved({ status: "orphaned" })).to.equal(true);
   });
 
-  it("has moved to another time only when providers agree on that", () => {
+  it("has moved to another time only if providers agree on it", () => {
     const timed = (blockTime: number, isTimeAgreed: boolean) =>
       compareWindow([stored(log)], [{ ...log, blockTime, isTimeAgreed }], range).moved.length;
     expect(timed(12, true)).to.equal(0);
@@ -191,7 +191,7 @@ describe("A known transfer", () => {
     expect(timed(13, false)).to.equal(0);
   });
 
-  it("is another transfer when its contract, its parties or its amount are others", () => {
+  it("is another transfer if its contract, parties or amount differ", () => {
     const other = addressOf("other");
     for (const changes of [
       { contract: other },
@@ -204,7 +204,7 @@ describe("A known transfer", () => {
     }
   });
 
-  it("is paired by the order of logs when none is at its old place", () => {
+  it("is paired by the order of logs if no log has its old index", () => {
     const rows = [stored(logAt("a", 12, 5)), stored(logAt("a", 12, 2))];
     const { moved } = compareWindow(rows, [logAt("a", 13, 9), logAt("a", 13, 7)], range);
     const pairs = moved.map(({ transfer, log: at }) => [transfer.logIndex, at.logIndex]);
@@ -214,7 +214,7 @@ describe("A known transfer", () => {
     ]);
   });
 
-  it("is not taken for gone a second time in a transaction that is found", () => {
+  it("is not orphaned a second time in a transaction that is found", () => {
     const gone = stored(logAt("a", 12, 0, 7n), { status: "orphaned" });
     const { orphaned } = compareWindow([gone], [logAt("a", 12, 1)], range);
     expect(orphaned).to.deep.equal([]);
@@ -222,7 +222,7 @@ describe("A known transfer", () => {
 });
 
 describe("A difference", () => {
-  it("is the same only without new, moved and gone transfers", () => {
+  it("is empty only without new, moved and orphaned transfers", () => {
     const nothing = { fresh: [], moved: [], orphaned: [], contradicting: [] };
     const log = logAt("a", 12, 0);
     expect(isSame(nothing)).to.equal(true);
@@ -232,7 +232,7 @@ describe("A difference", () => {
     expect(isSame({ ...nothing, moved: [{ transfer: stored(log), log }] })).to.equal(false);
   });
 
-  it("is entered in parts of new transfers, the first with everything else", () => {
+  it("is split into batches of new transfers, the first with all other changes", () => {
     const logs = [1, 2, 3, 4].map((place) => logAt("a", 12, place));
     const log = logAt("b", 12, 0);
     const whole = {
@@ -251,7 +251,7 @@ describe("A difference", () => {
 });
 
 describe("The size of a range", () => {
-  it("starts at 200 blocks, halves when it is refused and grows to what is allowed", () => {
+  it("starts at 200 blocks, halves when refused, and grows to the accepted maximum", () => {
     const size = makeRangeSize(1_000);
     expect(size.current()).to.equal(200);
     size.refused(200);
@@ -262,7 +262,7 @@ describe("The size of a range", () => {
     expect(size.current()).to.equal(1_000);
   });
 
-  it("is never less than a block, and never more than the network's most", () => {
+  it("is at least one block, and at most the network's maximum", () => {
     const size = makeRangeSize(5);
     expect(size.current()).to.equal(5);
     expect(size.refused(5)).to.equal(true);
@@ -271,7 +271,7 @@ describe("The size of a range", () => {
     expect(size.refused(1)).to.equal(false);
   });
 
-  it("does not grow by answers that were smaller than it", () => {
+  it("does not grow after smaller ranges were accepted", () => {
     const size = makeRangeSize(1_000);
     for (let ranges = 0; ranges < 20; ranges += 1) size.accepted(10);
     expect(size.current()).to.equal(200);
