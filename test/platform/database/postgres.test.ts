@@ -140,7 +140,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
       other.write(testContext, (tx) => tx.insert(accounts, account("a"))),
     );
     expect(error).to.include({ code: "store_unavailable", status: 503 });
-    expect(error?.message).to.contain("may have happened");
+    expect(error?.message).to.contain("may have been saved");
     // The commit did succeed this time, and the next write finds a connection again.
     await until(async () => (await db.find(accounts, "")).length === 1);
     await other.write(testContext, (tx) => tx.insert(accounts, account("b")));
