@@ -37,7 +37,7 @@ export function readError(error: unknown): StatedError {
  */
 export function wholeError(parsed: unknown): StatedError | null {
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return null;
-  const fields = readObject(parsed, "an answer");
+  const fields = readObject(parsed, "a response");
   const overloaded = fields["Error"];
   if (typeof overloaded === "string") return { code: limitExceeded, message: overloaded };
   const { error } = fields;

@@ -149,7 +149,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
       const answers = await send(requests);
       for (const [place, call] of part.entries()) {
         const answer = answers.get(requests[place]?.id ?? 0);
-        if (answer === undefined) throw fail("malformed", "a call has no answer");
+        if (answer === undefined) throw fail("malformed", "a call has no response");
         outcomes.push(outcome(call, answer));
       }
     }
@@ -162,7 +162,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
     async call(call) {
       const [first] = await batch([call]);
       if (first?.ok === true) return first.value;
-      throw first?.error ?? fail("malformed", "a call has no answer");
+      throw first?.error ?? fail("malformed", "a call has no response");
     },
   };
 }
@@ -187,7 +187,7 @@ function readAnswers(parsed: unknown, requests: readonly Request[]): Map<number,
   const ids = new Set(requests.map(({ id }) => id));
   const answers = new Map<number, Answer>();
   for (const entry of entries) {
-    const fields = readObject(entry, "an answer");
+    const fields = readObject(entry, "a response");
     const { id, error, result } = fields;
     if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the response is not JSON-RPC 2.0");
     if (typeof id !== "number" || !ids.delete(id)) {
@@ -197,7 +197,7 @@ function readAnswers(parsed: unknown, requests: readonly Request[]): Map<number,
     else if (result !== undefined) answers.set(id, { result });
     else throw new MalformedAnswer("the response has neither a result nor an error");
   }
-  if (ids.size > 0) throw new MalformedAnswer("a call has no answer");
+  if (ids.size > 0) throw new MalformedAnswer("a call has no response");
   return answers;
 }
 
@@ -208,7 +208,7 @@ function asList(parsed: unknown): readonly unknown[] {
 
 /** True for the answer, by id, to the one call that was sent. */
 function isAnswerTo(parsed: unknown, requests: readonly Request[]): boolean {
-  const { id, jsonrpc } = readObject(parsed, "an answer");
+  const { id, jsonrpc } = readObject(parsed, "a response");
   return requests.length === 1 && jsonrpc === "2.0" && id === requests[0]?.id;
 }
 
