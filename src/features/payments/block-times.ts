@@ -38,7 +38,7 @@ export interface BlockTimes {
 const unconfirmedMs = 10 * minute;
 /** Failures further apart than this, in milliseconds, count as two outages, because no time was requested between them. */
 const sameOutageMs = 2 * minute;
-/** Blocks whose agreed times are kept; the oldest ones beyond are forgotten, and asked for again when needed. */
+/** The largest number of agreed block times in the cache; the oldest ones are dropped, and requested again if needed. */
 const agreedMax = 10_000;
 
 export function makeBlockTimes(deps: {
@@ -145,7 +145,7 @@ export function makeBlockTimes(deps: {
     const now = clock.now();
     const before = unconfirmed;
     const isSameOutage = before !== null && now - before.foundAt < sameOutageMs;
-    // A clock that went back makes nobody wait for longer.
+    // A clock that was set back must not prolong the wait.
     const since = isSameOutage ? Math.min(now, before.since) : now;
     unconfirmed = { since, foundAt: now };
     if (now - since < unconfirmedMs) return;

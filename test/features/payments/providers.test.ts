@@ -417,7 +417,7 @@ anyStore("A network with several providers", (store) => {
     await expectCredited(1_000);
   });
 
-  it("finds a payment among ten thousand transfers of dust within two looks", async () => {
+  it("finds a payment among ten thousand transfers of dust within two scans", async () => {
     await open({ nodes: 1 });
     const dust = Array.from({ length: 5_000 }, () => ({ to: shop, amount: 1n }));
     till.chain.mine(1, [...dust, { to: shop, amount: token(25) }, ...dust]);

@@ -565,7 +565,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("waits for a second provider that is away only for a limited time", async () => {
+    it("waits for an unavailable second provider for a limited time only", async () => {
       const watched = await watchNetwork(await store.open(), {
         providers: (chain) => [
           chain.client,
