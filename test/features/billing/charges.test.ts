@@ -67,7 +67,7 @@ const amounts = (given: ChargeInputs) =>
   computeCharges(given).lines.map(({ kind, amount }) => [kind, amount]);
 
 describe("the charges of a platform invoice", () => {
-  it("are those of the worked example, to the cent", () => {
+  it("match the worked example to the cent", () => {
     const charges = computeCharges(
       inputs({
         usage: { planName: "Growth", count: 263, included: 200, overagePrice: 35n },
@@ -124,7 +124,7 @@ describe("the charges of a platform invoice", () => {
     ]);
   });
 
-  it("are those of the second example: what is below zero becomes a credit, and no discount is used", () => {
+  it("match the second example: a negative sum becomes a credit and no discount is used", () => {
     const charges = computeCharges(
       inputs({
         plan: { name: "Small", price: 1_000n },
@@ -160,7 +160,7 @@ describe("the charges of a platform invoice", () => {
     });
   });
 
-  it("become a credit too where the discounts bring them below zero", () => {
+  it("become a credit if the discounts make them negative", () => {
     const charges = computeCharges(
       inputs({
         adjustments: [{ id: "adj_1", amount: -4_000n, description: "Refund" }],
@@ -171,7 +171,7 @@ describe("the charges of a platform invoice", () => {
     expect(charges.total).to.equal(0n);
   });
 
-  it("take each percentage from what the one before it left, the older first", () => {
+  it("apply each percentage to the amount that older ones left", () => {
     const given = inputs({
       plan: { name: "Round", price: 10_000n },
       discounts: [percent(10n, { id: "dsc_2" }), percent(10n)],
@@ -186,7 +186,7 @@ describe("the charges of a platform invoice", () => {
     ]);
   });
 
-  it("take percentages before fixed discounts, whichever was first", () => {
+  it("apply percentages before fixed discounts, whichever is older", () => {
     const given = inputs({ discounts: [fixed(1_000n, { id: "dsc_0" }), percent(10n)] });
     expect(amounts(given).slice(1)).to.deep.equal([
       ["discount", -490n],
@@ -194,7 +194,7 @@ describe("the charges of a platform invoice", () => {
     ]);
   });
 
-  it("round half a cent away from zero, once a discount", () => {
+  it("round half a cent away from zero, once per discount", () => {
     // 10 % of 0.05 is half a cent.
     const price = (units: bigint) =>
       inputs({ plan: { name: "P", price: units }, discounts: [percent(10n)] });
@@ -204,7 +204,7 @@ describe("the charges of a platform invoice", () => {
     expect(computeCharges(price(25n)).discountTotal).to.equal(3n);
   });
 
-  it("forfeit what a discount has beyond the plan and usage, and never touch adjustments", () => {
+  it("forfeit a discount's excess over plan and usage and never discount adjustments", () => {
     const charges = computeCharges(
       inputs({
         adjustments: [{ id: "adj_1", amount: 1_500n, description: "Onboarding" }],
@@ -214,7 +214,7 @@ describe("the charges of a platform invoice", () => {
     expect(charges).to.include({ discountTotal: 4_900n, total: 1_500n, newCredit: 0n });
   });
 
-  it("do not use a discount that takes nothing, that is exhausted, or of another currency", () => {
+  it("do not use a discount that would take nothing, is exhausted or has another currency", () => {
     const charges = computeCharges(
       inputs({
         discounts: [
@@ -231,7 +231,7 @@ describe("the charges of a platform invoice", () => {
     expect(abroad).to.deep.include({ discountTotal: 0n, discountUses: [], total: 4_900n });
   });
 
-  it("take no credit of another currency, that has expired at issue, or that is spent", () => {
+  it("do not use a credit that has another currency, expired before the issue or is spent", () => {
     const charges = computeCharges(
       inputs({
         credits: [
@@ -245,7 +245,7 @@ describe("the charges of a platform invoice", () => {
     expect(charges.creditUses).to.deep.equal([{ id: "crd_003", amount: 900n }]);
   });
 
-  it("take credits that expire first, then the older, and no more than is due", () => {
+  it("use the credits that expire first, then the oldest, up to the amount due", () => {
     const charges = computeCharges(
       inputs({
         credits: [
@@ -267,7 +267,7 @@ describe("the charges of a platform invoice", () => {
     expect(charges).to.include({ total: 0n, isCollected: false, carried: 0n });
   });
 
-  it("count no usage within what is included, without a limit, or without a price", () => {
+  it("bill no usage within the included invoices, without a limit or without an overage price", () => {
     const usage = (changes: object) =>
       amounts(
         inputs({
@@ -281,7 +281,7 @@ describe("the charges of a platform invoice", () => {
     expect(usage({ count: 1, included: 0 })).to.equal(2);
   });
 
-  it("carry into the next invoice what is too little to collect", () => {
+  it("carry a total that is too small to collect forward to the next invoice", () => {
     const small = (total: bigint) =>
       computeCharges(inputs({ credits: [credit(1, 4_900n - total)] }));
     expect(small(0n)).to.include({ isCollected: false, carried: 0n });
@@ -346,7 +346,7 @@ describe("the charges of a platform invoice", () => {
     minCollectable: units(0n, 200n),
   });
 
-  it("add up, whatever they are made of", () => {
+  it("add up for any inputs", () => {
     fc.assert(
       fc.property(anyInputs, (given) => {
         const charges = computeCharges(given);
@@ -368,7 +368,7 @@ describe("the charges of a platform invoice", () => {
     );
   });
 
-  it("take from nothing more than it has, and use nothing for nothing", () => {
+  it("take no more than a credit or discount has and use none that takes nothing", () => {
     fc.assert(
       fc.property(anyInputs, (given) => {
         const charges = computeCharges(given);
@@ -394,7 +394,7 @@ describe("the charges of a platform invoice", () => {
     );
   });
 
-  it("come out the same from the inputs that an invoice keeps, in any order", () => {
+  it("are the same when recomputed from an invoice's stored inputs, in any order", () => {
     fc.assert(
       fc.property(anyInputs, (given) => {
         const kept = thawInputs(JSON.parse(JSON.stringify(freezeInputs(given))) as never);

@@ -234,7 +234,7 @@ export function plansFile(
   return file;
 }
 
-/** What happened, in its order, as webhooks tell of it. */
+/** Returns the types of an organization's events, in order. */
 export async function eventsOf(estate: Estate, organizationId: string): Promise<string[]> {
   const rows = await estate.db.all<{ type: string }>(
     `SELECT type AS "type" FROM events WHERE organization_id = $1 AND

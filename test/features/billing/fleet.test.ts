@@ -21,10 +21,10 @@ import { billInProcess } from "./processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 const rounds = isWhole ? 40 : 2;
-/** How many of the rounds are billed by processes of their own, each with its own memory, pool and locks. */
+/** Additional rounds that are billed by separate processes, each with its own memory, pool and locks. */
 const roundsApart = isWhole ? 10 : 1;
 const members = isWhole || testsAll ? 200 : 60;
-/** With an address of its own for each; how fast is told. */
+/** Subscriptions with one exclusive address each; the test prints the rate. */
 const manyMembers = isWhole ? 10_000 : 20;
 const ids = createIds(systemRandom);
 
@@ -37,7 +37,7 @@ eachStore("several processes that bill the same subscriptions", (store) => {
     await estate.stop();
   });
 
-  /** Organizations on the plan Growth whose first period ends soon, each with a balance of so many cents. */
+  /** Inserts organizations on the plan Growth in their first period, each with a credit of `balance` cents. */
   async function settle(count: number, balance: bigint): Promise<void> {
     const [like] = await estate.db.find(organizations, "WHERE is_platform = 1");
     if (like === undefined) throw new Error("there is no platform organization");
@@ -96,7 +96,7 @@ eachStore("several processes that bill the same subscriptions", (store) => {
     return row?.total ?? 0;
   }
 
-  it(`issues ${String(members)} invoices a round, in ${String(rounds + roundsApart)} rounds, each once`, async function () {
+  it(`issues ${String(members)} invoices per round, each once, in ${String(rounds + roundsApart)} rounds`, async function () {
     this.timeout(isWhole ? 3_600_000 : 240_000);
     const place = await store.place("migrated");
     estate = await openEstate({ place });
@@ -123,7 +123,7 @@ eachStore("several processes that bill the same subscriptions", (store) => {
     }
   });
 
-  it(`bills ${String(manyMembers)} subscriptions with an address of its own for each`, async function () {
+  it(`bills ${String(manyMembers)} subscriptions with an exclusive address each`, async function () {
     this.timeout(isWhole ? 3_600_000 : 240_000);
     estate = await openEstate({ place: await store.place("migrated") });
     await settle(manyMembers, 0n);

@@ -1,4 +1,4 @@
-// The platform is paid at one address, and every amount near the price is waited for there already.
+// The platform is paid at a shared address on which all amounts near the price are reserved.
 import { expect } from "chai";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
@@ -11,13 +11,13 @@ import { eachStore, testContext } from "../../support/stores.ts";
 import { openEstate, plansFile, setReceiveWallet, type Estate, type Merchant } from "./estate.ts";
 
 const address = `0x${"5".repeat(40)}`;
-/** So cheap that there are few amounts near it: at most one percent more, in millionths. */
+/** A price so low that few amounts are near it: at most one percent more, in millionths. */
 const file = plansFile({ tiny: { price: "1.00" }, free: { price: "0.00" } });
 const price = 1_000_000n;
 const placesNear = 10_001;
 const ids = createIds(systemRandom);
 
-eachStore("a platform that is paid at an address without a free amount", (store) => {
+eachStore("a platform with a receive wallet without free amounts", (store) => {
   let estate: Estate;
   let shop: Merchant;
 
@@ -39,7 +39,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
     await estate.stop();
   });
 
-  /** Takes every amount that is not taken yet, as so many invoices would. */
+  /** Reserves every free amount, as that many invoices would. */
   async function fill(): Promise<void> {
     const taken = await estate.db.find(holds, "WHERE released_at IS NULL");
     const at = estate.clock.now();
@@ -77,7 +77,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
     return body["data"] as Record<string, unknown>[];
   }
 
-  /** The boundary comes and cannot be invoiced. */
+  /** Reaches the period boundary and expects that it cannot be invoiced. */
   async function expectParked(): Promise<void> {
     const { currentPeriodEnd } = await estate.subscription(shop);
     await fill();
@@ -86,7 +86,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
     );
     expect(parked.parked).to.equal(1);
     const now = await estate.subscription(shop);
-    // Nothing of it is half done: the old period still stands, and no number is gone.
+    // Nothing is half-done: the old period remains, and no number is used up.
     expect(now).to.include({ currentPeriodEnd, status: "active", openInvoice: null });
     expect(await estate.invoices(shop)).to.have.length(1);
     const [job] = await jobs();
@@ -107,7 +107,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
     expect(await estate.subscription(shop)).to.include({ status: "active", openInvoice: null });
   }
 
-  it("parks the boundary, and invoices it once when an amount is free again", async () => {
+  it("parks the boundary and invoices it once when an amount is free again", async () => {
     await expectParked();
     const other = await estate.merchant();
     const refused = await estate.select(other, "tiny");
@@ -117,7 +117,7 @@ eachStore("a platform that is paid at an address without a free amount", (store)
     await expectMended();
   });
 
-  it("invoices it once when the platform is paid at an extended key from then on", async () => {
+  it("invoices the boundary once when the receive wallet becomes an extended key", async () => {
     await expectParked();
     const token = await estate.tokenOf(estate.admin);
     await setReceiveWallet(estate.app, { ...estate.admin, token }, { xpub: xpubs.first });

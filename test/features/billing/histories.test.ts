@@ -1,6 +1,6 @@
-// Random lives of subscribers on a real store: whatever they, operators, payers, the network and the clock do, the books
-// fit after every step. A failure prints the seed and the history that it shrank to: `TILL_SEED=… npm run prove:billing`
-// plays it again.
+// Random histories of subscriptions on a real store: after every step of merchants, operators, payers, the network and
+// the clock, all records are consistent. A failure prints the seed and the shrunk history; `TILL_SEED=… npm run
+// prove:billing` repeats it.
 import { expect } from "chai";
 import fc from "fast-check";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
@@ -70,7 +70,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** Two who have something to their credit begin. */
+/** Two organizations with balances select plans. */
 const beginning: readonly Step[] = [
   { kind: "credit", shop: 0, cents: 1_234, days: 20 },
   { kind: "discount", shop: 0, value: "12.5", periods: 1 },
@@ -79,7 +79,7 @@ const beginning: readonly Step[] = [
   { kind: "credit", shop: 1, cents: 700, days: null },
   { kind: "select", shop: 1, plan: "plain" },
 ];
-/** Changes during the trial, which replace its first invoice, before or after it is paid. */
+/** Plan changes during the trial, which replace its first invoice, before or after it is paid. */
 const trialStep: fc.Arbitrary<Step> = fc.record({
   ...{ kind: fc.constant("change" as const), shop: fc.constant(0) },
   plan: fc.constantFrom("plain" as const, "trial" as const),
@@ -107,12 +107,12 @@ eachStore("any history of subscriptions", (store) => {
     }
   }
 
-  it("keeps lines, totals, credits, discounts, adjustments, numbers and periods in order", async function () {
+  it("keeps lines, totals, credits, discounts, adjustments, numbers and periods consistent", async function () {
     this.timeout(isWhole ? 3_600_000 : 120_000);
     const history = fc.array(step, { minLength: 1, maxLength: stepsMax, size: "max" });
     await fc.assert(fc.asyncProperty(fc.array(trialStep, { maxLength: 3 }), history, play), {
       numRuns: runs,
-      // A history takes seconds: the first that is simpler will do.
+      // A history takes seconds, so shrinking has a time limit.
       interruptAfterTimeLimit: isWhole ? 3_000_000 : 100_000,
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
@@ -181,7 +181,7 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
       await estate.desk
         .reorganise(testContext, one.depth, { drop: true })
         .catch((error: unknown) => {
-          // Deeper than what is not final yet.
+          // The reorganization would reach final blocks.
           if (!(error instanceof Problem)) throw error;
         });
       await estate.look();
@@ -202,12 +202,15 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
   }
 }
 
-/** Refused or not: it is never the program's fault. */
+/** Expects any response but a server error. */
 function expectAnswered({ status, text }: { status: number; text: string }): void {
   expect(status, text).to.be.below(500);
 }
 
-/** A change of plan is scheduled for the end of the period, and neither the plan nor the status changes by it. */
+/**
+ * Requests a plan change, and expects that it is scheduled for the end of the period and changes neither plan nor
+ * status.
+ */
 async function change(estate: Estate, merchant: Merchant, wanted: string): Promise<void> {
   const path = `${merchant.path}/billing/subscription`;
   const before = (await estate.app.request("GET", path, { key: merchant.key })).body;
@@ -223,7 +226,7 @@ async function change(estate: Estate, merchant: Merchant, wanted: string): Promi
   });
 }
 
-/** Pays so many percent of what is missing of the oldest debt. */
+/** Pays `share` percent of the remaining amount of the oldest debt. */
 async function pay(estate: Estate, merchant: Merchant, share: bigint): Promise<void> {
   const path = `${merchant.path}/billing/subscription`;
   const { body } = await estate.app.request("GET", path, { key: merchant.key });
@@ -250,7 +253,7 @@ async function expectBooksFit({ db }: Estate): Promise<void> {
     expect(sumOf(own.map(({ amount }) => amount)), number).to.equal(total);
     expect(total >= 0n, number).to.equal(true);
     const applied = taken.filter(({ platformInvoiceId }) => platformInvoiceId === id);
-    // What a void invoice took is given back, all of it or nothing.
+    // Everything that a void invoice used is reversed, and nothing of other invoices.
     const isVoid = status === "void";
     expect(
       applied.every(({ reversedAt }) => (reversedAt !== null) === isVoid),
@@ -268,7 +271,10 @@ async function expectBooksFit({ db }: Estate): Promise<void> {
   await expectPeriodsFollow({ db }, invoices);
 }
 
-/** Each begins where the one before it ended, unless a suspension lies between them, or a plan that costs nothing. */
+/**
+ * Expects each period to begin when the previous one ended, unless a suspension, a plan change or a free plan lies
+ * between them.
+ */
 async function expectPeriodsFollow(
   { db }: Pick<Estate, "db">,
   invoices: readonly {

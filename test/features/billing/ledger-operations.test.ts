@@ -44,7 +44,7 @@ eachStore("credits, discounts and adjustments", (store) => {
   const fixed = { kind: "fixed", value: "10", currency: "USD", reason: "Partner" };
   const adjustment = { amount: "-4.10", currency: "USD", description: "SLA" };
 
-  it("are granted with who did it, written down and told of", async () => {
+  it("are granted with their creator, an audit entry and an event", async () => {
     const { body } = await expectStatus(give("credits", credit), 201);
     expect(body).to.deep.include({
       ...{ organizationId, amount: "25.00", remaining: "25.00", currency: "USD" },
@@ -76,7 +76,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     ]);
   });
 
-  it("are listed page by page, newest first, each organization's own", async () => {
+  it("are listed per organization in pages, newest first", async () => {
     for (const amount of ["1.00", "2.00", "3.00"]) {
       await expectStatus(give("credits", { ...credit, amount }), 201);
     }
@@ -98,57 +98,81 @@ eachStore("credits, discounts and adjustments", (store) => {
   });
 
   const wrong: readonly (readonly [string, string, Body, number, string])[] = [
-    ["a credit of nothing", "credits", { ...credit, amount: "0.00" }, 400, "/amount not_positive"],
-    ["a credit below zero", "credits", { ...credit, amount: "-1" }, 400, "/amount"],
+    ["a credit of zero", "credits", { ...credit, amount: "0.00" }, 400, "/amount not_positive"],
+    ["a negative credit", "credits", { ...credit, amount: "-1" }, 400, "/amount"],
     ["a number as an amount", "credits", { ...credit, amount: 25 }, 400, "/amount"],
     ["too many decimals", "credits", { ...credit, amount: "1.001" }, 400, "/amount too_many"],
-    ["no reason", "credits", { amount: "1", currency: "USD" }, 400, "/reason"],
+    ["a missing reason", "credits", { amount: "1", currency: "USD" }, 400, "/reason"],
     ["a blank reason", "credits", { ...credit, reason: "  " }, 400, "/reason"],
     [
-      "a credit that is over",
+      "a credit that has already expired",
       "credits",
       { ...credit, expiresAt: "2020-01-01T00:00:00.000Z" },
       400,
       "/expiresAt in_the_past",
     ],
-    ["a strange currency", "credits", { ...credit, currency: "XYZ" }, 422, "currency_not_billed"],
-    ["a token", "credits", { ...credit, currency: "USDT" }, 422, "currency_not_billed"],
-    ["small letters", "credits", { ...credit, currency: "usd" }, 422, "currency_not_billed"],
+    ["an unknown currency", "credits", { ...credit, currency: "XYZ" }, 422, "currency_not_billed"],
     [
-      "more than there is",
+      "a token as the currency",
+      "credits",
+      { ...credit, currency: "USDT" },
+      422,
+      "currency_not_billed",
+    ],
+    [
+      "a currency in small letters",
+      "credits",
+      { ...credit, currency: "usd" },
+      422,
+      "currency_not_billed",
+    ],
+    [
+      "an amount above the maximum",
       "credits",
       { ...credit, amount: "1000000000000.01" },
       422,
       "billing_amount_too_large",
     ],
     ["an unknown field", "credits", { ...credit, colour: "red" }, 400, "/colour"],
-    ["above 100 %", "discounts", { ...percent, value: "100.0001" }, 400, "/value not_percent"],
-    ["0 %", "discounts", { ...percent, value: "0" }, 400, "/value not_positive"],
-    ["no percentage", "discounts", { ...percent, value: "15 %" }, 400, "/value not_percent"],
+    [
+      "a discount above 100 %",
+      "discounts",
+      { ...percent, value: "100.0001" },
+      400,
+      "/value not_percent",
+    ],
+    ["a discount of 0 %", "discounts", { ...percent, value: "0" }, 400, "/value not_positive"],
+    [
+      "a percentage with a sign",
+      "discounts",
+      { ...percent, value: "15 %" },
+      400,
+      "/value not_percent",
+    ],
     ["a discount of 0", "discounts", { ...fixed, value: "0.00" }, 400, "/value not_positive"],
     [
-      "a fixed one without currency",
+      "a fixed discount without a currency",
       "discounts",
       { ...fixed, currency: null },
       422,
       "discount_currency_mismatch",
     ],
     [
-      "a percentage with currency",
+      "a percentage with a currency",
       "discounts",
       { ...percent, currency: "USD" },
       422,
       "discount_currency_mismatch",
     ],
-    ["no periods", "discounts", { ...percent, periods: 0 }, 400, "/periods"],
-    ["half a period", "discounts", { ...percent, periods: 1.5 }, 400, "/periods"],
-    ["another kind", "discounts", { ...percent, kind: "free" }, 400, "/kind"],
+    ["a discount for zero periods", "discounts", { ...percent, periods: 0 }, 400, "/periods"],
+    ["a discount for half a period", "discounts", { ...percent, periods: 1.5 }, 400, "/periods"],
+    ["a discount of an unknown kind", "discounts", { ...percent, kind: "free" }, 400, "/kind"],
     ["an adjustment of 0", "adjustments", { ...adjustment, amount: "0" }, 400, "/amount zero"],
-    ["minus nothing", "adjustments", { ...adjustment, amount: "-0" }, 400, "/amount"],
-    ["no description", "adjustments", { amount: "1", currency: "USD" }, 400, "/description"],
+    ["an adjustment of minus zero", "adjustments", { ...adjustment, amount: "-0" }, 400, "/amount"],
+    ["a missing description", "adjustments", { amount: "1", currency: "USD" }, 400, "/description"],
   ];
   for (const [title, noun, body, status, told] of wrong) {
-    it(`refuse ${title}, and keep nothing`, async () => {
+    it(`refuse ${title} and store nothing`, async () => {
       const answer = await expectStatus(give(noun, body), status);
       const named = status === 400 ? (pointers(answer)?.join() ?? "") : answer.body["code"];
       expect(named).to.match(new RegExp(`^${told}`));
@@ -156,7 +180,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     });
   }
 
-  it("are refused for who is not there, and to who is no platform admin", async () => {
+  it("are refused for an unknown organization, and without a platform credential", async () => {
     const merchant = await approvedMerchant(app);
     const own = `/v1/admin/organizations/${merchant.organizationId}/credits`;
     await expectStatus(app.request("POST", own, { key: merchant.key, body: credit }), 403);
@@ -173,7 +197,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     }
   });
 
-  it("are granted once for one Idempotency-Key, and each time without, at once too", async () => {
+  it("are granted once per Idempotency-Key and each time without one, even concurrently", async () => {
     const once = { "Idempotency-Key": "goodwill-1" };
     const [one, two] = await Promise.all([
       give("credits", credit, once),
@@ -190,7 +214,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     ).to.equal(3);
   });
 
-  it("expire at their moment", async () => {
+  it("expire at their expiry time", async () => {
     const expiresAt = toIso(app.clock.now() + day);
     await expectStatus(give("credits", { ...credit, expiresAt }), 201);
     app.clock.advance(2 * day);

@@ -355,7 +355,7 @@ describe("a subscription's next transition", () => {
     expect(next).to.deep.include({ kind: "renewed", change: "dropped", period: period(1) });
   });
 
-  it("pauses dunning until its end after a reorganization, whatever is overdue", () => {
+  it("waits until the end of the pause after a reorganization, whatever is overdue", () => {
     const again = start + 40 * day;
     const lost = { ...open, dunningFrom: again };
     const quiet = { ...active, currentPeriodEnd: start + 60 * day };

@@ -1,5 +1,5 @@
-// Plan changes through the API, and what comes of them at the end of the trial or the period: plan, invoices, credits.
-// The worked numbers are those of docs/decisions/0016-plan-changes.md.
+// Plan changes through the API and their effect at the end of the trial or period: plan, invoices, credits. The numbers
+// are from the worked examples of docs/decisions/0016-plan-changes.md.
 import { expect } from "chai";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
 import { makeBillingRun } from "../../../src/features/billing/run.ts";
@@ -52,7 +52,7 @@ eachStore("a scheduled plan change", (store) => {
   });
   beforeEach(async () => {
     shop = await estate.merchant();
-    // Some tests move the clock alone: a block of now, before anything is issued.
+    // Some tests only move the clock: mine a block at the current time before anything is issued.
     await estate.mine();
   });
   after(async () => {
@@ -68,7 +68,7 @@ eachStore("a scheduled plan change", (store) => {
     (Date.parse(time ?? "") - estate.clock.now()) / day + 0.01;
   const refusalOf = ({ status, body }: Answer) => [status, body["code"]];
 
-  /** Schedules a plan, and expects that the answer changes neither the plan nor the status. */
+  /** Schedules a plan and expects a response with unchanged plan and status. */
   async function schedule(plan: string): Promise<Shown> {
     const before = await shown();
     const answer = await expectStatus(estate.change(shop, plan), 200);
@@ -79,11 +79,11 @@ eachStore("a scheduled plan change", (store) => {
     return answer.body as unknown as Shown;
   }
 
-  /** Status and total of every platform invoice, the oldest first. */
+  /** Returns status and total of every platform invoice, oldest first. */
   async function invoices(): Promise<unknown[][]> {
     return (await estate.invoices(shop)).map(({ status, total }) => [status, total]);
   }
-  /** The lines of the newest invoice. */
+  /** Returns the lines of the newest invoice. */
   async function lines(): Promise<unknown[][]> {
     const newest = (await estate.invoices(shop)).at(-1)?.["lines"] as Record<string, unknown>[];
     return newest.map(({ kind, description, amount }) => [kind, description, amount]);
@@ -99,7 +99,7 @@ eachStore("a scheduled plan change", (store) => {
   const endPeriod = async () => estate.live(daysUntil((await shown()).currentPeriodEnd));
   const numbers = async () => (await estate.invoices(shop)).map((one) => String(one["number"]));
 
-  it("waits for the trial's end, while the unpaid first invoice is replaced at once", async () => {
+  it("waits for the end of the trial, while the unpaid first invoice is replaced immediately", async () => {
     await select("growth");
     const [first] = await estate.invoices(shop);
     const answer = await schedule("scale");
@@ -132,7 +132,7 @@ eachStore("a scheduled plan change", (store) => {
     ]);
   });
 
-  it("becomes the plan of a trial that ends unpaid, whose invoice for it is past due", async () => {
+  it("takes effect at the end of an unpaid trial, with its own invoice past due", async () => {
     await select("scale");
     await schedule("growth");
     await endTrial();
@@ -141,7 +141,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(after.openInvoice).to.include({ status: "past_due", total: "49.00" });
   });
 
-  it("is dropped by the current plan, and the replaced invoice is replaced back", async () => {
+  it("is dropped by a request for the current plan, which also replaces the first invoice again", async () => {
     await select("growth");
     await schedule("scale");
     await schedule("free");
@@ -159,7 +159,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await estate.invoices(shop)).at(-1)?.["dueAt"]).to.equal(back.body["trialEndsAt"]);
   });
 
-  it("adds the difference to the next invoice where the first one is paid for a cheaper plan", async () => {
+  it("adds the difference to the next invoice if the first one was paid for a cheaper plan", async () => {
     await select("growth");
     await payOpen();
     expect((await schedule("scale")).openInvoice).to.equal(null);
@@ -180,7 +180,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await shown()).openInvoice?.total).to.equal("349.00");
   });
 
-  it("credits the difference where the first invoice is paid for a dearer plan, invoice after invoice", async () => {
+  it("credits the difference to the following invoices if the first one was paid for a more expensive plan", async () => {
     await select("scale");
     await payOpen();
     await schedule("growth");
@@ -199,7 +199,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await list("credits"))[0]).to.include({ remaining: "0.00" });
   });
 
-  it("compares what both plans would have cost with the discounts of the paid invoice", async () => {
+  it("compares the prices of both plans after the discounts of the paid invoice", async () => {
     const discount = { kind: "percent", value: "15", periods: 1, reason: "Welcome" };
     const path = `/v1/admin/organizations/${shop.organizationId}/discounts`;
     await expectStatus(
@@ -215,7 +215,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(adjustment).to.include({ amount: "127.50", status: "pending" });
   });
 
-  it("credits what was paid in part of the invoice that it replaces, and the new one takes it", async () => {
+  it("credits a part payment of the replaced invoice, and the new invoice uses the credit", async () => {
     await select("growth");
     await payOpen(usdt(20));
     const answer = await schedule("scale");
@@ -224,7 +224,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(others).to.deep.equal([]);
     expect(credit).to.include({ amount: "20.00", remaining: "0.00" });
     expect(credit?.["reason"]).to.match(/^Paid by transaction 0x/);
-    // Back again, the credit is free and pays the cheaper plan's invoice.
+    // After changing back, the credit is available again and pays the cheaper plan's invoice.
     const back = await expectStatus(estate.change(shop, "growth"), 200);
     expect(back.body["openInvoice"]).to.include({ total: "29.00" });
     await payOpen();
@@ -232,7 +232,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await shown()).to.include({ plan: "growth", status: "active", openInvoice: null });
   });
 
-  it("leaves an invoice alone whose payment is being confirmed, and settles it once it is paid", async () => {
+  it("does not replace an invoice whose payment is being confirmed, and settles the difference once it is paid", async () => {
     await select("growth");
     const first = (await shown()).openInvoice;
     await estate.send(first?.id ?? "");
@@ -246,7 +246,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await list("credits")).to.deep.equal([]);
   });
 
-  it("replaces the invoice later where the payment that was being confirmed was only a part", async () => {
+  it("replaces the invoice later if the payment that was being confirmed is only a part", async () => {
     await select("scale");
     await estate.send((await shown()).openInvoice?.id ?? "", usdt(60));
     await estate.mine(1);
@@ -263,7 +263,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await list("adjustments")).to.deep.equal([]);
   });
 
-  it("replaces the invoice later where a reorganisation took the payment away", async () => {
+  it("replaces the invoice later if a reorganization removed the payment", async () => {
     await select("growth");
     await estate.send((await shown()).openInvoice?.id ?? "");
     await estate.mine(1);
@@ -276,7 +276,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await list("credits")).to.deep.equal([]);
   });
 
-  it("keeps what comes for the replaced invoice as a credit", async () => {
+  it("credits payments for the replaced invoice", async () => {
     await select("growth");
     const first = (await shown()).openInvoice?.id ?? "";
     const [twin] = await estate.twins(first);
@@ -287,7 +287,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await shown()).openInvoice?.total).to.equal("199.00");
   });
 
-  it("invoices the rest of the year at once where a month of it is paid", async () => {
+  it("invoices the rest of a year immediately if its first month is paid", async () => {
     await select("growth");
     await payOpen();
     const [month] = await estate.invoices(shop);
@@ -306,7 +306,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(now.currentPeriodStart).to.equal(month?.["periodStart"]);
   });
 
-  it("credits the rest of a paid year where the months of another plan follow", async () => {
+  it("credits the rest of a paid year if the new plan is monthly", async () => {
     await select("yearly");
     await payOpen();
     await schedule("growth");
@@ -317,7 +317,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await invoices()).at(-1)).to.deep.equal(["paid", "0.00"]);
   });
 
-  it("replaces the first invoice of a month by one of a year, and back", async () => {
+  it("replaces a monthly first invoice with a yearly one, and back", async () => {
     await select("growth");
     const [month] = await estate.invoices(shop);
     await schedule("yearly");
@@ -330,7 +330,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await estate.invoices(shop)).at(-1)).to.include({ periodEnd: month?.["periodEnd"] });
   });
 
-  it("issues the first invoice of a trial that had none", async () => {
+  it("issues the first invoice of a trial without one", async () => {
     await select("free");
     expect(await invoices()).to.deep.equal([]);
     const answer = await schedule("growth");
@@ -342,7 +342,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await invoices()).to.deep.equal([["paid", "49.00"]]);
   });
 
-  it("takes effect at the period's end in mid-period, upgrade and downgrade, and nothing before", async () => {
+  it("takes effect only at the end of the period when requested during it, upgrades and downgrades alike", async () => {
     await select("growth");
     await payOpen();
     await endTrial();
@@ -364,7 +364,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(await list("adjustments")).to.deep.equal([]);
   });
 
-  it("is accepted while past due and while suspended, and refused once canceled", async () => {
+  it("is accepted while past due or suspended, and refused once canceled", async () => {
     await select("growth");
     await endTrial();
     expect((await schedule("scale")).status).to.equal("past_due");
@@ -375,7 +375,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(kept.body).to.include({ status: "suspended", pendingPlan: null });
     await schedule("scale");
     await estate.live(27);
-    // Its period is over by now, and the next one begins when the debt is paid.
+    // The period has ended, and the next one begins when the debt is paid.
     expect(await shown()).to.include({ plan: "growth", status: "suspended" });
     await payOpen();
     await estate.run();
@@ -391,7 +391,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(refused.body["detail"]).to.contain("subscription/select");
   });
 
-  it("keeps the terms of its request when the plan vanishes from the catalog", async () => {
+  it("keeps the terms at its request when the plan is removed from the catalog", async () => {
     await select("growth");
     await payOpen();
     await endTrial();
@@ -422,7 +422,7 @@ eachStore("a scheduled plan change", (store) => {
     }
   });
 
-  it("changes nothing where it is refused, or its invoice cannot be issued", async () => {
+  it("changes nothing if it is refused or its invoice cannot be issued", async () => {
     await select("growth");
     await schedule("scale");
     const unchanged = async (plan: string, status: number, code: string) => {
@@ -442,14 +442,14 @@ eachStore("a scheduled plan change", (store) => {
     await setReceiver(null);
     try {
       await unchanged("yearly", 409, "no_receive_wallet");
-      // The invoice for the current plan is voided first, and issued again with the rest, or not at all.
+      // The invoice is voided and reissued in one transaction, wholly or not at all.
       await unchanged("growth", 409, "no_receive_wallet");
     } finally {
       await setReceiver("USDT");
     }
   });
 
-  it("is one of 64 that are requested at once and all succeed, with one invoice for it", async function () {
+  it("leaves one unpaid invoice after 64 concurrent requests, which all succeed", async function () {
     this.timeout(60_000);
     await select("growth");
     const wanted = ["scale", "yearly", "growth"];
@@ -464,7 +464,7 @@ eachStore("a scheduled plan change", (store) => {
     expect(standing).to.deep.equal([["open", price]]);
   });
 
-  it("meets the end of the trial in either order, and never half", async () => {
+  it("is applied wholly or not at all when it races with the end of the trial", async () => {
     await select("growth");
     await payOpen();
     estate.clock.advance(daysUntil((await shown()).trialEndsAt) * day);
@@ -481,7 +481,7 @@ eachStore("a scheduled plan change", (store) => {
     );
   });
 
-  it("is applied and settled whole, whichever statement of the trial's end it dies at", async function () {
+  it("is applied and settled wholly, whichever statement of the end of the trial fails", async function () {
     this.timeout(120_000);
     await select("growth");
     await payOpen();
@@ -493,7 +493,7 @@ eachStore("a scheduled plan change", (store) => {
       countdown -= 1;
       if (countdown === 0) throw new Error("died");
     });
-    // Other tests' shops are due too, and worked on at the same time: what died could be theirs.
+    // Subscriptions of other tests are due too and billed concurrently: the failed step could be theirs.
     const mine = (await shown()).id;
     const onlyMine = async (...query: Parameters<typeof dying.all>) =>
       (await dying.all<{ id: string }>(...query)).filter(({ id }) => id === mine);

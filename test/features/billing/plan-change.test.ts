@@ -9,7 +9,7 @@ const of = (status: SubscriptionStatus, pendingPlan: string | null = null) => ({
 });
 
 describe("a request for a plan", () => {
-  it("schedules another plan in every state but canceled, in place of one that is scheduled", () => {
+  it("schedules another plan in every status except canceled, replacing a scheduled one", () => {
     for (const status of living) {
       for (const pendingPlan of [null, "starter"]) {
         expect(decidePlanChange(of(status, pendingPlan), "scale"), status).to.equal("scheduled");
@@ -17,20 +17,20 @@ describe("a request for a plan", () => {
     }
   });
 
-  it("drops the scheduled change where it asks for the current plan", () => {
+  it("drops the scheduled change if it names the current plan", () => {
     for (const status of living) {
       expect(decidePlanChange(of(status, "scale"), "growth"), status).to.equal("cleared");
     }
   });
 
-  it("changes nothing where it asks for the pending plan, or for the current one without a change", () => {
+  it("changes nothing if it names the pending plan, or the current one without a scheduled change", () => {
     for (const status of living) {
       expect(decidePlanChange(of(status, "scale"), "scale"), status).to.equal("unchanged");
       expect(decidePlanChange(of(status), "growth"), status).to.equal("unchanged");
     }
   });
 
-  it("is refused for a canceled subscription, whatever the plan", () => {
+  it("is refused for a canceled subscription with any plan", () => {
     for (const plan of ["growth", "scale"]) {
       expect(decidePlanChange(of("canceled"), plan)).to.equal("refused");
     }

@@ -1,4 +1,4 @@
-// What is asked of billing and must not be done: each has its own problem, and leaves every row as it was.
+// Requests that billing refuses: each gets its own problem and leaves every row unchanged.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Whose subscription, or whose balance, is meant, and by whom. */
+/** The state of the organization that makes the request. */
 type Who = "nobody yet" | "on trial" | "active" | "suspended" | "canceled";
 
 interface Refusal {
   readonly title: string;
   readonly of: Who;
   readonly method: "POST" | "PATCH";
-  /** After the organization's own path. */
+  /** The path below the organization's billing path. */
   readonly path: string;
   readonly body: Body;
   readonly status: number;
-  /** The problem's code, or `/pointer code` of the field that is named. */
+  /** The problem's code, or the `/pointer code` of the wrong field. */
   readonly told: string;
 }
 
@@ -37,20 +37,56 @@ const change = (of: Who, body: Body, status: number, told: string, title: string
 
 const subscriptionRefusals: readonly Refusal[] = [
   select("nobody yet", { plan: "gold" }, 422, "unknown_plan", "an unknown plan"),
-  select("nobody yet", { plan: "" }, 400, "/plan", "a plan without a name"),
+  select("nobody yet", { plan: "" }, 400, "/plan", "an empty plan"),
   select("nobody yet", { plan: 3 }, 400, "/plan", "a plan that is a number"),
-  select("nobody yet", {}, 400, "/plan", "no plan"),
-  select("nobody yet", { plan: "growth", coupon: "X" }, 400, "/coupon", "a field there is not"),
-  change("nobody yet", { plan: "growth" }, 404, "no_subscription", "a change of nothing"),
+  select("nobody yet", {}, 400, "/plan", "a missing plan"),
+  select("nobody yet", { plan: "growth", coupon: "X" }, 400, "/coupon", "an unknown field"),
+  change(
+    "nobody yet",
+    { plan: "growth" },
+    404,
+    "no_subscription",
+    "a change without a subscription",
+  ),
   change("nobody yet", { plan: "gold" }, 422, "unknown_plan", "a change to an unknown plan"),
-  select("on trial", { plan: "scale" }, 409, "subscription_exists", "a second select"),
-  select("active", { plan: "growth" }, 409, "subscription_exists", "the plan that it has"),
-  select("active", { plan: "starter" }, 409, "subscription_exists", "a second select when active"),
-  select("suspended", { plan: "growth" }, 409, "subscription_exists", "a select while suspended"),
-  change("suspended", { plan: "gold" }, 422, "unknown_plan", "a change to no plan then"),
-  select("canceled", { plan: "growth" }, 409, "platform_invoice_unpaid", "a select in debt"),
-  change("canceled", { plan: "scale" }, 409, "subscription_not_changeable", "a change when over"),
-  change("canceled", { plan: "growth" }, 409, "subscription_not_changeable", "the same plan then"),
+  select("on trial", { plan: "scale" }, 409, "subscription_exists", "a second selection"),
+  select(
+    "active",
+    { plan: "growth" },
+    409,
+    "subscription_exists",
+    "a second selection of the current plan",
+  ),
+  select(
+    "active",
+    { plan: "starter" },
+    409,
+    "subscription_exists",
+    "a second selection when active",
+  ),
+  select(
+    "suspended",
+    { plan: "growth" },
+    409,
+    "subscription_exists",
+    "a selection while suspended",
+  ),
+  change("suspended", { plan: "gold" }, 422, "unknown_plan", "a change to an unknown plan"),
+  select("canceled", { plan: "growth" }, 409, "platform_invoice_unpaid", "a selection with a debt"),
+  change(
+    "canceled",
+    { plan: "scale" },
+    409,
+    "subscription_not_changeable",
+    "a change after the cancellation",
+  ),
+  change(
+    "canceled",
+    { plan: "growth" },
+    409,
+    "subscription_not_changeable",
+    "a change to the same plan after the cancellation",
+  ),
 ];
 
 const credit = { amount: "5.00", currency: "USD", reason: "Sorry" };
@@ -61,48 +97,66 @@ const adjustment = { amount: "5.00", currency: "USD", description: "Setup" };
 type Given = readonly [title: string, noun: string, body: Body, status: number, told: string];
 const ledgerRefusals: readonly Given[] = [
   ["a credit of zero", "credits", { ...credit, amount: "0" }, 400, "/amount not_positive"],
-  ["a credit below zero", "credits", { ...credit, amount: "-5.00" }, 400, "/amount"],
+  ["a negative credit", "credits", { ...credit, amount: "-5.00" }, 400, "/amount"],
   [
-    "in another currency",
+    "a credit in another currency",
     "credits",
     { ...credit, currency: "EUR" },
     422,
     "billing_currency_differs",
   ],
-  ["in no currency", "credits", { ...credit, currency: "XYZ" }, 422, "currency_not_billed"],
   [
-    "a credit that expired before it was",
+    "a credit in an unknown currency",
+    "credits",
+    { ...credit, currency: "XYZ" },
+    422,
+    "currency_not_billed",
+  ],
+  [
+    "a credit that has already expired",
     "credits",
     { ...credit, expiresAt: "2026-01-01T00:00:00.000Z" },
     400,
     "/expiresAt in_the_past",
   ],
   ["a credit without a reason", "credits", { amount: "5", currency: "USD" }, 400, "/reason"],
-  ["more than all of it", "discounts", { ...percent, value: "100.01" }, 400, "/value not_percent"],
+  [
+    "a discount above 100 %",
+    "discounts",
+    { ...percent, value: "100.01" },
+    400,
+    "/value not_percent",
+  ],
   ["a discount without a reason", "discounts", { kind: "percent", value: "10" }, 400, "/reason"],
   [
-    "a fixed one abroad",
+    "a fixed discount in another currency",
     "discounts",
     { ...fixed, currency: "EUR" },
     422,
     "billing_currency_differs",
   ],
   [
-    "a fixed one of nothing",
+    "a fixed discount without a currency",
     "discounts",
     { kind: "fixed", value: "5", reason: "Partner" },
     422,
     "discount_currency_mismatch",
   ],
-  ["charging nothing", "adjustments", { ...adjustment, amount: "0.00" }, 400, "/amount zero"],
+  ["an adjustment of zero", "adjustments", { ...adjustment, amount: "0.00" }, 400, "/amount zero"],
   [
-    "charging abroad",
+    "an adjustment in another currency",
     "adjustments",
     { ...adjustment, currency: "EUR" },
     422,
     "billing_currency_differs",
   ],
-  ["charging for nothing", "adjustments", { amount: "5", currency: "USD" }, 400, "/description"],
+  [
+    "an adjustment without a description",
+    "adjustments",
+    { amount: "5", currency: "USD" },
+    400,
+    "/description",
+  ],
 ];
 
 const statuses: Readonly<Partial<Record<Who, string>>> = {
@@ -120,7 +174,7 @@ function expectTold({ status, body, text }: Answer, expected: number, told: stri
   expect(body).to.include.keys("type", "title", "detail");
 }
 
-eachStore("what billing refuses", (store) => {
+eachStore("billing refuses", (store) => {
   let estate: Estate;
   const shops = new Map<Who, Merchant>();
 
@@ -132,14 +186,14 @@ eachStore("what billing refuses", (store) => {
   const ask = (method: string, path: string, options: RequestOptions): Promise<Answer> =>
     estate.app.request(method, path, options);
 
-  /** Asks for what must not be done, and expects every row to be what it was. */
+  /** Makes a request, and expects its refusal and every row unchanged. */
   async function refuse(asked: () => Promise<Answer>, status: number, told: string): Promise<void> {
     const before = await dumpStore(estate.db);
     expectTold(await asked(), status, told);
     expect(await dumpStore(estate.db)).to.equal(before);
   }
 
-  // Two who began at different times, one who paid, and seven weeks.
+  // The organizations select their plans at different times within seven weeks; one of them pays.
   before(async function () {
     this.timeout(120_000);
     estate = await openEstate({ place: await store.place("migrated") });
@@ -169,7 +223,7 @@ eachStore("what billing refuses", (store) => {
   after(() => estate.stop());
 
   for (const { title, of, method, path, body, status, told } of subscriptionRefusals) {
-    it(`is ${title}, of one that is ${of}`, () =>
+    it(`${title} (organization: ${of})`, () =>
       refuse(
         () => ask(method, `${shop(of).path}/billing/${path}`, { token: shop(of).token, body }),
         status,
@@ -178,7 +232,7 @@ eachStore("what billing refuses", (store) => {
   }
 
   for (const [title, noun, body, status, told] of ledgerRefusals) {
-    it(`is ${title}`, () =>
+    it(`${title}`, () =>
       refuse(
         () =>
           ask("POST", `/v1/admin/organizations/${shop("active").organizationId}/${noun}`, {
@@ -189,7 +243,7 @@ eachStore("what billing refuses", (store) => {
       ));
   }
 
-  it("is what is in a currency that no plan is billed in, where there is no subscription yet", () =>
+  it("a currency in which no plan is billed, before a subscription exists", () =>
     refuse(
       () =>
         ask("POST", `/v1/admin/organizations/${shop("nobody yet").organizationId}/credits`, {
@@ -199,7 +253,7 @@ eachStore("what billing refuses", (store) => {
       "currency_not_billed",
     ));
 
-  it("is everything about another organization, as if it were not there", async () => {
+  it("access to another organization with 404", async () => {
     const { token } = shop("active");
     const { path, organizationId } = shop("on trial");
     const body = { plan: "scale" };
@@ -223,7 +277,7 @@ eachStore("what billing refuses", (store) => {
     );
   });
 
-  it("is no plan again: the plan on trial, and the plan that there is, answer as before", async () => {
+  it("nothing if the plan on trial or the current plan is requested again", async () => {
     const trial = shop("on trial");
     const before = await dumpStore(estate.db);
     const shown = await estate.subscription(trial);
@@ -242,7 +296,7 @@ eachStore("what billing refuses", (store) => {
     expect(await dumpStore(estate.db)).to.equal(before);
   });
 
-  it("is the second of two who change what both have read, at once", async () => {
+  it("the second of two concurrent changes with the same ETag", async () => {
     const { path, token } = shop("active");
     const target = `${path}/billing/subscription`;
     const read = await expectStatus(ask("GET", target, { token }), 200);
@@ -258,7 +312,7 @@ eachStore("what billing refuses", (store) => {
     await refuse(() => ask("PATCH", target, { token, headers, body: { plan: "growth" } }), 412, "");
   });
 
-  it("is what costs money in a currency whose rate no source gave, as both operations declare", async () => {
+  it("paid plans without an exchange rate, as both operations declare", async () => {
     const folder = await mkdtemp(join(tmpdir(), "till rates "));
     const rates = join(folder, "rates.yaml");
     const source = "{ name: nobody, url: 'http://127.0.0.1:9/', value: /rate }";
@@ -288,7 +342,7 @@ eachStore("what billing refuses", (store) => {
     }
   });
 
-  it("is what costs money while the platform cannot be paid, and what is free is not", async () => {
+  it("paid plans, but not free ones, while the platform cannot be paid", async () => {
     const poor = await openEstate({ place: await store.place("migrated"), receive: null });
     try {
       const merchant = await poor.merchant();

@@ -1,5 +1,5 @@
-// Platform invoices that are voided: no confirmed money of them is lost, whatever comes before or after the void.
-// `TILL_SEED=… npm run prove:billing` repeats a random history that failed.
+// Voided platform invoices: no confirmed payment is lost, whatever happens before or after the void. `TILL_SEED=… npm
+// run prove:billing` repeats a random history that failed.
 import { expect } from "chai";
 import fc from "fast-check";
 import type { CancelTime } from "../../../src/features/billing/cancel.ts";
@@ -27,10 +27,10 @@ const file = plansFile({
   scale: { price: "199.00" },
   small: { price: "10.00" },
 });
-/** The tokens that pay the first invoice, in their smallest unit. */
+/** The amount that pays the first invoice, in the token's smallest unit. */
 const whole = 49_000_000n;
 
-eachStore("money of a voided platform invoice", (store) => {
+eachStore("a payment of a voided platform invoice", (store) => {
   let estate: Estate;
   let shop: Merchant;
 
@@ -65,7 +65,7 @@ eachStore("money of a voided platform invoice", (store) => {
       }),
       201,
     );
-  /** What later invoices will be lowered by, in cents. */
+  /** Returns the credits less the pending adjustments of the shop, in cents. */
   async function balance(): Promise<bigint> {
     const id = [shop.organizationId];
     const owned = await estate.db.find(credits, "WHERE organization_id = $1", id);
@@ -142,7 +142,7 @@ eachStore("money of a voided platform invoice", (store) => {
       4_900n,
     ],
     [
-      "in full, and a reorganisation moves the payment after the void",
+      "in full, and a reorganization moves it after the void",
       async (id) => {
         await estate.pay(id);
         await cancel();
@@ -152,7 +152,7 @@ eachStore("money of a voided platform invoice", (store) => {
       4_900n,
     ],
     [
-      "in full, and a reorganisation takes the payment after the void",
+      "in full, and a reorganization removes it after the void",
       async (id) => {
         await estate.pay(id);
         await cancel();
@@ -163,16 +163,16 @@ eachStore("money of a voided platform invoice", (store) => {
     ],
   ];
   for (const [title, act, cents] of orders) {
-    it(`is a credit when it came ${title}`, async () => {
+    it(`becomes the right credit when it arrives ${title}`, async () => {
       await act(await begin());
       expect(await statuses()).to.deep.equal(["void"]);
       expect(await balance()).to.equal(cents);
       const again = await estate.select(shop, "small");
-      expect(again.status, "a void invoice is no debt").to.equal(200);
+      expect(again.status, "a void invoice is not a debt").to.equal(200);
     });
   }
 
-  it("includes the credits, discounts and adjustments that paid an invoice without tokens", async () => {
+  it("restores the credits, discounts and adjustments that paid an invoice without tokens", async () => {
     await give("credits", { amount: "60.00", currency: "USD", reason: "Sorry", expiresAt: null });
     await give("discounts", { kind: "percent", value: "50", periods: 1, reason: "Welcome" });
     await give("adjustments", { amount: "1.00", currency: "USD", description: "Setup" });
@@ -184,7 +184,7 @@ eachStore("money of a voided platform invoice", (store) => {
     expect(await balance()).to.equal(before);
   });
 
-  it("does not include a credit that the voided invoice itself had granted", async () => {
+  it("takes back a credit that the voided invoice itself had granted", async () => {
     await give("adjustments", { amount: "-60.00", currency: "USD", description: "Refund" });
     await begin();
     expect(await balance(), "11.00 of 60.00 are left").to.equal(1_100n);
@@ -193,16 +193,16 @@ eachStore("money of a voided platform invoice", (store) => {
     expect(await balance()).to.equal(6_000n);
   });
 
-  it("does not ask again for a total that was too small to collect", async () => {
+  it("does not charge a carried total that was too small to collect", async () => {
     await give("credits", { amount: "48.70", currency: "USD", reason: "Sorry", expiresAt: null });
     await begin();
     expect(await statuses()).to.deep.equal(["paid"]);
-    expect(await balance(), "0.30 are carried into the next invoice").to.equal(-30n);
+    expect(await balance(), "0.30 are carried forward to the next invoice").to.equal(-30n);
     await cancel();
     expect(await balance()).to.equal(4_870n);
   });
 
-  it("stops being asked for by the page of an invoice whose payment a reorganisation took", async () => {
+  it("is no longer requested by the checkout after a reorganization removed it", async () => {
     const id = await begin();
     await estate.pay(id);
     await cancel();
@@ -310,7 +310,7 @@ eachStore("money of a voided platform invoice", (store) => {
     }
   }
 
-  it("is paid for an invoice or a credit after every step of any history", async function () {
+  it("counts for an invoice or a credit after every step of any history", async function () {
     this.timeout(isWhole ? 3_600_000 : 120_000);
     const history = fc.array(step, { minLength: 2, maxLength: 14, size: "max" });
     await fc.assert(
@@ -324,7 +324,7 @@ eachStore("money of a voided platform invoice", (store) => {
       }),
       {
         numRuns: runs,
-        // The estate keeps the failure, so a shrunk history would fail on account of the one before it.
+        // The store keeps the failure, so that a shrunk history would fail because of the previous one.
         endOnFailure: true,
         interruptAfterTimeLimit: isWhole ? 3_000_000 : 100_000,
         ...(seed === undefined ? {} : { seed: Number(seed) }),
@@ -338,8 +338,8 @@ function expectProblem(error: unknown): void {
 }
 
 /**
- * Confirmed money is the totals of paid invoices, what still waits on unpaid ones, and credits less the charges for
- * credits that were spent before a reorganisation took their money.
+ * Expects that confirmed payments equal the totals of paid invoices, the part payments of unpaid ones, and the credits,
+ * less the charges for credits that were spent before a reorganization removed their payment.
  */
 async function expectMoneyKept({ db }: Estate): Promise<void> {
   for (const check of billingChecks) {
