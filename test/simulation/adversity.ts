@@ -5,8 +5,8 @@ import type { Lie, Step } from "./steps.ts";
 
 /** Chains that replace blocks, and providers that lie. */
 export interface Adversity {
-  reorganise(step: Extract<Step, { kind: "reorganise" }>): void;
-  lie(step: Extract<Step, { kind: "lie" }>): void;
+  readonly reorganise: (step: Extract<Step, { kind: "reorganise" }>) => void;
+  readonly lie: (step: Extract<Step, { kind: "lie" }>) => void;
 }
 
 /** How far a provider shifts the times of blocks, by the amount of its lie. Only the smallest can be believed. */

@@ -18,28 +18,28 @@ export interface Ground {
   readonly chain: SimulatedChain;
   readonly chance: Chance;
   readonly deeds: OpenDeeds;
-  now(): Instant;
-  pass(milliseconds: number): void;
+  readonly now: () => Instant;
+  readonly pass: (milliseconds: number) => void;
   /** Has the process die at a point; null: it lives. */
-  planCrash(point: CrashPoint | null): void;
+  readonly planCrash: (point: CrashPoint | null) => void;
   /**
    * Work of the process, which may die of it; then another begins. Gives null where it died, or refused, which
    * `onRefusal` hears of.
    */
-  attempt<T>(
+  readonly attempt: <T>(
     work: (live: Process) => Promise<T>,
     onRefusal?: (problem: Problem) => Promise<void>,
-  ): Promise<T | null>;
+  ) => Promise<T | null>;
   /** Lets the watcher work until nothing is waiting. */
-  look(): Promise<void>;
+  readonly look: () => Promise<void>;
   /** Lets billing run, as if it had been at work until now. */
-  bill(): Promise<void>;
+  readonly bill: () => Promise<void>;
   /** Blocks on top, the first with these transfers. */
-  mine(blocks?: number, sent?: readonly Sending[]): void;
+  readonly mine: (blocks?: number, sent?: readonly Sending[]) => void;
   /** Time passes with a chain that goes on: a few blocks now and then, and looks at them. */
-  wait(milliseconds: number): Promise<void>;
+  readonly wait: (milliseconds: number) => Promise<void>;
   /** An issued invoice by its number from the newest, modulo; null: none was issued. */
-  invoiceAt(number: number): Promise<Invoice | null>;
+  readonly invoiceAt: (number: number) => Promise<Invoice | null>;
 }
 
 const looksMax = 60;

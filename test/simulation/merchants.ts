@@ -12,11 +12,11 @@ type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 
 /** Merchants who issue and cancel invoices, and decide about payments. */
 export interface Merchants {
-  create(step: Of<"create">, externalId: string): Promise<void>;
-  burst(step: Of<"burst">, name: string): Promise<void>;
-  flood(step: Of<"flood">, name: string): Promise<void>;
-  cancel(step: Of<"cancel">): Promise<void>;
-  decide(step: Of<"decide">): Promise<void>;
+  readonly create: (step: Of<"create">, externalId: string) => Promise<void>;
+  readonly burst: (step: Of<"burst">, name: string) => Promise<void>;
+  readonly flood: (step: Of<"flood">, name: string) => Promise<void>;
+  readonly cancel: (step: Of<"cancel">) => Promise<void>;
+  readonly decide: (step: Of<"decide">) => Promise<void>;
 }
 
 export function makeMerchants(ground: Ground): Merchants {

@@ -11,8 +11,8 @@ type Payment = Extract<Step, { kind: "pay" }>["how"];
 
 /** Payers, who send tokens and submit the hashes of their transactions. */
 export interface Payers {
-  pay(invoice: Invoice, how: Payment): Promise<void>;
-  submit(step: Extract<Step, { kind: "submit" }>): Promise<void>;
+  readonly pay: (invoice: Invoice, how: Payment) => Promise<void>;
+  readonly submit: (step: Extract<Step, { kind: "submit" }>) => Promise<void>;
 }
 
 export function makePayers(ground: Ground): Payers {

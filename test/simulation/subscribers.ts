@@ -12,7 +12,7 @@ type BillStep = Extract<Step, { kind: "bill" }>;
 
 /** Organizations that subscribe to plans and pay for them, and operators who cancel and grant credits. */
 export interface Subscribers {
-  bill(step: BillStep): Promise<void>;
+  readonly bill: (step: BillStep) => Promise<void>;
 }
 
 export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {

@@ -15,10 +15,10 @@ export interface World {
   readonly db: Database;
   readonly chain: SimulatedChain;
   readonly deeds: Deeds;
-  now(): Instant;
-  do(step: Step): Promise<void>;
+  readonly now: () => Instant;
+  readonly do: (step: Step) => Promise<void>;
   /** Everybody tells the truth again, and time passes. */
-  settle(): Promise<void>;
+  readonly settle: () => Promise<void>;
 }
 
 /** The world at the beginning of a seed's history. */

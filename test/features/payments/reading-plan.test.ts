@@ -14,7 +14,10 @@ import { unknownProvider } from "../../../src/platform/chain/readings.ts";
 
 /** Blocks that providers have read one after another, at intervals of a minute. */
 function row(fromHeight: number, toHeight: number, providers: string, at = 0): ReadingRow {
-  const readings = [...providers].map((provider, place) => ({ provider, at: at + place * minute }));
+  const readings = Array.from(providers, (provider, place) => ({
+    provider,
+    at: at + place * minute,
+  }));
   const hashes = { parentHash: `h${String(fromHeight - 1)}`, toHash: `h${String(toHeight)}` };
   return { fromHeight, toHeight, readings, openedAt: at, ...hashes };
 }

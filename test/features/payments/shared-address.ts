@@ -9,13 +9,13 @@ export interface SharedAddress {
   readonly counter: Counter;
   readonly merchant: Merchant;
   readonly address: string;
-  issue(input?: Json): Promise<Json>;
-  read(invoice: Json): Promise<Json>;
-  post(path: string, body?: unknown): ReturnType<Counter["post"]>;
+  readonly issue: (input?: Json) => Promise<Json>;
+  readonly read: (invoice: Json) => Promise<Json>;
+  readonly post: (path: string, body?: unknown) => ReturnType<Counter["post"]>;
   /** Pays tokens to the address and mines blocks; returns the transaction's hash. */
-  pay(amount: unknown, blocks?: number): Promise<string>;
+  readonly pay: (amount: unknown, blocks?: number) => Promise<string>;
   /** Returns the newest transfer in the inbox; null if it is empty. */
-  inboxed(): Promise<Json | null>;
+  readonly inboxed: () => Promise<Json | null>;
 }
 
 /** Declares hooks that open a counter for the suite, and a merchant with one address for each test. */
