@@ -5,7 +5,7 @@ import type { Lie, Step } from "./steps.ts";
 
 /** Chains that replace blocks, and providers that lie. */
 export interface Adversity {
-  readonly reorganise: (step: Extract<Step, { kind: "reorganise" }>) => void;
+  readonly reorganize: (step: Extract<Step, { kind: "reorganize" }>) => void;
   readonly lie: (step: Extract<Step, { kind: "lie" }>) => void;
 }
 
@@ -18,7 +18,7 @@ const shifts: Readonly<Record<number, { readonly future: number; readonly past: 
 };
 
 export function makeAdversity({ chain, mine }: Ground): Adversity {
-  function reorganise({ depth, returning }: Extract<Step, { kind: "reorganise" }>): void {
+  function reorganize({ depth, returning }: Extract<Step, { kind: "reorganize" }>): void {
     const count = Math.min(depth, chain.blocks.length - 12 - finalityLag);
     if (count <= 0) return;
     const gone = chain.rollback(count);
@@ -64,5 +64,5 @@ export function makeAdversity({ chain, mine }: Ground): Adversity {
     acts[told]();
   }
 
-  return { reorganise, lie };
+  return { reorganize, lie };
 }

@@ -15,7 +15,7 @@ export interface Block extends Head {
   readonly logs: readonly TransferLog[];
 }
 
-/** What one provider tells otherwise than it is. All of them together are told at the same time. */
+/** The false answers of one provider. Several can be given at the same time. */
 export interface Lies {
   /** It does not answer. */
   isDead: boolean;
@@ -24,9 +24,9 @@ export interface Lies {
   timesFrom: number;
   /** Its index of logs answers with nothing. */
   isEmpty: boolean;
-  /** Its index of logs lacks so many of the newest blocks, and answers as if they held nothing. */
+  /** The number of newest blocks that its index of logs lacks and answers as if they held nothing. */
   indexLag: number;
-  /** It does not have so many of the newest blocks. */
+  /** The number of newest blocks that it does not have. */
   behind: number;
   /** It calls its newest block final. */
   callsNewestFinal: boolean;
@@ -55,7 +55,7 @@ export interface SimulatedChain {
   readonly providers: readonly SimulatedProvider[];
   /** A block on top, of this time or one that is later than its parent's. */
   mine(at: Instant, sent: readonly Sending[]): void;
-  /** Takes blocks off, and gives what was in them. What is mined next has other hashes. */
+  /** Removes the newest blocks and returns their logs. The blocks mined next have other hashes. */
   rollback(count: number): readonly Sending[];
   tip(): Block;
 }

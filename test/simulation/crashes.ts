@@ -5,7 +5,7 @@ export class Killed extends Error {
   override readonly name = "Killed";
 }
 
-/** Where the process dies about a write: before it, when its transaction was made and not committed, or after it. */
+/** The moment of a write at which the process dies: before it, before its transaction commits, or after it. */
 export interface CrashPoint {
   /** How many writes succeed before. */
   readonly after: number;

@@ -66,7 +66,7 @@ export function makeMerchants(ground: Ground): Merchants {
         ({ services }) => services.invoices.create(testContext, owner, input),
         (problem) => noteRefusal(problem, owner, step),
       );
-    // Whoever was not answered asks again.
+    // A merchant without an answer asks again.
     const made = (await ask()) ?? (await ask());
     if (made === null) return null;
     const { id } = made.invoice;

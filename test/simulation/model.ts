@@ -9,7 +9,8 @@ import { includedInvoices, startAt, type Stage } from "./stage.ts";
 import type { Invoice } from "./deeds.ts";
 import type { World } from "./world.ts";
 
-// What must be once everybody has told the truth for long enough, said of the chain as it is and of what people did.
+// The state of the store that must be reached once everybody has told the truth for long enough, derived from the chain
+// and from the deeds of the people.
 // Nothing here calls a rule of the product.
 
 /** How long money may come after an invoice's deadline, or its cancellation. */
@@ -61,7 +62,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     expect(rowOf.has(transferId), () => `${payment.id} counts a transfer that left the chain`);
     const meant = deeds.payments.get(hash)?.meant;
     const isGiven = deeds.given.get(hash)?.has(invoiceId) === true;
-    // What comes when nothing is held for its invoice any more may be another's amount by then.
+    // Money that arrives after its invoice's hold ended may match the amount of another invoice by then.
     const asked = rows.find(({ id }) => id === meant);
     const isOver = asked !== undefined && payment.blockTime > holdEnd(asked);
     expect(
@@ -100,7 +101,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     for (const fault of holdFaults(row)) faults.push(fault);
   }
 
-  /** What an invoice must have been credited, as far as nobody decided otherwise. */
+  /** Names the payments that an invoice must have been credited with and was not, unless a person decided otherwise. */
   function missing(row: Invoice, sum: bigint): string[] {
     const mine = logs.filter(
       (log) => isMoney(log) && isFor(row, log, slackMs) && !deeds.mistimed.has(log.transactionHash),
@@ -119,7 +120,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     );
     const isCredited =
       asTold.length === 0 || asTold.some((log) => credited.has(log.transactionHash));
-    // Of several payments of it any may be the one that a reorganisation put first.
+    // If it was paid several times, a reorganization may have put any of the payments first.
     const isPaid = statusOf(row, sum, tip) === "paid";
     return isCredited || isPaid ? [] : [`${row.id} was paid as it asked, and has ${String(sum)}`];
   }
@@ -137,7 +138,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     return end + slackMs < tip && live.length > 0 ? [`the hold of ${row.id} was not released`] : [];
   }
 
-  /** Where a price runs out, the amounts of its dead invoices are given again; money that comes then is for a person. */
+  /** True if the amount was recycled because its price ran out: a person then decides about late money. */
   function isGivenAgain({ id }: Invoice): boolean {
     return held.some(({ invoiceId, recycledAt }) => invoiceId === id && recycledAt !== null);
   }

@@ -84,7 +84,7 @@ export function makePayers(ground: Ground): Payers {
         sent.push(send(told, { from: to }));
         break;
     }
-    // Nobody pays, by chance, an amount that another payer was told, but for those who round.
+    // Except for payers who round, nobody pays by chance the amount of another invoice.
     const isOdd = how === "part" || how === "over" || how === "split" || how === "dust";
     if (isOdd && !isOwn && (await isTold(invoice, sent))) return;
     mine(1, sent);
@@ -139,7 +139,7 @@ export function makePayers(ground: Ground): Payers {
   return { pay, submit };
 }
 
-/** What an invoice asks for before something tells it from others; null where a rate decides. */
+/** Returns an invoice's bare price in the token's smallest units; null if a rate decides it. */
 function priceOf(invoice: Invoice): bigint | null {
   if (invoice.settlementCurrency !== "USD") return null;
   return invoice.amount * 10n ** BigInt(invoice.tokenDecimals - invoice.settlementDecimals);

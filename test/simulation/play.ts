@@ -16,7 +16,7 @@ export interface History {
 export interface PlayOptions {
   /** Whether the store is verified after every step, or at the end alone. */
   readonly verifies: "steps" | "end";
-  /** Steps that are left out, by their names: `lie future`, `reorganise`. */
+  /** The names of the steps that are left out, such as `lie future` or `rewind`. */
   readonly without?: readonly string[];
 }
 
@@ -63,13 +63,13 @@ function stepsIn({ seed, steps, only }: History, { without = [] }: Pick<PlayOpti
     .filter(({ step }) => !without.includes(nameOf(step)) && !without.includes(step.kind));
 }
 
-/** What a step is called where some are left out. */
+/** Returns the name by which a step can be left out. */
 function nameOf(step: Step): string {
   if (step.kind === "lie") return `lie ${step.lie}`;
   if (step.kind === "pay") return `pay ${step.how}`;
   if (step.kind === "bill") return `bill ${step.what}`;
   if (step.kind === "decide" || step.kind === "submit") return `${step.kind} ${step.what}`;
-  if (step.kind === "reorganise") return step.depth > 6 ? "rewind" : "reorganise";
+  if (step.kind === "reorganize") return step.depth > 6 ? "rewind" : "reorganize";
   return step.kind;
 }
 
@@ -113,7 +113,7 @@ export async function shrink(
   };
 }
 
-/** A failed history as somebody is told of it: what is wrong, its steps, and how it is played again. */
+/** Describes a failed history: its fault, its steps, and the command that plays it again. */
 export function told(history: History, fault: string, options: PlayOptions): string {
   const { seed, steps, only } = history;
   const flags = [

@@ -51,13 +51,13 @@ export const includedInvoices = plans.small.includedInvoices;
 /** Plans that are selected in a history. */
 export const paidPlans = ["trial", "plain"] as const;
 
-/** The composed services of one process, with what runs by itself. */
+/** The composed services of one process, with its workers. */
 export interface Process {
   readonly services: Services;
   readonly workers: ReadonlyMap<string, Worker>;
 }
 
-/** Who is there when a history begins. */
+/** The organizations and wallets that exist when a history begins. */
 export interface Cast {
   readonly organizations: readonly Id<"organization">[];
   /** Of each organization: the wallet of one address, and that of an extended key. */
@@ -67,7 +67,7 @@ export interface Cast {
   }[];
 }
 
-/** What every history of a process begins from. */
+/** The start of every history of a process. */
 export interface Stage {
   readonly cast: Cast;
   readonly network: ConfiguredNetwork;
@@ -161,9 +161,9 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** Puts every table back as it is now: a tenth of what a new file costs, whose statements are all prepared anew. */
+/** Returns a function that restores every table: a tenth of the cost of a new file, which prepares every statement again. */
 async function makeReset(db: Database): Promise<(tx: Tx) => Promise<void>> {
-  // They refuse to delete what is never changed.
+  // They refuse the deletion of rows that never change.
   const triggers = await db.all<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'trigger'",
   );

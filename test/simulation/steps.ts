@@ -48,7 +48,7 @@ export const payments = [
   "to_itself",
 ] as const;
 
-/** What a provider does from then on, until another step or the end makes it honest. */
+/** The behavior of a provider until another step, or the end of the history, makes it honest. */
 export const lies = [
   "dead",
   "future",
@@ -88,7 +88,7 @@ export type Step =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "look" }
   | { readonly kind: "lie"; readonly provider: number; readonly lie: Lie; readonly amount: number }
-  | { readonly kind: "reorganise"; readonly depth: number; readonly returning: number }
+  | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
   | { readonly kind: "crash"; readonly after: number; readonly where: (typeof crashes)[number] }
   | {
       readonly kind: "submit";
@@ -159,11 +159,11 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       amount: chance.pick([1, 2, 3, 9]),
     }),
   ],
-  [2, (chance) => ({ kind: "reorganise", depth: 1 + chance.below(5), returning: chance.below(4) })],
+  [2, (chance) => ({ kind: "reorganize", depth: 1 + chance.below(5), returning: chance.below(4) })],
   [
     1,
     (chance) => ({
-      kind: "reorganise",
+      kind: "reorganize",
       depth: chance.pick([8, 15, 28]),
       returning: chance.below(4),
     }),

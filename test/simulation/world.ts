@@ -66,8 +66,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
       case "lie":
         adversity.lie(step);
         return;
-      case "reorganise":
-        adversity.reorganise(step);
+      case "reorganize":
+        adversity.reorganize(step);
         return;
       case "crash":
         ground.planCrash(step);
