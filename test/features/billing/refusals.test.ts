@@ -232,7 +232,7 @@ eachStore("billing refuses", (store) => {
   }
 
   for (const [title, noun, body, status, told] of ledgerRefusals) {
-    it(`${title}`, () =>
+    it(title, () =>
       refuse(
         () =>
           ask("POST", `/v1/admin/organizations/${shop("active").organizationId}/${noun}`, {
