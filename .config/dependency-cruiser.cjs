@@ -78,12 +78,15 @@ module.exports = {
     {
       name: "one-door-from-above",
       comment:
-        "compose, server and cli import a feature through its index.ts, or through its small entry points: its commands and glance.ts",
+        "compose, server and cli import a feature through its index.ts, or through its small entry points: its commands, read-only.ts and delivery/backlog.ts",
       severity: "error",
       from: { path: "^src/(compose|server|cli|features/index)" },
       to: {
         path: "^src/features/[^/]+/",
-        pathNot: "^src/features/[^/]+/(index|[a-z-]*commands|glance)\\.ts$",
+        pathNot: [
+          "^src/features/[^/]+/(index|read-only|delivery/backlog)\\.ts$",
+          "^src/features/.*commands\\.ts$",
+        ],
       },
     },
     ...orderRules,
@@ -105,15 +108,15 @@ module.exports = {
       name: "commander-at-home",
       comment: "Only the command line uses commander",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(cli/|features/[^/]+/commands\\.ts)" },
+      from: { path: "^src/", pathNot: ["^src/cli/", "^src/features/.*commands\\.ts$"] },
       to: { path: "node_modules/(commander|@inquirer|cli-table3)/" },
     },
     {
       name: "stores-behind-services",
       comment: "Operations, commands and rules do not use the store: call the service",
       severity: "error",
-      from: { path: "^src/features/[^/]+/(operations|commands|rules|present|records)\\.ts$" },
-      to: { path: "^src/features/[^/]+/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
+      from: { path: "^src/features/.*(operations|commands|rules|present|records)\\.ts$" },
+      to: { path: "^src/features/.*/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "no-development-packages",

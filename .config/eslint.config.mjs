@@ -37,7 +37,7 @@ const environmentOnly = [
 const moneyOnly = [
   {
     selector: "CallExpression[callee.name='parseFloat']",
-    message: "Amounts are bigint: parse with parseMoney (src/kernel/money.ts).",
+    message: "Amounts are bigint: parse with parseMoney (src/kernel/money/money.ts).",
   },
 ];
 

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const programs = [
   "src/platform/logger/index.ts",
   "test/bench/target.ts",
-  "test/features/billing/killable-run.ts",
+  "test/features/billing/lifecycle/killable-run.ts",
   "test/features/webhooks/deliver-until-killed.ts",
   "test/platform/database/limited-disk.ts",
   "test/platform/database/worker.ts",
@@ -19,8 +19,8 @@ const programs = [
   "test/prove/queue-process.ts",
   "test/prove/rates-server.ts",
   "test/prove/rates-sink.ts",
-  "test/support/anvil.ts",
-  "test/support/postgres.ts",
+  "test/support/chain/anvil.ts",
+  "test/support/store/postgres.ts",
 ];
 
 /** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */

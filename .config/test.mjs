@@ -65,9 +65,9 @@ const notes = Object.fromEntries(
 for (const file of Object.values(notes)) writeFileSync(file, "");
 const compiled = join(folder, "compiled");
 compileTests(compiled);
-const { whenThisProcessIsGone } = await import(join(compiled, "test/support/guard.mjs"));
+const { whenThisProcessIsGone } = await import(join(compiled, "test/support/programs/guard.mjs"));
 const { postgresUnavailableReason, startPostgres } = await import(
-  join(compiled, "test/support/postgres.mjs")
+  join(compiled, "test/support/store/postgres.mjs")
 );
 const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
-import { answerBrokenRequests } from "./api/broken-requests.ts";
-import { mountDocs } from "./api/docs.ts";
+import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
+import { mountDocs } from "./api/document/docs.ts";
 import { noticeForwarding } from "./api/forwarding.ts";
 import { mountHealth } from "./api/health.ts";
 import { measureRequests, mountMetrics } from "./api/metrics.ts";
@@ -14,7 +14,7 @@ import {
   refuseMethods,
   secureHeaders,
 } from "./api/http.ts";
-import type { RequestState } from "./api/exchange.ts";
+import type { RequestState } from "./api/pipeline/exchange.ts";
 import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
 import type { App } from "./compose/index.ts";

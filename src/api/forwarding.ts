@@ -2,7 +2,7 @@ import type { Middleware } from "koa";
 import { day, type Clock, type Instant } from "../kernel/clock.ts";
 import { untrustedForwarding } from "../platform/forwarding.ts";
 import type { Logger } from "../platform/logger/index.ts";
-import type { RequestState } from "./exchange.ts";
+import type { RequestState } from "./pipeline/exchange.ts";
 
 const forwardingHeaders = ["X-Forwarded-For", "Forwarded", "X-Real-IP"] as const;
 

@@ -1,5 +1,5 @@
 import type Router from "@koa/router";
-import type { RequestState } from "./exchange.ts";
+import type { RequestState } from "./pipeline/exchange.ts";
 
 /** Whether this process can serve requests, and which checks fail; without internal details. */
 export interface Readiness {

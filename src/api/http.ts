@@ -1,18 +1,18 @@
 import type Router from "@koa/router";
 import type { Middleware } from "koa";
-import { readForm } from "./body.ts";
+import { readForm } from "./pipeline/body.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidRequest, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
 import { clientAddress } from "./client-address.ts";
-import type { Exchange, RequestState } from "./exchange.ts";
-import type { Mountable } from "./mount.ts";
+import type { Exchange, RequestState } from "./pipeline/exchange.ts";
+import type { Mountable } from "./pipeline/mount.ts";
 import type { Page, PageAnswer } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
-import { MethodNotAllowed, problemDocument } from "./problems.ts";
-import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./rate-limits.ts";
+import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
+import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./pipeline/rate-limits.ts";
 import { sendKept } from "./representation.ts";
 import { parseUrl } from "../kernel/url.ts";
 

@@ -6,8 +6,8 @@ import { notFound } from "../kernel/errors.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import { isLoopback } from "./client-address.ts";
 import { digest } from "../kernel/digest.ts";
-import type { RequestState } from "./exchange.ts";
-import { Unauthenticated } from "./problems.ts";
+import type { RequestState } from "./pipeline/exchange.ts";
+import { Unauthenticated } from "./declare/problems.ts";
 
 /** Counts each request and its duration by route pattern, because the number of distinct paths is unbounded. */
 export function measureRequests(metrics: Metrics): Middleware<RequestState> {

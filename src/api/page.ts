@@ -1,4 +1,4 @@
-import type { RateLimitName } from "./rate-limits.ts";
+import type { RateLimitName } from "./pipeline/rate-limits.ts";
 import type { KeptBody } from "./representation.ts";
 
 /**

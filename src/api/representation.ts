@@ -1,14 +1,14 @@
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import type { Middleware } from "koa";
-import { entityTag, tagsOf } from "./entity-tags.ts";
+import { entityTag, tagsOf } from "./pipeline/entity-tags.ts";
 import {
   encodings,
   type CompressedForms,
   type Encoding,
   type Exchange,
   type RequestState,
-} from "./exchange.ts";
+} from "./pipeline/exchange.ts";
 
 /** Minimum size for compression, in bytes. Smaller bodies fit into one packet anyway. */
 const compressedFrom = 1_024;

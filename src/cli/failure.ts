@@ -1,7 +1,7 @@
 import { notFound, Problem, type FieldPlace } from "../kernel/errors.ts";
 import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import { printable, type Terminal } from "./terminal/terminal.ts";
 
 /** A failed command as it is reported. */
 interface Failure {

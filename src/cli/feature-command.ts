@@ -1,18 +1,18 @@
-import { parseBody } from "../api/request.ts";
+import { parseBody } from "../api/declare/request.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
-import type { Command, CommandCall } from "../api/command.ts";
+import type { Command, CommandCall } from "../api/declare/command.ts";
 import { createApp, storeName, type App } from "../compose/index.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { createLogger } from "../platform/logger/index.ts";
 import { operator } from "./operator.ts";
-import { printRecord } from "./output.ts";
-import { readNewPassword } from "./password.ts";
-import { askText, confirm } from "./prompts.ts";
+import { printRecord } from "./terminal/output.ts";
+import { readNewPassword } from "./terminal/password.ts";
+import { askText, confirm } from "./terminal/prompts.ts";
 import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
-import type { Terminal } from "./terminal.ts";
-import { watch } from "./watch.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { watch } from "./terminal/watch.ts";
 
 /** The parsed arguments and flags of one command. */
 export interface Given {

@@ -1,5 +1,5 @@
 import { Option, type Command as Program } from "commander";
-import type { Command, CommandFlag } from "../api/command.ts";
+import type { Command, CommandFlag } from "../api/declare/command.ts";
 import type { App } from "../compose/index.ts";
 import { adminCommands, oversightCommands } from "../features/admin/commands.ts";
 import { failureCommands, queueCommands } from "../features/admin/queue-commands.ts";
@@ -14,14 +14,14 @@ import {
   receiveWalletCommands,
 } from "../features/billing/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
-import { chainCommands, sandboxCommands } from "../features/payments/commands.ts";
+import { chainCommands, sandboxCommands } from "../features/payments/sandbox/commands.ts";
 import { rateCommands } from "../features/rates/commands.ts";
-import { decisionCommands, transferCommands } from "../features/payments/transfer-commands.ts";
+import { decisionCommands, transferCommands } from "../features/payments/inbox/commands.ts";
 import { paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { Given } from "./feature-command.ts";
-import { add, type OpenTerminal, type Options } from "./words.ts";
+import { add, type OpenTerminal, type Options } from "./command-words.ts";
 
 /** Adds the commands of all features. Their declarations make up most of the startup time. */
 export function addFeatures(program: Program, openTerminal: OpenTerminal): void {

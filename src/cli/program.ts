@@ -1,8 +1,8 @@
 import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
-import type { Terminal } from "./terminal.ts";
-import { add, addNouns, examples, type OpenTerminal, type Options } from "./words.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { add, addNouns, examples, type OpenTerminal, type Options } from "./command-words.ts";
 
 /**
  * Builds the command line as far as the words require. It runs before every command, even `till --help`, so it loads

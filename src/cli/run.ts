@@ -1,5 +1,5 @@
 import { makeProgram } from "./program.ts";
-import type { GlobalFlags, Surroundings, Terminal } from "./terminal.ts";
+import type { GlobalFlags, Surroundings, Terminal } from "./terminal/terminal.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
 const settingsCommands = ["serve", "demo", "config"];
@@ -11,7 +11,7 @@ export async function runCommandLine(
 ): Promise<number> {
   const opened: { terminal?: Terminal } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
-    const { makeTerminal } = await import("./terminal.ts");
+    const { makeTerminal } = await import("./terminal/terminal.ts");
     opened.terminal = makeTerminal(flags, surroundings);
     return opened.terminal;
   }

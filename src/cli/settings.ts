@@ -6,7 +6,7 @@ import {
   type Mode,
 } from "../platform/config/index.ts";
 import type { LogLevel } from "../platform/logger/levels.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** Parsed flags by property name. */
 export type Flags = Readonly<Record<string, unknown>>;

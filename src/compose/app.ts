@@ -1,9 +1,9 @@
-import type { Gatekeeper } from "../api/access.ts";
+import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
-import { createIdempotency } from "../api/idempotency.ts";
+import { createIdempotency } from "../api/pipeline/idempotency.ts";
 import { mountPages } from "../api/http.ts";
-import { mountOperations, type Mountable } from "../api/mount.ts";
-import { createRateLimiter } from "../api/rate-limits.ts";
+import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
+import { createRateLimiter } from "../api/pipeline/rate-limits.ts";
 import { checkoutPages } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
 import { features } from "../features/index.ts";
@@ -23,8 +23,8 @@ import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { addMetrics } from "./metrics.ts";
-import { makePlatformOversight } from "./oversight.ts";
-import { makeServices, type Services } from "./services.ts";
+import { makePlatformOversight } from "./operations-status.ts";
+import { makeServices, type Services } from "./features/services.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 

@@ -8,7 +8,7 @@ import { walletChecks } from "../features/wallets/index.ts";
 import { webhookChecks } from "../features/webhooks/index.ts";
 import type { SealKey } from "../platform/audit/chain.ts";
 import { auditChecks } from "../platform/audit/checks.ts";
-import type { Check, Violation } from "../platform/database/checks.ts";
+import type { Check, Violation } from "../platform/database/schema/checks.ts";
 import type { Reader } from "../platform/database/index.ts";
 import { eventChecks } from "../platform/events/checks.ts";
 import { idempotencyChecks } from "../platform/idempotency/checks.ts";

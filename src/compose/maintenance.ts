@@ -1,4 +1,4 @@
-import { pruneKeptAnswers } from "../api/idempotency.ts";
+import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
 import type { AuditLogService } from "../features/audit-logs/index.ts";
 import { prunePasswordResets, pruneSessions } from "../features/auth/index.ts";
 import { pruneInvitations } from "../features/members/index.ts";
@@ -10,7 +10,7 @@ import { pruneEvents } from "../platform/events/retention.ts";
 import type { CronTask } from "../platform/jobs/cron.ts";
 import type { JobHandler } from "../platform/jobs/queue.ts";
 import { pruneFailedJobs } from "../platform/jobs/retention.ts";
-import type { Parts } from "./parts.ts";
+import type { Parts } from "./dependencies.ts";
 
 /** Deletes one batch of expired rows; returns whether more may be left. */
 type Prune = (db: Database, now: Instant, context: WriteContext) => Promise<boolean>;

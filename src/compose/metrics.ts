@@ -3,8 +3,8 @@ import { shareOf } from "../features/invoices/index.ts";
 import { countUnmatched } from "../features/payments/index.ts";
 import { deliveryBacklog } from "../features/webhooks/index.ts";
 import { second, type Instant } from "../kernel/clock.ts";
-import { openAlarms, storedProviders } from "../platform/chain/monitor-store.ts";
-import { networkStates } from "../platform/chain/state.ts";
+import { openAlarms, storedProviders } from "../platform/chain/state/provider-store.ts";
+import { networkStates } from "../platform/chain/state/network-state.ts";
 import { oldestWaitingEvent } from "../platform/events/relay.ts";
 import type {
   Labels,
@@ -13,8 +13,8 @@ import type {
   ReadMetric,
   Reading,
 } from "../platform/metrics/metrics.ts";
-import type { Parts } from "./parts.ts";
-import type { Services } from "./services.ts";
+import type { Parts } from "./dependencies.ts";
+import type { Services } from "./features/services.ts";
 
 /** Adds metrics read from the store and from this process's providers. Store metrics are the same on every server. */
 export function addMetrics(metrics: Metrics, parts: Parts, services: Services): void {

@@ -15,7 +15,7 @@ import {
   type Migration,
   type Reader,
 } from "../platform/database/index.ts";
-import { meta } from "../platform/database/meta.ts";
+import { meta } from "../platform/database/schema/meta.ts";
 import { copySqlite } from "../platform/database/sqlite/copy.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { heldLeases } from "../platform/jobs/leases.ts";

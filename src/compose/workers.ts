@@ -11,8 +11,8 @@ import { makeWatchWorkers } from "../features/payments/index.ts";
 import { makeRatesWorkers } from "../features/rates/index.ts";
 import { makeAddingUp } from "../features/usage/index.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
-import type { Parts } from "./parts.ts";
-import type { Services } from "./services.ts";
+import type { Parts } from "./dependencies.ts";
+import type { Services } from "./features/services.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
 export function makeWorkers(parts: Parts, services: Services): Worker[] {

@@ -1,4 +1,4 @@
-import type { Operation } from "../api/operation.ts";
+import type { Operation } from "../api/declare/operation.ts";
 import {
   adminAnalyticsOperations,
   adminAuditLogOperations,

@@ -1,6 +1,6 @@
 import { day, toIso, type Clock, type Instant } from "../kernel/clock.ts";
 import type { Database, Reader } from "./database/index.ts";
-import { meta } from "./database/meta.ts";
+import { meta } from "./database/schema/meta.ts";
 import { systemContext } from "./database/system-context.ts";
 
 const seenFact = "untrusted_forwarding_seen_at";

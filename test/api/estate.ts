@@ -1,16 +1,16 @@
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { addInvoice } from "../features/billing/ledgers.ts";
+import { addInvoice } from "../features/billing/balances/ledgers.ts";
 import {
   openCounter,
   type Counter,
   type Json,
   type Merchant,
-} from "../features/payments/counter.ts";
+} from "../features/payments/ledger/counter.ts";
 import type { Person, TestApp } from "../support/app.ts";
-import { colleague, keyOf } from "../support/colleagues.ts";
+import { colleague, keyOf } from "../support/roles-fixture.ts";
 import { platformAdmin } from "../support/platform.ts";
-import { testContext, type TestStore } from "../support/stores.ts";
+import { testContext, type TestStore } from "../support/store/stores.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 
 /** A running program in which one merchant has one of everything, and the means to make more of it. */

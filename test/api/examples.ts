@@ -1,5 +1,5 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
-import type { Operation } from "../../src/api/operation.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
 import {
   expectStatus,
   legalFields,
@@ -8,9 +8,9 @@ import {
   type Answer,
   type Person,
 } from "../support/app.ts";
-import { keyOf } from "../support/colleagues.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import type { Estate } from "./estate.ts";
-import { parametersOf, pathOf } from "./operations.ts";
+import { parametersOf, pathOf } from "./declare/operations.ts";
 
 /** A call that its rightful caller is answered 2xx for. */
 export interface Example {

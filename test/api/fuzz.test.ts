@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { z } from "zod";
-import type { Operation } from "../../src/api/operation.ts";
-import { problemsOf } from "../../src/api/responses.ts";
-import { problemsOfAnyRequest } from "../../src/api/problems.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
+import { problemsOf } from "../../src/api/declare/responses.ts";
+import { problemsOfAnyRequest } from "../../src/api/declare/problems.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
 import { platformAdmin } from "../support/platform.ts";
 import { eachServed } from "../support/served.ts";
-import { pathOf } from "./operations.ts";
+import { pathOf } from "./declare/operations.ts";
 import { expectProblem } from "./problem.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 

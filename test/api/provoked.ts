@@ -1,9 +1,9 @@
 // Whether each problem that an operation declares was provoked by a test of the suite that has just run, over HTTP, and
 // none that it does not declare. The file that it is given has a line for each refusal: method, path, code.
 import { readFileSync } from "node:fs";
-import { problemsOf } from "../../src/api/responses.ts";
-import type { Operation } from "../../src/api/operation.ts";
-import { problemsOfAnyRequest } from "../../src/api/problems.ts";
+import { problemsOf } from "../../src/api/declare/responses.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
+import { problemsOfAnyRequest } from "../../src/api/declare/problems.ts";
 import { allOperations } from "../../src/features/index.ts";
 
 /** Why a problem of an operation is not provoked over HTTP, by `operation code`. */

@@ -2,13 +2,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { Id } from "../../src/kernel/id.ts";
-import { plansFile } from "../features/billing/estate.ts";
-import { openCounter, type Counter, type Merchant } from "../features/payments/counter.ts";
+import { plansFile } from "../features/billing/billing-fleet.ts";
+import { openCounter, type Counter, type Merchant } from "../features/payments/ledger/counter.ts";
 import { expectStatus, password, register, type Answer, type Person } from "../support/app.ts";
-import { colleague } from "../support/colleagues.ts";
+import { colleague } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";
 import { platformAdmin } from "../support/platform.ts";
-import { eachStore, testContext } from "../support/stores.ts";
+import { eachStore, testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,14 +1,14 @@
 // Calls every operation with every role and scope. The calls have an unknown parameter, so that a permitted caller gets
 // an error about it, and nothing happens.
 import { expect } from "chai";
-import type { Operation } from "../../src/api/operation.ts";
-import { permissions, roles, scopes, type Role } from "../../src/api/permissions.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
+import { permissions, roles, scopes, type Role } from "../../src/api/declare/permissions.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
-import { colleague, keyOf } from "../support/colleagues.ts";
+import { colleague, keyOf } from "../support/roles-fixture.ts";
 import { platformAdmin } from "../support/platform.ts";
 import { anyServed } from "../support/served.ts";
-import { isWrite, pathOf } from "./operations.ts";
+import { isWrite, pathOf } from "./declare/operations.ts";
 import { expectProblem, placeOf } from "./problem.ts";
 
 /** The weakest role that writes what stands at this place of a path below the organization. */

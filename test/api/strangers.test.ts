@@ -1,15 +1,15 @@
 // A valid call of every operation, made by everybody who has no right to it: nothing is answered but what is answered
 // for ids of nothing, and nothing changes. That the call was valid shows when its rightful caller makes it at last.
 import { expect } from "chai";
-import type { Operation } from "../../src/api/operation.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { expectStatus, password, type Answer, type Person } from "../support/app.ts";
-import { keyOf } from "../support/colleagues.ts";
-import { dumpStore } from "../support/dump.ts";
-import { anyStore } from "../support/stores.ts";
+import { keyOf } from "../support/roles-fixture.ts";
+import { dumpStore } from "../support/store/dump.ts";
+import { anyStore } from "../support/store/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, examplePath, exampleOf } from "./examples.ts";
-import { isWrite, parametersOf, pathOf } from "./operations.ts";
+import { isWrite, parametersOf, pathOf } from "./declare/operations.ts";
 import { expectProblem, withoutRequest } from "./problem.ts";
 
 interface Stranger {

@@ -3,7 +3,7 @@ import { allOperations } from "../../src/features/index.ts";
 import { createIds, type IdKind } from "../../src/kernel/id.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
-import { countRows } from "../support/dump.ts";
+import { countRows } from "../support/store/dump.ts";
 import { platformAdmin } from "../support/platform.ts";
 import { eachServed } from "../support/served.ts";
 import { withoutRequest } from "./problem.ts";

@@ -2,7 +2,7 @@
 // is given twice.
 import { expect } from "chai";
 import { z } from "zod";
-import type { Operation } from "../../src/api/operation.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
 import { apiKeys } from "../../src/features/api-keys/table.ts";
 import {
   adjustments,
@@ -22,7 +22,7 @@ import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks
 import type { Id, IdKind } from "../../src/kernel/id.ts";
 import { auditLogs } from "../../src/platform/audit/table.ts";
 import type { RowOf, Table, Tx } from "../../src/platform/database/index.ts";
-import { eachStore, testContext, testsAll } from "../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../support/store/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, exampleOf } from "./examples.ts";
 

@@ -4,8 +4,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cpus } from "node:os";
 import { createInterface } from "node:readline";
-import { compiledProgram } from "../support/built.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { compiledProgram } from "../support/programs/built.ts";
+import { startPostgres } from "../support/store/postgres.ts";
 import autocannon, { type Request, type Result } from "autocannon";
 
 const callers = 64;

@@ -3,7 +3,7 @@
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import { koaBody } from "koa-body";
-import { formatAddress } from "../../src/platform/chain/address.ts";
+import { formatAddress } from "../../src/platform/chain/evm/address.ts";
 import { approvedMerchant, expectStatus, startApp } from "../support/app.ts";
 import { until } from "../support/until.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { endWithThisProcess } from "../support/guard.ts";
+import { endWithThisProcess } from "../support/programs/guard.ts";
 import { until } from "../support/until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { exitCodes, outcomeOf } from "../../src/cli/exit-codes.ts";
-import { makeTerminal, printable } from "../../src/cli/terminal.ts";
+import { makeTerminal, printable } from "../../src/cli/terminal/terminal.ts";
 import { commonOptions } from "../../src/platform/config/options.ts";
 import { readTerminalWishes } from "../../src/platform/config/terminal.ts";
-import { till } from "../support/till.ts";
+import { till } from "../support/programs/till.ts";
 
 describe("the command line", () => {
   it("prints help only on standard output", async () => {

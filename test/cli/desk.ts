@@ -6,7 +6,7 @@ import type { Id } from "../../src/kernel/id.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { legalFields } from "../support/app.ts";
-import { init, till, useFolders, type Outcome, type RunOptions } from "../support/till.ts";
+import { init, till, useFolders, type Outcome, type RunOptions } from "../support/programs/till.ts";
 
 export const context = { actor: systemActor("tests"), requestId: null, ip: null };
 

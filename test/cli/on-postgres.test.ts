@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnPostgres } from "../support/describe-on-postgres.ts";
-import { dropDatabase, freshDatabase } from "../support/postgres.ts";
-import { init, till, useFolders } from "../support/till.ts";
+import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
+import { dropDatabase, freshDatabase } from "../support/store/postgres.ts";
+import { init, till, useFolders } from "../support/programs/till.ts";
 
 describeOnPostgres("the command line on postgres", () => {
   const folders = useFolders();

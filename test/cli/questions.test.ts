@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { init, till, useFolders } from "../support/till.ts";
+import { init, till, useFolders } from "../support/programs/till.ts";
 
 /** A wallet that nobody in particular has: the contract of no token. */
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";

@@ -9,11 +9,11 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
 import { openDatabase } from "../../src/platform/database/index.ts";
-import { applyMigrations, currentVersion } from "../../src/platform/database/migrate.ts";
-import { migrations } from "../../src/platform/database/migrations/index.ts";
+import { applyMigrations, currentVersion } from "../../src/platform/database/schema/migrate.ts";
+import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { legalFields } from "../support/app.ts";
-import { init, till, useFolders } from "../support/till.ts";
+import { init, till, useFolders } from "../support/programs/till.ts";
 
 const folders = useFolders();
 const context = { actor: systemActor("tests"), requestId: null, ip: null };

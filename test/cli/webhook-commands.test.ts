@@ -5,7 +5,7 @@ import { expect } from "chai";
 import {
   AdminFailedQueueJobListRecord,
   AdminWebhookDeliveryListRecord,
-} from "../../src/features/admin/oversight-records.ts";
+} from "../../src/features/admin/cross-organization/records.ts";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import {
   WebhookDeliveryDetailRecord,
@@ -14,7 +14,7 @@ import {
 import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { till } from "../support/till.ts";
+import { till } from "../support/programs/till.ts";
 import { context, makeDesk, type DeskStore } from "./desk.ts";
 
 /** A job that has failed; another that waits for the time that it is given, and has the key. */

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { buildSync } from "esbuild";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
 /** The interface of the shops in test/clients/shops. */

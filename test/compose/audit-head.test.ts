@@ -11,13 +11,13 @@ import { auditLogs } from "../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../src/platform/audit/verify.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
 import type { Database, StoreOptions } from "../../src/platform/database/index.ts";
-import { meta } from "../../src/platform/database/meta.ts";
+import { meta } from "../../src/platform/database/schema/meta.ts";
 import { createLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { fingerprint, formerFingerprint } from "../../src/platform/secrets/server-secret.ts";
 import { startApp } from "../support/app.ts";
 import { auditKey, secret, serverSecret } from "../support/secret.ts";
-import { eachStore, testContext } from "../support/stores.ts";
+import { eachStore, testContext } from "../support/store/stores.ts";
 
 const auditor = createAuditor(createIds(systemRandom));
 

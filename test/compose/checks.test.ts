@@ -4,15 +4,15 @@ import { expect } from "chai";
 import { billingChecks } from "../../src/features/billing/index.ts";
 import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
 import { second } from "../../src/kernel/clock.ts";
-import { parseAddress } from "../../src/platform/chain/address.ts";
+import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { auditKey } from "../support/secret.ts";
 import { sealAll } from "../../src/platform/audit/sealer.ts";
 import type { Reader, Tx } from "../../src/platform/database/index.ts";
-import { openMarket } from "../features/payments/market.ts";
-import { scriptChain } from "../features/payments/scripted-chain.ts";
+import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
+import { scriptChain } from "../features/payments/watcher/scripted-chain.ts";
 import { xpubs } from "../support/merchants.ts";
-import { openShop } from "../support/shop.ts";
-import { eachStore, testContext, whileBroken, type TestStore } from "../support/stores.ts";
+import { openShop } from "../support/invoice-services-fixture.ts";
+import { eachStore, testContext, whileBroken, type TestStore } from "../support/store/stores.ts";
 
 const blockMs = 12 * second;
 

@@ -3,7 +3,7 @@ import { createPrometheus } from "../../src/platform/metrics/prometheus.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { approvedMerchant, startApp, type TestApp } from "../support/app.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eachStore } from "../support/stores.ts";
+import { eachStore } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-the-tests";

@@ -3,15 +3,15 @@ import { openStore } from "../../src/compose/store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
 import { openDatabase } from "../../src/platform/database/index.ts";
-import { applyMigrations } from "../../src/platform/database/migrate.ts";
-import { migrations } from "../../src/platform/database/migrations/index.ts";
+import { applyMigrations } from "../../src/platform/database/schema/migrate.ts";
+import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { leases } from "../../src/platform/jobs/table.ts";
 import { createLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { describeOnPostgres } from "../support/describe-on-postgres.ts";
-import { dropDatabase, freshDatabase } from "../support/postgres.ts";
+import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
+import { dropDatabase, freshDatabase } from "../support/store/postgres.ts";
 import { secret } from "../support/secret.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 
 describeOnPostgres("opening a store that is behind", () => {
   it("warns of the leases of a server that still runs, and of none that has ended", async () => {

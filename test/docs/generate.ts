@@ -1,10 +1,13 @@
 // Writes the pages under docs/ that are generated from declarations; with --check it compares them and fails if they
 // differ.
 import { readFileSync, writeFileSync } from "node:fs";
-import { permissionsReference } from "../../src/api/permissions.ts";
-import { openApiDocument } from "../../src/api/openapi.ts";
-import { apiReference } from "../../src/api/reference.ts";
-import { deadLetterKeptFor, deliveryKeptFor } from "../../src/features/webhooks/retention.ts";
+import { permissionsReference } from "../../src/api/declare/permissions.ts";
+import { openApiDocument } from "../../src/api/document/openapi.ts";
+import { apiReference } from "../../src/api/document/reference.ts";
+import {
+  deadLetterKeptFor,
+  deliveryKeptFor,
+} from "../../src/features/webhooks/delivery/retention.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";

@@ -7,9 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { disabledAfter, givenUpApart, noticesAfter } from "../../src/features/webhooks/failing.ts";
-import { deadLetterKeptFor, deliveryKeptFor } from "../../src/features/webhooks/retention.ts";
-import { attemptDelays } from "../../src/features/webhooks/rules.ts";
+import {
+  disabledAfter,
+  givenUpApart,
+  noticesAfter,
+} from "../../src/features/webhooks/endpoints/failure-policy.ts";
+import {
+  deadLetterKeptFor,
+  deliveryKeptFor,
+} from "../../src/features/webhooks/delivery/retention.ts";
+import { attemptDelays } from "../../src/features/webhooks/delivery/retry-policy.ts";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
 import { eventCatalogue } from "../../src/platform/events/catalogue.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Asset } from "../../src/kernel/asset.ts";
-import { findCurrency, isSameAsset, tokenAsset } from "../../src/kernel/asset.ts";
-import { currencyDecimals } from "../../src/kernel/currencies.ts";
+import type { Asset } from "../../src/kernel/money/asset.ts";
+import { findCurrency, isSameAsset, tokenAsset } from "../../src/kernel/money/asset.ts";
+import { currencyDecimals } from "../../src/kernel/money/currencies.ts";
 import { Defect, Problem } from "../../src/kernel/errors.ts";
-import type { Money } from "../../src/kernel/money.ts";
+import type { Money } from "../../src/kernel/money/money.ts";
 import {
   add,
   allocate,
@@ -26,9 +26,9 @@ import {
   subtract,
   sum,
   zero,
-} from "../../src/kernel/money.ts";
-import type { Rounding } from "../../src/kernel/ratio.ts";
-import { divideRounded, ratio } from "../../src/kernel/ratio.ts";
+} from "../../src/kernel/money/money.ts";
+import type { Rounding } from "../../src/kernel/money/ratio.ts";
+import { divideRounded, ratio } from "../../src/kernel/money/ratio.ts";
 
 const usdt = tokenAsset("USDT", 6);
 const wei = tokenAsset("USDT", 18);

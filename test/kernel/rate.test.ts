@@ -1,17 +1,23 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { tokenAsset } from "../../src/kernel/asset.ts";
+import { tokenAsset } from "../../src/kernel/money/asset.ts";
 import { Defect, Problem } from "../../src/kernel/errors.ts";
-import { formatMoney, money, parseMoney } from "../../src/kernel/money.ts";
+import { formatMoney, money, parseMoney } from "../../src/kernel/money/money.ts";
 import {
   formatPercent,
   maxTolerancePercent,
   parsePercent,
   parsePercentField,
-} from "../../src/kernel/percent.ts";
-import type { Rounding } from "../../src/kernel/ratio.ts";
-import { compareRatios, formatRatio, ratio } from "../../src/kernel/ratio.ts";
-import { convert, formatRate, invertRate, parRate, parseRate } from "../../src/kernel/rate.ts";
+} from "../../src/kernel/money/percent.ts";
+import type { Rounding } from "../../src/kernel/money/ratio.ts";
+import { compareRatios, formatRatio, ratio } from "../../src/kernel/money/ratio.ts";
+import {
+  convert,
+  formatRate,
+  invertRate,
+  parRate,
+  parseRate,
+} from "../../src/kernel/money/rate.ts";
 
 const eur = { code: "EUR", decimals: 2, displayDecimals: 2 };
 const jpy = { code: "JPY", decimals: 0, displayDecimals: 0 };

@@ -49,7 +49,7 @@ export const areas: readonly Area[] = [
         "suggestion-rules.test.ts",
         "window.test.ts",
       ].map((file) => `test/features/payments/${file}`),
-      ["test/platform/chain/readings.test.ts"],
+      ["test/platform/chain/state/readings.test.ts"],
     ],
   },
   {

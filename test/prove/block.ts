@@ -6,7 +6,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { migrate, openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
-import { startPostgres, type PostgresServer } from "../support/postgres.ts";
+import { startPostgres, type PostgresServer } from "../support/store/postgres.ts";
 import { openTown } from "./town.ts";
 
 const transfers = 10_000;

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { holdAmount } from "../../src/features/invoices/holds.ts";
+import { holdAmount } from "../../src/features/invoices/holds/holds.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { hour, systemClock } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -14,9 +14,9 @@ import {
   type StoreOptions,
 } from "../../src/platform/database/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { startPostgres } from "../support/postgres.ts";
-import { openShop, type Shop } from "../support/shop.ts";
-import { testContext } from "../support/stores.ts";
+import { startPostgres } from "../support/store/postgres.ts";
+import { openShop, type Shop } from "../support/invoice-services-fixture.ts";
+import { testContext } from "../support/store/stores.ts";
 
 const live = Number(process.env["PROVE_LIVE"] ?? "100000");
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");

@@ -8,7 +8,7 @@ import {
   type TestApp,
 } from "../support/app.ts";
 import { day, toIso } from "../../src/kernel/clock.ts";
-import { keyOf } from "../support/colleagues.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { platformKey } from "../support/platform.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
 import {

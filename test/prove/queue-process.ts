@@ -12,7 +12,7 @@ import { createJobs, type JobHandler } from "../../src/platform/jobs/queue.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 
 const [place = "", notes = "", leaseMs = "", name = ""] = process.argv.slice(2);
 const db = await openDatabase(JSON.parse(place) as StoreOptions);

@@ -15,10 +15,10 @@ import { cronRuns, jobs as jobTable } from "../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
-import { compiledProgram } from "../support/built.ts";
-import { describeOnPostgres } from "../support/describe-on-postgres.ts";
-import { endWithThisProcess } from "../support/guard.ts";
-import { eachStore, testContext, type TestStore } from "../support/stores.ts";
+import { compiledProgram } from "../support/programs/built.ts";
+import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
+import { endWithThisProcess } from "../support/programs/guard.ts";
+import { eachStore, testContext, type TestStore } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;

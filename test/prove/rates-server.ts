@@ -8,7 +8,7 @@ import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant, startApp, type AppOptions } from "../support/app.ts";
 import { addOrganization } from "../support/merchants.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 
 /** The messages to the server; `Done` is its answers. */
 export type Order =

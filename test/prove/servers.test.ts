@@ -9,9 +9,13 @@ import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
-import { eachStore, testContext } from "../support/stores.ts";
-import { init } from "../support/till.ts";
+import {
+  makeInstallation,
+  type Installation,
+  type RunningServer,
+} from "../support/programs/program.ts";
+import { eachStore, testContext } from "../support/store/stores.ts";
+import { init } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;

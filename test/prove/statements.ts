@@ -1,6 +1,6 @@
 import { declaredTables, type Database, type SqlValue } from "../../src/platform/database/index.ts";
-import { selectStatement } from "../../src/platform/database/shape.ts";
-import { testContext } from "../support/stores.ts";
+import { selectStatement } from "../../src/platform/database/schema/statements.ts";
+import { testContext } from "../support/store/stores.ts";
 
 export interface SeenStatement {
   readonly sql: string;

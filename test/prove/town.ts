@@ -3,14 +3,14 @@ import { second } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { ChainClient, Receipt } from "../../src/platform/chain/client.ts";
 import type { Database, RowOf } from "../../src/platform/database/index.ts";
-import { openMarket } from "../features/payments/market.ts";
+import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
 import {
   addressOf,
   scriptChain,
   type ScriptedTransfer,
-} from "../features/payments/scripted-chain.ts";
-import { openShop } from "../support/shop.ts";
-import { testContext } from "../support/stores.ts";
+} from "../features/payments/watcher/scripted-chain.ts";
+import { openShop } from "../support/invoice-services-fixture.ts";
+import { testContext } from "../support/store/stores.ts";
 
 const blockMs = 12 * second;
 const batchRows = 5_000;

@@ -6,9 +6,13 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { startReceiver, type Receiver, type Respond } from "../platform/outbound/receiver.ts";
 import { send } from "../support/app.ts";
-import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
-import { eachStore } from "../support/stores.ts";
-import { init, till } from "../support/till.ts";
+import {
+  makeInstallation,
+  type Installation,
+  type RunningServer,
+} from "../support/programs/program.ts";
+import { eachStore } from "../support/store/stores.ts";
+import { init, till } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;

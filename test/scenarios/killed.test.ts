@@ -3,10 +3,14 @@
 import { expect } from "chai";
 import { xpubs } from "../support/merchants.ts";
 import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
-import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import {
+  makeInstallation,
+  type Installation,
+  type RunningServer,
+} from "../support/programs/program.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
-import { eachStore, testContext } from "../support/stores.ts";
+import { eachStore, testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 import { webhooksOf } from "./way.ts";
 

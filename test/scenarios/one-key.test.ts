@@ -5,8 +5,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import type { Database } from "../../src/platform/database/index.ts";
 import { send, type Answer } from "../support/app.ts";
-import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
-import { eachStore } from "../support/stores.ts";
+import {
+  makeInstallation,
+  type Installation,
+  type RunningServer,
+} from "../support/programs/program.ts";
+import { eachStore } from "../support/store/stores.ts";
 
 const parallel = 50;
 const perRound = 40;

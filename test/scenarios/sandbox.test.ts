@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { anyStore } from "../support/stores.ts";
+import { anyStore } from "../support/store/stores.ts";
 import {
   checkout,
   checkoutIs,

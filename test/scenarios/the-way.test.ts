@@ -2,12 +2,12 @@
 // Ethereum are real EVM nodes (anvil) with USDT at its real addresses; TRON's is behind a front that answers like
 // java-tron. Run it alone with: npx mocha test/scenarios/the-way.test.ts
 import { expect } from "chai";
-import { formatAddress } from "../../src/platform/chain/address.ts";
+import { formatAddress } from "../../src/platform/chain/evm/address.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { startEthereumLab, startTronLab, type ChainLab } from "../support/chain-lab.ts";
+import { startEthereumLab, startTronLab, type ChainLab } from "../support/chain/chain-lab.ts";
 import { describeOnAnvil } from "../support/describe-on-anvil.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eachStore, shareOf } from "../support/stores.ts";
+import { eachStore, shareOf } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 import {
   checkout,

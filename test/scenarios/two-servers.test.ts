@@ -2,18 +2,22 @@
 // of them reads. Every transfer is credited once; when the reading server is killed, the other takes over.
 import { expect } from "chai";
 import { second } from "../../src/kernel/clock.ts";
-import { parseAddress } from "../../src/platform/chain/address.ts";
+import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
-import { describeOnPostgres } from "../support/describe-on-postgres.ts";
+import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
 import {
   makeFakeChain,
   startFakeNode,
   type FakeChain,
   type FakeNode,
-} from "../support/fake-node.ts";
+} from "../support/chain/fake-node.ts";
 import { testNetworks, xpubs } from "../support/merchants.ts";
-import { dropDatabase, freshDatabase } from "../support/postgres.ts";
-import { makeInstallation, type Installation, type RunningServer } from "../support/program.ts";
+import { dropDatabase, freshDatabase } from "../support/store/postgres.ts";
+import {
+  makeInstallation,
+  type Installation,
+  type RunningServer,
+} from "../support/programs/program.ts";
 import { until } from "../support/until.ts";
 
 const takeoverMostMs = 30 * second;

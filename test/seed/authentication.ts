@@ -9,7 +9,7 @@ import {
   type Answer,
   type Person,
 } from "../support/app.ts";
-import { colleague, keyOf } from "../support/colleagues.ts";
+import { colleague, keyOf } from "../support/roles-fixture.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import { schemes, type Caller, type World } from "./world.ts";
 

@@ -2,12 +2,12 @@
 // Bearer JWT and with an API key, returns its record, and a read with a known tag returns 304. Operations that the seed
 // does not name are called too.
 import { expect } from "chai";
-import type { Operation } from "../../src/api/operation.ts";
+import type { Operation } from "../../src/api/declare/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { callExample, exampleNames, exampleOf, rightfulKey } from "../api/examples.ts";
 import { openEstate, type Estate } from "../api/estate.ts";
 import { expectProblem } from "../api/problem.ts";
-import { eachStore } from "../support/stores.ts";
+import { eachStore } from "../support/store/stores.ts";
 import { catalogue, groups } from "./catalogue.ts";
 
 /** Operations beyond the seed that concern the user, so that no API key can call them. */

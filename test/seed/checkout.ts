@@ -1,7 +1,7 @@
 // Sections 2, 3 and 4.3: the public checkout session, its receipt, and the invoices behind it.
 import { expect } from "chai";
 import type { Id } from "../../src/kernel/id.ts";
-import { stateTable } from "../../src/platform/chain/state.ts";
+import { stateTable } from "../../src/platform/chain/state/network-state.ts";
 import { expectProblem } from "../api/problem.ts";
 import {
   approvedMerchant,
@@ -11,7 +11,7 @@ import {
   type TestApp,
 } from "../support/app.ts";
 import { xpubOf } from "../support/merchants.ts";
-import { eachStore, testContext } from "../support/stores.ts";
+import { eachStore, testContext } from "../support/store/stores.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import type { Caller, World } from "./world.ts";
 

@@ -1,7 +1,7 @@
-import { openEstate, type Estate, type Merchant } from "../features/billing/estate.ts";
+import { openEstate, type Estate, type Merchant } from "../features/billing/billing-fleet.ts";
 import type { Answer, Person } from "../support/app.ts";
-import { keyOf } from "../support/colleagues.ts";
-import { eachStore, testsAll, type TestStore } from "../support/stores.ts";
+import { keyOf } from "../support/roles-fixture.ts";
+import { eachStore, testsAll, type TestStore } from "../support/store/stores.ts";
 
 /** The two credentials of section 5. */
 export const schemes = ["a Bearer JWT", "an API key"] as const;

@@ -1,6 +1,6 @@
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Address, ChainClient, Head, TransferLog } from "../../src/platform/chain/client.ts";
-import { ProviderError } from "../../src/platform/chain/provider-error.ts";
+import { ProviderError } from "../../src/platform/chain/providers/error.ts";
 
 /** A transfer of tokens before a block has it. */
 export interface Sending {

@@ -3,7 +3,7 @@ import { payments, transfers } from "../../src/features/payments/table.ts";
 import { minute, second } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 import type { Ground } from "./ground.ts";
 import { networkId } from "./stage.ts";
 import type { Step } from "./steps.ts";

@@ -4,7 +4,7 @@ import { payments, paymentClaims, transfers } from "../../src/features/payments/
 import { day, hour, minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
-import { parseAddress } from "../../src/platform/chain/address.ts";
+import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { includedInvoices, startAt, type Stage } from "./stage.ts";
 import type { Invoice } from "./deeds.ts";
 import type { World } from "./world.ts";

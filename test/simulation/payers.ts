@@ -1,7 +1,7 @@
 import { invoices } from "../../src/features/invoices/table.ts";
-import { parseAddress } from "../../src/platform/chain/address.ts";
+import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { encodeAmount } from "../../src/platform/database/index.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 import type { Sending } from "./chain.ts";
 import type { Invoice } from "./deeds.ts";
 import type { Ground } from "./ground.ts";

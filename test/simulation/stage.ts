@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
-import { makeServices, type Services } from "../../src/compose/services.ts";
-import type { Parts } from "../../src/compose/parts.ts";
+import { makeServices, type Services } from "../../src/compose/features/services.ts";
+import type { Parts } from "../../src/compose/dependencies.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import {
   loadConfig,
@@ -23,11 +23,11 @@ import { endJobLeases } from "../../src/platform/jobs/claims.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";
-import { plansFile } from "../features/billing/estate.ts";
+import { plansFile } from "../features/billing/billing-fleet.ts";
 import { beginChain } from "../../src/platform/audit/head.ts";
 import { addOrganization, xpubOf } from "../support/merchants.ts";
 import { auditKey, secret as secretText, serverSecret as secret } from "../support/secret.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 import { makeChain, type SimulatedChain } from "./chain.ts";
 import { chanceOf, type Chance } from "./steps.ts";
 

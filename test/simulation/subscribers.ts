@@ -2,7 +2,7 @@ import { platformInvoices } from "../../src/features/billing/table.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { day } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { testContext } from "../support/stores.ts";
+import { testContext } from "../support/store/stores.ts";
 import type { Ground } from "./ground.ts";
 import type { Payers } from "./payers.ts";
 import { paidPlans } from "./stage.ts";

@@ -13,7 +13,7 @@ import { createHttpServer } from "../../src/server.ts";
 import { expectDeclared } from "./declared.ts";
 import { noteProblem } from "./problems-seen.ts";
 import { secret } from "./secret.ts";
-import { expectSoundPlace } from "./sound.ts";
+import { expectSoundPlace } from "./store/expect-store-is-consistent.ts";
 
 /** The machine's time plus an offset that the test sets. */
 export interface MovingClock extends Clock {

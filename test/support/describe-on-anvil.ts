@@ -1,4 +1,4 @@
-import { anvilUnavailableReason } from "./anvil.ts";
+import { anvilUnavailableReason } from "./chain/anvil.ts";
 
 /** Declares a suite that needs a real EVM node; without one it is skipped with the reason in its title. */
 export function describeOnAnvil(title: string, body: (this: Mocha.Suite) => void): void {

@@ -7,7 +7,7 @@ import { createAuditor } from "../../src/platform/audit/index.ts";
 import { parseNetworks, type Network } from "../../src/platform/chain/networks.ts";
 import type { Database } from "../../src/platform/database/index.ts";
 import { createOutbox } from "../../src/platform/events/index.ts";
-import { testContext } from "./stores.ts";
+import { testContext } from "./store/stores.ts";
 
 let shipped: ReadonlyMap<string, Network> | undefined;
 

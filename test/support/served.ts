@@ -1,5 +1,5 @@
 import { startApp, type AppOptions, type TestApp } from "./app.ts";
-import { anyStore, eachStore, type TestStore } from "./stores.ts";
+import { anyStore, eachStore, type TestStore } from "./store/stores.ts";
 
 /** The program under test; it runs from the suite's first test on. */
 export interface Served {

@@ -1,4 +1,4 @@
-import { glanceAtStore } from "../../compose/glance.ts";
+import { glanceAtStore } from "../../compose/read-only-store.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import {
   ConfigError,
@@ -8,9 +8,9 @@ import {
   type ReportedSetting,
 } from "../../platform/config/index.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
-import { printTable } from "../output.ts";
+import { printTable } from "../terminal/output.ts";
 import { loadSettings, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** `till config show`: prints every effective setting, secrets masked, followed by the errors. */
 export async function showSettings(terminal: Terminal, flags: Flags): Promise<void> {

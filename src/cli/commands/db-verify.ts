@@ -3,10 +3,10 @@ import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
-import { printTable } from "../output.ts";
+import { printTable } from "../terminal/output.ts";
 import { Unhealthy } from "../refusals.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** `till db verify`: checks every invariant of the store and prints the rows that violate one. Read-only. */
 export async function verifyStoreCommand(terminal: Terminal, flags: Flags): Promise<void> {

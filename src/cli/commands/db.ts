@@ -2,9 +2,9 @@ import { openStore, storeName } from "../../compose/index.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
-import { printTable } from "../output.ts";
+import { printTable } from "../terminal/output.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** `till db migrate`: applies pending migrations, after copying a SQLite store that already has data. */
 export async function migrateStore(terminal: Terminal, flags: Flags): Promise<void> {

@@ -9,11 +9,11 @@ import { createLogger } from "../../platform/logger/index.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
 import { seed, type DemoWorld } from "../demo/seed.ts";
 import { operator } from "../operator.ts";
-import { printLines } from "../output.ts";
+import { printLines } from "../terminal/output.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { takeServerPlace, type ServerPlace } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** Number of consecutive ports to try if no port is given; after them, any free port. */
 const portsTried = 20;

@@ -1,8 +1,8 @@
 import type { Command as Program } from "commander";
 import { exitCodes } from "../exit-codes.ts";
-import { printTable } from "../output.ts";
+import { printTable } from "../terminal/output.ts";
 import { UsageError } from "../refusals.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 const exitCodesTopic = "exit-codes";
 

@@ -1,4 +1,4 @@
-import { parseBody } from "../../api/request.ts";
+import { parseBody } from "../../api/declare/request.ts";
 import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
@@ -6,13 +6,13 @@ import type { Network } from "../../platform/chain/networks.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
 import { operator } from "../operator.ts";
-import { printLines } from "../output.ts";
-import { readNewPassword, type PasswordSource } from "../password.ts";
-import { askOptional, askText } from "../prompts.ts";
+import { printLines } from "../terminal/output.ts";
+import { readNewPassword, type PasswordSource } from "../terminal/password.ts";
+import { askOptional, askText } from "../terminal/prompts.ts";
 import { parseReceiver, receiverFault, setReceiver } from "../receive-wallet.ts";
 import { missing, UsageError } from "../refusals.ts";
 import { loadStoreSettings, logLevelOf } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
   readonly adminEmail?: string;

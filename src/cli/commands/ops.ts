@@ -1,11 +1,11 @@
-import { section, type Column } from "../../api/command.ts";
-import { presentOperationsStatus } from "../../features/admin/glance.ts";
+import { section, type Column } from "../../api/declare/command.ts";
+import { presentOperationsStatus } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { printRecord } from "../output.ts";
+import { printRecord } from "../terminal/output.ts";
 import { findCommandStore, loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { Unhealthy } from "../refusals.ts";
-import { watch } from "../watch.ts";
+import { watch } from "../terminal/watch.ts";
 
 type Shown = ReturnType<typeof presentOperationsStatus>;
 
@@ -40,7 +40,7 @@ interface Looking {
 }
 
 async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
-  const { glanceAtStore } = await import("../../compose/glance.ts");
+  const { glanceAtStore } = await import("../../compose/read-only-store.ts");
   const glance = await glanceAtStore(await findCommandStore(terminal, flags), systemClock);
   return {
     look: async () => presentOperationsStatus(await glance.operationsStatus()),

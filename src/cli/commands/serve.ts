@@ -8,7 +8,7 @@ import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { takeServerPlace, type ServerPlace } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** `till serve`: runs the server until a signal stops it. */
 export async function serve(terminal: Terminal, flags: Flags): Promise<void> {

@@ -8,9 +8,9 @@ import {
   type Check,
   type SignatureFault,
 } from "../../platform/outbound/standard-webhooks.ts";
-import { printRecord } from "../output.ts";
+import { printRecord } from "../terminal/output.ts";
 import { UsageError } from "../refusals.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 const WebhookNotSigned = defineProblem({
   code: "webhook_not_signed",

@@ -7,9 +7,9 @@ import {
   type CommandArgument,
   type CommandCall,
   type CommandFlag,
-} from "../../api/command.ts";
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { OversightService } from "./oversight.ts";
+import type { OversightService } from "./cross-organization/queries.ts";
 import type { AdminService, OrganizationDetail } from "./service.ts";
 
 type ShownDetail = Awaited<ReturnType<typeof presentDetail>>;
@@ -251,7 +251,7 @@ export const oversightCommands = [
     ],
     effect: "read",
     async handle(service, call) {
-      const { PlatformPaymentQuery } = await import("./oversight-records.ts");
+      const { PlatformPaymentQuery } = await import("./cross-organization/records.ts");
       const { readPaymentQuery } = await import("../payments/index.ts");
       const query = call.parse(PlatformPaymentQuery, {
         limit: call.flag("limit"),
@@ -272,7 +272,7 @@ export const oversightCommands = [
       return service.listPayments(readPaymentQuery(query));
     },
     async present(page) {
-      return (await import("./oversight-present.ts")).presentPlatformPayments(page);
+      return (await import("./cross-organization/present.ts")).presentPlatformPayments(page);
     },
     columns: [
       { title: "ID", value: (one) => one.id },
@@ -299,7 +299,7 @@ export const oversightCommands = [
     effect: "read",
     handle: (service, call) => service.findPayment(call.argument("paymentId") as Id<"payment">),
     async present(payment) {
-      return (await import("./oversight-present.ts")).presentPlatformPayment(payment);
+      return (await import("./cross-organization/present.ts")).presentPlatformPayment(payment);
     },
     columns: [
       { title: "Payment", value: (one) => one.id },

@@ -1,5 +1,5 @@
-import { platform } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { platform } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { VerificationConflict } from "../organizations/index.ts";
 import { presentOrganizationDetail, presentOrganizations } from "./present.ts";
 import {

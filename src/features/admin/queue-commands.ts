@@ -3,8 +3,8 @@ import {
   organizationFlag,
   pageFlags,
   type CommandArgument,
-} from "../../api/command.ts";
-import type { OversightService } from "./oversight.ts";
+} from "../../api/declare/command.ts";
+import type { OversightService } from "./cross-organization/queries.ts";
 import type { QueueService } from "./queues.ts";
 
 const ofQueues = commandsOf<QueueService>();
@@ -40,7 +40,7 @@ export const queueCommands = [
     effect: "write",
     handle: (service, call) => service.retry(call.context, call.argument("job")),
     async present(failed) {
-      return (await import("./oversight-present.ts")).presentFailedJob(failed);
+      return (await import("./cross-organization/present.ts")).presentFailedJob(failed);
     },
     columns: [
       { title: "Job", value: (one) => one.id },
@@ -67,7 +67,7 @@ export const failureCommands = [
         cursor: call.flag("cursor"),
       }),
     async present(page) {
-      return (await import("./oversight-present.ts")).presentFailedJobs(page);
+      return (await import("./cross-organization/present.ts")).presentFailedJobs(page);
     },
     columns: [
       { title: "ID", value: (one) => one.id },
@@ -104,7 +104,7 @@ export const failureCommands = [
     ],
     effect: "read",
     async handle(service, call) {
-      const { DeliveryCommandQuery } = await import("./oversight-records.ts");
+      const { DeliveryCommandQuery } = await import("./cross-organization/records.ts");
       return service.listDeliveries(
         call.parse(DeliveryCommandQuery, {
           limit: call.flag("limit"),
@@ -117,7 +117,7 @@ export const failureCommands = [
       );
     },
     async present(page) {
-      return (await import("./oversight-present.ts")).presentPlatformDeliveries(page);
+      return (await import("./cross-organization/present.ts")).presentPlatformDeliveries(page);
     },
     columns: [
       { title: "ID", value: (one) => one.id },

@@ -6,7 +6,7 @@ import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
 import { queueWorkerName } from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
 import { deliveryBacklog } from "../webhooks/index.ts";
-import { readBacklogs } from "./probes.ts";
+import { readBacklogs } from "./status/probes.ts";
 
 export const JobNotFailed = defineProblem({
   code: "job_not_failed",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/list.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import {
   datetime,
   email,
@@ -10,7 +10,7 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 import { SubscriptionRecord } from "../billing/index.ts";
 import { MembershipRecord } from "../members/index.ts";
 import { decisions, OrganizationRecord, verificationStatuses } from "../organizations/index.ts";

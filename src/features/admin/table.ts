@@ -1,5 +1,5 @@
 import { json, table, text, time } from "../../platform/database/index.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "./status/report.ts";
 
 /** Last check results of each server. */
 export const serverProbes = table(

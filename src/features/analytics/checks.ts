@@ -1,5 +1,5 @@
 import { day, toIso } from "../../kernel/clock.ts";
-import { violationsMax, type Check } from "../../platform/database/checks.ts";
+import { violationsMax, type Check } from "../../platform/database/schema/checks.ts";
 import { signedSums, type Reader } from "../../platform/database/index.ts";
 import { platformScope } from "../usage/index.ts";
 import { inFigureDecimals } from "./figures.ts";

@@ -5,7 +5,7 @@ import {
   type CommandCall,
   type CommandFlag,
   type Section,
-} from "../../api/command.ts";
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type * as presentation from "./present.ts";
 import type { AnalyticsService } from "./service.ts";

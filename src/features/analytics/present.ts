@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { formatMoney } from "../../kernel/money.ts";
-import { divideRounded } from "../../kernel/ratio.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
+import { divideRounded } from "../../kernel/money/ratio.ts";
 import type {
   AnalyticsSummaryRecord,
   MerchantAnalyticsChartsRecord,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { limitParameter } from "../../api/list.ts";
-import { instant } from "../../api/record.ts";
-import { findCurrency, tokenAsset, type Asset } from "../../kernel/asset.ts";
+import { limitParameter } from "../../api/declare/list.ts";
+import { instant } from "../../api/declare/record.ts";
+import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/asset.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { datetime, id, listRecord, moneyAnswer, record, responseRecord } from "../../api/record.ts";
+import {
+  datetime,
+  id,
+  listRecord,
+  moneyAnswer,
+  record,
+  responseRecord,
+} from "../../api/declare/record.ts";
 import { InvoiceStatusRecord } from "../invoices/index.ts";
 import { intervals } from "./buckets.ts";
 

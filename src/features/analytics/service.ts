@@ -1,9 +1,9 @@
-import type { Asset } from "../../kernel/asset.ts";
+import type { Asset } from "../../kernel/money/asset.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { money, type Money } from "../../kernel/money.ts";
+import { money, type Money } from "../../kernel/money/money.ts";
 import { parsePage } from "../../kernel/page.ts";
-import { divideRounded, powerOfTen } from "../../kernel/ratio.ts";
+import { divideRounded, powerOfTen } from "../../kernel/money/ratio.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { platformRevenue, recurringRevenue } from "../billing/index.ts";

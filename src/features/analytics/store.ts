@@ -1,6 +1,6 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";
-import { powerOfTen } from "../../kernel/ratio.ts";
+import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { decodeAmount, signedSums, type Reader } from "../../platform/database/index.ts";
 import { settlementOf } from "../invoices/index.ts";
 import { figureDecimals, type Period } from "../usage/index.ts";

@@ -1,6 +1,6 @@
-import { organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { organization } from "../../api/declare/access.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { presentApiKey, presentCreatedApiKey } from "./present.ts";

@@ -8,8 +8,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/record.ts";
-import { scopes } from "../../api/permissions.ts";
+} from "../../api/declare/record.ts";
+import { scopes } from "../../api/declare/permissions.ts";
 
 export const ApiKeyRecord = responseRecord("ApiKey", {
   id: id("apiKey"),

@@ -1,5 +1,5 @@
-import type { Standing } from "../../api/access.ts";
-import { scopesMay, type Scope } from "../../api/permissions.ts";
+import type { Standing } from "../../api/declare/access.ts";
+import { scopesMay, type Scope } from "../../api/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";

@@ -1,4 +1,4 @@
-import type { Scope } from "../../api/permissions.ts";
+import type { Scope } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import { json, table, text, time, type RowOf } from "../../platform/database/index.ts";
 

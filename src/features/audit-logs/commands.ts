@@ -1,4 +1,4 @@
-import { commandsOf, organizationFlag, pageFlags } from "../../api/command.ts";
+import { commandsOf, organizationFlag, pageFlags } from "../../api/declare/command.ts";
 import type { AuditLogService } from "./service.ts";
 
 const command = commandsOf<AuditLogService>();

@@ -1,5 +1,5 @@
-import { organization } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { organization } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { presentAuditLogs } from "./present.ts";
 import { AuditLogListRecord, auditLogQuery, withTimes } from "./records.ts";
 import type { AuditLogService } from "./service.ts";

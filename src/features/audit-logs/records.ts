@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/list.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
-import { datetime, id, instant, listRecord, responseRecord } from "../../api/record.ts";
+import { datetime, id, instant, listRecord, responseRecord } from "../../api/declare/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),

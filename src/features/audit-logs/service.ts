@@ -14,7 +14,7 @@ import { sealAll } from "../../platform/audit/sealer.ts";
 import { auditLogs } from "../../platform/audit/table.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { platformOrganization } from "../organizations/index.ts";

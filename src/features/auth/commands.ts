@@ -1,5 +1,5 @@
-import { commandsOf, organizationFlag, pageFlags } from "../../api/command.ts";
-import type { Role } from "../../api/permissions.ts";
+import { commandsOf, organizationFlag, pageFlags } from "../../api/declare/command.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { UserView } from "../members/index.ts";
 import type { PasswordService } from "./passwords.ts";

@@ -1,6 +1,6 @@
-import { authenticated, publicAccess } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
-import { OrganizationSuspended } from "../../api/problems.ts";
+import { authenticated, publicAccess } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
+import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
 import { EmailUnavailable, InvalidInvitation, UserNeeded } from "../members/index.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Principal } from "../../api/access.ts";
+import type { Principal } from "../../api/declare/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";

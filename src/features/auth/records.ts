@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { roles } from "../../api/permissions.ts";
-import { datetime, email, line, record, requestRecord, responseRecord } from "../../api/record.ts";
+import { roles } from "../../api/declare/permissions.ts";
+import {
+  datetime,
+  email,
+  line,
+  record,
+  requestRecord,
+  responseRecord,
+} from "../../api/declare/record.ts";
 import { MembershipRecord, UserRecord } from "../members/index.ts";
 
 const nameLengthMax = 120;

@@ -1,5 +1,5 @@
 import type { UserActor } from "../../kernel/actor.ts";
-import type { Standing } from "../../api/access.ts";
+import type { Standing } from "../../api/declare/access.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";

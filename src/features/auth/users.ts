@@ -1,4 +1,4 @@
-import type { Role } from "../../api/permissions.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

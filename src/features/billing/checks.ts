@@ -6,15 +6,15 @@ import {
   walkCheck,
   type Check,
   type Violation,
-} from "../../platform/database/checks.ts";
+} from "../../platform/database/schema/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { countIssuedOf } from "../invoices/index.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
-import { limitOf } from "./gate.ts";
-import { numberOf } from "./issue.ts";
+import { limitOf } from "./subscriptions/issuing-gate.ts";
+import { numberOf } from "./invoices/issuer.ts";
 import { periodAt } from "./periods.ts";
-import { readTwins, receivedAt } from "./subscription-store.ts";
+import { readTwins, receivedAt } from "./store.ts";
 import {
   adjustments,
   billingState,

@@ -1,9 +1,14 @@
-import { commandsOf, organizationFlag, pageFlags, type CommandFlag } from "../../api/command.ts";
-import type { BillingReader } from "./invoice-service.ts";
-import type { ReceiveWalletService } from "./receive-wallet.ts";
+import {
+  commandsOf,
+  organizationFlag,
+  pageFlags,
+  type CommandFlag,
+} from "../../api/declare/command.ts";
+import type { BillingReader } from "./invoices/service.ts";
+import type { ReceiveWalletService } from "./invoices/receive-wallet.ts";
 
-export { billingDeskCommands } from "./desk-commands.ts";
-export { ledgerCommands } from "./ledger-commands.ts";
+export { billingDeskCommands } from "./operator/commands.ts";
+export { ledgerCommands } from "./balances/commands.ts";
 
 const reading = commandsOf<BillingReader>();
 
@@ -44,7 +49,7 @@ export const billingCommands = [
     ],
     effect: "read",
     async handle(service, call) {
-      const { AdminInvoiceQuery } = await import("./admin-records.ts");
+      const { AdminInvoiceQuery } = await import("./operator/admin-records.ts");
       return service.listAll(
         call.parse(AdminInvoiceQuery, {
           limit: call.flag("limit"),
@@ -102,7 +107,7 @@ export const receiveWalletCommands = [
       if (call.flag("wallet") === undefined && call.flag("token") === undefined) {
         return service.get();
       }
-      const { SetPlatformReceiveWalletRequest } = await import("./admin-records.ts");
+      const { SetPlatformReceiveWalletRequest } = await import("./operator/admin-records.ts");
       return service.set(
         call.context,
         call.parse(SetPlatformReceiveWalletRequest, {

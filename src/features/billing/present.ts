@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { settlementAsset } from "../../kernel/asset.ts";
+import { settlementAsset } from "../../kernel/money/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
-import { formatMoney, money } from "../../kernel/money.ts";
+import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { Plan } from "../../platform/config/index.ts";
 import { presentPayment, type PaymentView } from "../payments/index.ts";
@@ -10,8 +10,8 @@ import type {
   AdminPlatformInvoiceDetailRecord,
   AdminPlatformInvoiceListRecord,
   PlatformReceiveWalletRecord,
-} from "./admin-records.ts";
-import type { ReceiveWallet } from "./receive-wallet.ts";
+} from "./operator/admin-records.ts";
+import type { ReceiveWallet } from "./invoices/receive-wallet.ts";
 import type { PlanCatalogRecord, PlatformInvoiceRecord, SubscriptionRecord } from "./records.ts";
 import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 

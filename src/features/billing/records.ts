@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/list.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import {
   datetime,
   id,
@@ -8,7 +8,7 @@ import {
   requestRecord,
   responseRecord,
   signedMoneyAnswer,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";
 

@@ -1,5 +1,5 @@
-import { publicAccess } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { publicAccess } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import type { CheckoutSession } from "./present.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { CheckoutSessionRecord, SubmitTransactionRequest } from "./records.ts";

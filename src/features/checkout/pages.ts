@@ -2,10 +2,10 @@ import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
-import { findAsset } from "./assets.ts";
-import { chooseCatalogue, type Catalogue } from "./catalogue.ts";
-import { makePageModel, type PageNotice } from "./page-model.ts";
-import { renderCheckout, renderMessage } from "./render.ts";
+import { findAsset } from "./page/assets.ts";
+import { chooseCatalogue, type Catalogue } from "./page/catalogue.ts";
+import { makePageModel, type PageNotice } from "./page/page-model.ts";
+import { renderCheckout, renderMessage } from "./page/render.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();

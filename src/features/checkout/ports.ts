@@ -1,6 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { NetworkState } from "../../platform/chain/state.ts";
+import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { HashClaims, SubmittedTransaction } from "../payments/index.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/record.ts";
+import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/declare/record.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {

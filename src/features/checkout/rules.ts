@@ -1,6 +1,6 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { NetworkState } from "../../platform/chain/state.ts";
+import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { parseTransactionHash } from "../../platform/chain/transaction-hash.ts";
+import { parseTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";

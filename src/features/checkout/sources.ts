@@ -1,5 +1,5 @@
 import { Defect } from "../../kernel/errors.ts";
-import { networkState } from "../../platform/chain/state.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { InvoiceService } from "../invoices/index.ts";
 import { findOrganization } from "../organizations/index.ts";

@@ -1,6 +1,6 @@
 import { wordsOf } from "../../kernel/search.ts";
-import { walkBatch, type Check } from "../../platform/database/checks.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { walkBatch, type Check } from "../../platform/database/schema/checks.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { termCheck } from "../../platform/database/term-check.ts";
 import { customers, type CustomerRow } from "./table.ts";
 

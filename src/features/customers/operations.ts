@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { organization } from "../../api/declare/access.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";

@@ -8,7 +8,7 @@ import {
   metadata,
   requestRecord,
   responseRecord,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 
 const nameLengthMax = 200;
 const externalIdLengthMax = 200;

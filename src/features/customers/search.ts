@@ -1,8 +1,8 @@
 import type { Id } from "../../kernel/id.ts";
 import { hasWords, rarestWord, wordsOf, type SearchQuery } from "../../kernel/search.ts";
-import { startingWith } from "../../platform/database/facets.ts";
+import { startingWith } from "../../platform/database/query/facets.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { customerTerms, type CustomerRow } from "./table.ts";
 
 /** The searchable texts of a customer. */

@@ -1,7 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
 import { customers, type CustomerRow } from "./table.ts";
 
 export interface CustomerFilters {

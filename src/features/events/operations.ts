@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { authenticated, organization } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { authenticated, organization } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { eventBody, type EventRow } from "../../platform/events/index.ts";
 import { EventListRecord, eventQuery, EventRecord, EventTypeListRecord } from "./records.ts";
 import type { EventPage, EventService, EventTypeView } from "./service.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { limitParameter } from "../../api/list.ts";
-import { datetime, id, record, responseRecord } from "../../api/record.ts";
+import { limitParameter } from "../../api/declare/list.ts";
+import { datetime, id, record, responseRecord } from "../../api/declare/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
 /** Maximum length of a cursor in a request; real ones are much shorter. */

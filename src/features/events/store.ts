@@ -1,6 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { events } from "../../platform/events/table.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { networkState } from "../../platform/chain/state.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
 import {
   firstDifference,
   queryCheck,
@@ -7,12 +7,17 @@ import {
   walkCheck,
   type Check,
   type Violation,
-} from "../../platform/database/checks.ts";
+} from "../../platform/database/schema/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { termCheck } from "../../platform/database/term-check.ts";
-import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./payable.ts";
+import {
+  payableTerms,
+  statusTerms,
+  storedTotals,
+  type PayableTerms,
+} from "./settlement/terms-to-pay.ts";
 import { standingOf, type PaymentTotals } from "./rules.ts";
-import { termsOf } from "./search-terms.ts";
+import { termsOf } from "./search/search-terms.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 

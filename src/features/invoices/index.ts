@@ -1,12 +1,17 @@
-export { shareOf, type HoldUse } from "./capacity.ts";
-export { capacityOperations } from "./capacity-operations.ts";
+export { shareOf, type HoldUse } from "./capacity/rules.ts";
+export { capacityOperations } from "./capacity/operations.ts";
 export { makeCapacityWatch } from "./capacity-watch.ts";
-export { makeCapacityService, type CapacityService } from "./capacity-service.ts";
-export { customersOf, invoiceCandidates, isWhole, type InvoiceCandidate } from "./candidates.ts";
+export { makeCapacityService, type CapacityService } from "./capacity/service.ts";
+export {
+  customersOf,
+  invoiceCandidates,
+  isWhole,
+  type InvoiceCandidate,
+} from "./settlement/candidates.ts";
 export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
-export { claimableTerms, type ClaimableTerms } from "./claimable.ts";
-export { matchHolds, type HoldMatch } from "./hold-matching.ts";
-export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed.ts";
+export { claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
+export { matchHolds, type HoldMatch } from "./holds/matching.ts";
+export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed/service.ts";
 export {
   ManagedByBilling,
   NetworkNotReady,
@@ -15,10 +20,10 @@ export {
   SubscriptionRequired,
   SubscriptionSuspended,
 } from "./errors.ts";
-export type { IssuingDecision, IssuingGate } from "./issue.ts";
+export type { IssuingDecision, IssuingGate } from "./issuing/issue.ts";
 export { invoiceOperations } from "./operations.ts";
-export type { PayableTerms } from "./payable.ts";
-export type { PayerInvoice } from "./payer.ts";
+export type { PayableTerms } from "./settlement/terms-to-pay.ts";
+export type { PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
 export { ConfirmationProgress, InvoiceStatusRecord } from "./records.ts";
 export {
@@ -29,7 +34,12 @@ export {
   type PaymentTotals,
 } from "./rules.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
-export { makeSettlement, type Settlement } from "./settlement.ts";
+export { makeSettlement, type Settlement } from "./settlement/settlement.ts";
 export { countIssued, countIssuedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";
-export { oldestHold, watchedAddresses, watchedAmong, watchedSince } from "./watching.ts";
+export {
+  oldestHold,
+  watchedAddresses,
+  watchedAmong,
+  watchedSince,
+} from "./holds/watched-addresses.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { settlementAsset, tokenAsset } from "../../kernel/asset.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
-import { formatMoney, money } from "../../kernel/money.ts";
+import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { InvoiceListRecord, InvoiceRecord } from "./records.ts";
 import { confirmationsShown, settlementOf } from "./rules.ts";

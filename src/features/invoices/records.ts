@@ -8,9 +8,9 @@ import {
   pageParameters,
   paidTimes,
   transactionHash,
-} from "../../api/list.ts";
+} from "../../api/declare/list.ts";
 import { invalidField } from "../../kernel/errors.ts";
-import { invoiceSorts, type InvoiceFilters } from "./filters.ts";
+import { invoiceSorts, type InvoiceFilters } from "./search/filters.ts";
 import {
   datetime,
   id,
@@ -24,9 +24,9 @@ import {
   requestRecord,
   responseRecord,
   webAddress,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 import type { PageQuery } from "../../kernel/page.ts";
-import { percentPattern } from "../../kernel/percent.ts";
+import { percentPattern } from "../../kernel/money/percent.ts";
 import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
 
 const codeLengthMax = 40;

@@ -1,6 +1,6 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
-import type { Ratio } from "../../kernel/ratio.ts";
-import { divideRounded } from "../../kernel/ratio.ts";
+import type { Ratio } from "../../kernel/money/ratio.ts";
+import { divideRounded } from "../../kernel/money/ratio.ts";
 
 export const invoiceStatuses = [
   "draft",

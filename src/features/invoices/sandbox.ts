@@ -1,9 +1,9 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { networkState } from "../../platform/chain/state.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
 import { lateWindowOf } from "../organizations/index.ts";
-import { announce, changedFields, type AnnouncerDependencies } from "./announce.ts";
+import { announce, changedFields, type AnnouncerDependencies } from "./issuing/announce.ts";
 import { viewOf } from "./present.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";

@@ -2,7 +2,7 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { NotFound, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { networkState, networkStates } from "../../platform/chain/state.ts";
+import { networkState, networkStates } from "../../platform/chain/state/network-state.ts";
 import {
   UniqueViolation,
   type Database,
@@ -12,27 +12,32 @@ import {
 } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import { meterInvoice } from "../usage/index.ts";
-import { announce, changedFields, createdFields, type AnnouncerDependencies } from "./announce.ts";
+import {
+  announce,
+  changedFields,
+  createdFields,
+  type AnnouncerDependencies,
+} from "./issuing/announce.ts";
 import {
   draftRow,
   editedInput,
   fingerprintOf,
   type DraftInput,
   type InvoiceChanges,
-} from "./draft.ts";
+} from "./issuing/draft.ts";
 import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
-import { requireUnmanaged } from "./managed.ts";
-import { endHolds } from "./hold-matching.ts";
-import { issue, planIssue, requireWallet, type IssueDependencies } from "./issue.ts";
-import { positionIn, sortOf, type InvoiceFilters } from "./filters.ts";
-import { listInvoices } from "./listing.ts";
-import type { InvoicesOfTransaction } from "./narrowing.ts";
-import { payerInvoice, type PayerInvoice } from "./payer.ts";
+import { requireUnmanaged } from "./managed/service.ts";
+import { endHolds } from "./holds/matching.ts";
+import { issue, planIssue, requireWallet, type IssueDependencies } from "./issuing/issue.ts";
+import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
+import { listInvoices } from "./search/listing.ts";
+import type { InvoicesOfTransaction } from "./search/narrowing.ts";
+import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
-import { appendInvoice, replaceTerms } from "./search-terms.ts";
+import { appendInvoice, replaceTerms } from "./search/search-terms.ts";
 import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
-import { readTerms } from "./terms.ts";
+import { readTerms } from "./issuing/terms.ts";
 
 export interface InvoiceInput extends DraftInput {
   readonly draft?: boolean | undefined;

@@ -1,6 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { examinedMax } from "../../platform/database/facets.ts";
+import { examinedMax } from "../../platform/database/query/facets.ts";
 import {
   encodeAmount,
   type Reader,
@@ -8,7 +8,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { givenRows, listed } from "../../platform/database/json-rows.ts";
+import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import { reopensMs } from "./rules.ts";
 import { invoices } from "./table.ts";
 

@@ -1,5 +1,5 @@
-import { anyCredential } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { anyCredential } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { presentMe } from "./present.ts";
 import { MeRecord } from "./records.ts";
 import type { MeService } from "./service.ts";

@@ -5,7 +5,7 @@ import {
   scopesMay,
   type Permission,
   type Scope,
-} from "../../api/permissions.ts";
+} from "../../api/declare/permissions.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import { presentUser } from "../members/index.ts";
 import type { MeRecord } from "./records.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { permissionNames, roles, scopes } from "../../api/permissions.ts";
-import { datetime, id, responseRecord } from "../../api/record.ts";
+import { permissionNames, roles, scopes } from "../../api/declare/permissions.ts";
+import { datetime, id, responseRecord } from "../../api/declare/record.ts";
 import { UserRecord } from "../members/index.ts";
 
 const permission = () => z.enum(permissionNames);

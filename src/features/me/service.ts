@@ -1,5 +1,5 @@
-import type { Principal } from "../../api/access.ts";
-import type { Role } from "../../api/permissions.ts";
+import type { Principal } from "../../api/declare/access.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { ApiKeyActor } from "../../kernel/actor.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

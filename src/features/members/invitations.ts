@@ -1,6 +1,6 @@
-import type { Principal } from "../../api/access.ts";
-import type { Role } from "../../api/permissions.ts";
-import { OrganizationSuspended } from "../../api/problems.ts";
+import type { Principal } from "../../api/declare/access.ts";
+import type { Role } from "../../api/declare/permissions.ts";
+import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { day, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";

@@ -1,7 +1,7 @@
-import { authenticated, organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
-import { operationsOf } from "../../api/operation.ts";
-import { OrganizationSuspended } from "../../api/problems.ts";
+import { authenticated, organization } from "../../api/declare/access.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
+import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   AlreadyMember,

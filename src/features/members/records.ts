@@ -7,8 +7,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/record.ts";
-import { roles } from "../../api/permissions.ts";
+} from "../../api/declare/record.ts";
+import { roles } from "../../api/declare/permissions.ts";
 import { invitationStatuses } from "./rules.ts";
 
 export const UserRecord = responseRecord("User", {

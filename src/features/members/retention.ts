@@ -1,6 +1,6 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 
 /** How long an expired invitation stays in lists, so that the inviter sees its outcome. */
 export const invitationKeptFor = 30 * day;

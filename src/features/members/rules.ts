@@ -1,4 +1,4 @@
-import { roleCovers, type Role } from "../../api/permissions.ts";
+import { roleCovers, type Role } from "../../api/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 
 /** Whether a role may grant, change or remove another role: owners all, admins only lower ones. */

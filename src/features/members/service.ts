@@ -1,5 +1,5 @@
-import { Forbidden } from "../../api/problems.ts";
-import type { Role } from "../../api/permissions.ts";
+import { Forbidden } from "../../api/declare/problems.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";

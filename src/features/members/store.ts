@@ -1,8 +1,8 @@
-import type { Role } from "../../api/permissions.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
 import { invitations, memberships, users, type InvitationRow } from "./table.ts";
 
 export interface UserView extends RowOf<typeof users> {

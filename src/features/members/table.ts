@@ -1,4 +1,4 @@
-import type { Role } from "../../api/permissions.ts";
+import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import { table, text, time, type RowOf } from "../../platform/database/index.ts";
 

@@ -1,5 +1,5 @@
-import { authenticated } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { authenticated } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { presentNetworks } from "./present.ts";
 import { NetworkListRecord } from "./records.ts";
 import type { NetworkService } from "./service.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { formatAddress } from "../../platform/chain/address.ts";
+import { formatAddress } from "../../platform/chain/evm/address.ts";
 import type { NetworkListRecord, NetworkRecord } from "./records.ts";
 import type { OfferedNetwork } from "./service.ts";
 

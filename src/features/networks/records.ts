@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { responseRecord } from "../../api/record.ts";
+import { responseRecord } from "../../api/declare/record.ts";
 
 export const NetworkTokenRecord = responseRecord("NetworkToken", {
   symbol: z.string().meta({ description: "The value for `tokenSymbol` of an invoice." }),

@@ -1,5 +1,5 @@
 import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
-import { networkStates } from "../../platform/chain/state.ts";
+import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 
 /** A network with the tokens in which invoices can be issued. */

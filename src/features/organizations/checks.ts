@@ -1,4 +1,4 @@
-import { queryCheck, type Check } from "../../platform/database/checks.ts";
+import { queryCheck, type Check } from "../../platform/database/schema/checks.ts";
 
 export const organizationChecks: readonly Check[] = [
   queryCheck({

@@ -1,4 +1,4 @@
-import { commandsOf, neededOrganization, type CommandCall } from "../../api/command.ts";
+import { commandsOf, neededOrganization, type CommandCall } from "../../api/declare/command.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { OrganizationService } from "./service.ts";

@@ -1,6 +1,6 @@
-import { authenticated, organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { authenticated, organization } from "../../api/declare/access.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
 import { presentOrganization, presentPaymentPolicy } from "./present.ts";

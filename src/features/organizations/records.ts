@@ -10,7 +10,7 @@ import {
   requestRecord,
   responseRecord,
   webAddress,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;

@@ -1,4 +1,4 @@
-import type { Principal } from "../../api/access.ts";
+import type { Principal } from "../../api/declare/access.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

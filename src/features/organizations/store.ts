@@ -10,8 +10,8 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
 import { lateWindowDays, type VerificationStatus } from "./rules.ts";
 import {
   organizationReviews,

@@ -1,13 +1,13 @@
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import type { Bound } from "../../platform/database/facets.ts";
+import type { Bound } from "../../platform/database/query/facets.ts";
 import {
   createdBounds,
   paidBounds,
   type FacetFilter,
   type TimeFilters,
-} from "../../platform/database/list-filters.ts";
+} from "../../platform/database/query/list-filters.ts";
 import {
   byAmount,
   byId,
@@ -15,8 +15,8 @@ import {
   fieldOf,
   positionOf,
   type ListOrder,
-} from "../../platform/database/list-order.ts";
-import type { PaymentStatus } from "./status.ts";
+} from "../../platform/database/query/list-order.ts";
+import type { PaymentStatus } from "./payment-status.ts";
 import type { PaymentRow } from "./table.ts";
 
 /** The sort orders of the list; `-` is descending. */

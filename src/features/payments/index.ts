@@ -1,29 +1,29 @@
-export { makeTransferDesk, type TransferDesk } from "./allocation.ts";
-export { makeBlockTimes } from "./block-times.ts";
-export { makeChainService, type ChainService } from "./chain-service.ts";
-export { paymentChecks } from "./checks.ts";
-export { makeClaimExaminer, type ClaimExaminer } from "./claim-examiner.ts";
+export { makeTransferDesk, type TransferDesk } from "./inbox/allocation.ts";
+export { makeBlockTimes } from "./watcher/block-times.ts";
+export { makeChainService, type ChainService } from "./networks/service.ts";
+export { paymentChecks } from "./ledger/checks.ts";
+export { makeClaimExaminer, type ClaimExaminer } from "./hash-claims/examiner.ts";
 export {
   makeHashClaims,
   submittedTransactions,
   type ClaimResult,
   type HashClaims,
   type SubmittedTransaction,
-} from "./claims.ts";
-export { makePaymentDecisions, type PaymentDecisions } from "./decisions.ts";
+} from "./hash-claims/submit-claim.ts";
+export { makePaymentDecisions, type PaymentDecisions } from "./inbox/decide-payment.ts";
 export { TooManyClaims } from "./errors.ts";
-export { makeWatchWorkers, watchWorkerName } from "./jobs.ts";
-export { makeMonitor, type Monitor } from "./monitor.ts";
+export { makeWatchWorkers, watchWorkerName } from "./worker.ts";
+export { makeMonitor, type Monitor } from "./watcher/provider-monitor.ts";
 export { decisionOperations, paymentOperations } from "./operations.ts";
-export { presentPayment, type PaymentView } from "./present.ts";
+export { presentPayment, type PaymentView } from "./present-payment.ts";
 export { platformPaymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export type { PaymentFilters } from "./filters.ts";
 export { invoicesOfTransaction } from "./listing.ts";
-export { makeScanner } from "./scanner.ts";
-export { transferOperations } from "./transfer-operations.ts";
-export { countUnmatched } from "./transfer-store.ts";
-export { makeTransferService } from "./transfers.ts";
-export { makeWatcher, type Watcher } from "./watcher.ts";
-export { makeWitness } from "./witness.ts";
-export { makeSandboxDesk, type SandboxDesk } from "./sandbox-desk.ts";
+export { makeScanner } from "./watcher/rescanner.ts";
+export { transferOperations } from "./inbox/operations.ts";
+export { countUnmatched } from "./inbox/store.ts";
+export { makeTransferService } from "./inbox/service.ts";
+export { makeWatcher, type Watcher } from "./watcher/watcher.ts";
+export { makeWitness } from "./watcher/provider-cross-check.ts";
+export { makeSandboxDesk, type SandboxDesk } from "./sandbox/service.ts";

@@ -8,9 +8,9 @@ import {
   type Condition,
   type Span,
   type Walk,
-} from "../../platform/database/facets.ts";
+} from "../../platform/database/query/facets.ts";
 import type { Reader, SqlValue } from "../../platform/database/index.ts";
-import { listed } from "../../platform/database/json-rows.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import {
   alongFacets,
   checkedBounds,
@@ -23,8 +23,13 @@ import {
   unindexed,
   unindexedNumber,
   type Narrowed,
-} from "../../platform/database/list-filters.ts";
-import { directionOf, fieldOf, keyAt, positionOfKey } from "../../platform/database/list-order.ts";
+} from "../../platform/database/query/list-filters.ts";
+import {
+  directionOf,
+  fieldOf,
+  keyAt,
+  positionOfKey,
+} from "../../platform/database/query/list-order.ts";
 import {
   boundsOf,
   facetFilterOf,

@@ -1,10 +1,10 @@
-import { organization } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { organization } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/index.ts";
-import type { PaymentDecisions } from "./decisions.ts";
+import type { PaymentDecisions } from "./inbox/decide-payment.ts";
 import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "./errors.ts";
-import { presentPayment, type PaymentView } from "./present.ts";
+import { presentPayment, type PaymentView } from "./present-payment.ts";
 import { PaymentListRecord, paymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 import type { PaymentService } from "./service.ts";
 

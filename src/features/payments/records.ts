@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/record.ts";
+import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
@@ -10,9 +10,9 @@ import {
   paidTimes,
   transactionHash,
   type FoundAddress,
-} from "../../api/list.ts";
+} from "../../api/declare/list.ts";
 import { paymentSorts } from "./filters.ts";
-import { paymentSources, paymentStatuses } from "./status.ts";
+import { paymentSources, paymentStatuses } from "./payment-status.ts";
 
 export const PaymentRecord = responseRecord("Payment", {
   id: id("payment"),

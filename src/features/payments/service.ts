@@ -2,12 +2,12 @@ import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { networkStates } from "../../platform/chain/state.ts";
+import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import type { PaymentView } from "./present.ts";
+import type { PaymentView } from "./present-payment.ts";
 import { positionIn, sortOf, type PaymentFilters } from "./filters.ts";
 import { listPayments } from "./listing.ts";
-import { findPayment, paymentsOfInvoice, transfersById } from "./store.ts";
+import { findPayment, paymentsOfInvoice, transfersById } from "./ledger/store.ts";
 import { payments, type PaymentRow } from "./table.ts";
 
 export interface PaymentService {

@@ -9,9 +9,9 @@ import {
   time,
   type RowOf,
 } from "../../platform/database/index.ts";
-import type { ClaimReason, ClaimState } from "./claim-status.ts";
-import type { MatchRule, PaymentSource, PaymentStatus } from "./status.ts";
-import type { Disposition, TransferDecision } from "./transfer-status.ts";
+import type { ClaimReason, ClaimState } from "./hash-claims/status.ts";
+import type { MatchRule, PaymentSource, PaymentStatus } from "./payment-status.ts";
+import type { Disposition, TransferDecision } from "./inbox/status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 

@@ -1,4 +1,4 @@
-import { commandsOf, type Column } from "../../api/command.ts";
+import { commandsOf, type Column } from "../../api/declare/command.ts";
 import type { presentRate } from "./present.ts";
 import type { RatesService, RateView } from "./service.ts";
 

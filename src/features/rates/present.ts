@@ -1,5 +1,5 @@
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
-import { formatRate } from "../../kernel/rate.ts";
+import { formatRate } from "../../kernel/money/rate.ts";
 import { sourceSeparator, type Reading } from "./rules.ts";
 import type { RateView } from "./service.ts";
 

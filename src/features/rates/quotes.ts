@@ -1,5 +1,5 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
-import { invertRate, type Rate } from "../../kernel/rate.ts";
+import { invertRate, type Rate } from "../../kernel/money/rate.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";

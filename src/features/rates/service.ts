@@ -1,5 +1,5 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
-import { formatRate } from "../../kernel/rate.ts";
+import { formatRate } from "../../kernel/money/rate.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";

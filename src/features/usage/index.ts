@@ -1,4 +1,4 @@
-export { makeAddingUp } from "./adding-up.ts";
+export { makeAddingUp } from "./roll-up.ts";
 export { meterInvoice, meterPayment } from "./meter.ts";
 export { usageOperations } from "./operations.ts";
 export {

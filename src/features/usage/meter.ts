@@ -1,6 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import { powerOfTen } from "../../kernel/ratio.ts";
+import { powerOfTen } from "../../kernel/money/ratio.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { figureChanges, figureDecimals, type Measure } from "./table.ts";
 

@@ -1,5 +1,5 @@
-import { organization } from "../../api/access.ts";
-import { operationsOf } from "../../api/operation.ts";
+import { organization } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
 import { presentUsage } from "./present.ts";
 import { UsageSummaryRecord } from "./records.ts";
 import type { UsageService } from "./service.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { formatMoney } from "../../kernel/money.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
 import type { UsageSummaryRecord } from "./records.ts";
 import type { Usage } from "./service.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { datetime, id, moneyAnswer, responseRecord } from "../../api/record.ts";
+import { datetime, id, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 
 export const UsageSummaryRecord = responseRecord("UsageSummary", {
   organizationId: id("organization"),

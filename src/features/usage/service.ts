@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { money, zero, type Money } from "../../kernel/money.ts";
+import { money, zero, type Money } from "../../kernel/money/money.ts";
 
 /** From `from`, inclusive, to `to`, exclusive. */
 export interface Period {

@@ -1,6 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { deriveAddress } from "../../platform/chain/xpub.ts";
+import { deriveAddress } from "../../platform/chain/evm/xpub.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
 import type { Receiver } from "./rules.ts";

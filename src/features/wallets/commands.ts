@@ -1,4 +1,4 @@
-import { commandsOf, neededOrganization, pageFlags } from "../../api/command.ts";
+import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WalletService } from "./service.ts";
 

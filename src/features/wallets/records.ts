@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/list.ts";
-import { datetime, id, line, listRecord, requestRecord, responseRecord } from "../../api/record.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import {
+  datetime,
+  id,
+  line,
+  listRecord,
+  requestRecord,
+  responseRecord,
+} from "../../api/declare/record.ts";
 
 const labelLengthMax = 120;
 /** Longer than any address or key, so that text pasted by mistake gets a specific error. */

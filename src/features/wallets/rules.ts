@@ -1,8 +1,8 @@
 import { invalidField, invalidFields } from "../../kernel/errors.ts";
-import { formatAddress, parseAddress } from "../../platform/chain/address.ts";
+import { formatAddress, parseAddress } from "../../platform/chain/evm/address.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { fingerprintForm, parseXpub, xpubIdentity } from "../../platform/chain/xpub.ts";
+import { fingerprintForm, parseXpub, xpubIdentity } from "../../platform/chain/evm/xpub.ts";
 import { WalletAddressRefused } from "./errors.ts";
 
 /** Number of consecutive unpaid addresses that most wallets scan (the BIP 44 gap limit). */

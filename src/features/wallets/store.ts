@@ -10,9 +10,9 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { givenRows, listed } from "../../platform/database/json-rows.ts";
-import { sharedLock } from "../../platform/database/shared-lock.ts";
-import { pageQuery } from "../../platform/database/page-query.ts";
+import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
+import { sharedLock } from "../../platform/database/write/shared-lock.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
 import { walletClaims, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;

@@ -1,5 +1,5 @@
 import { day } from "../../kernel/clock.ts";
-import { queryCheck, type Check } from "../../platform/database/checks.ts";
+import { queryCheck, type Check } from "../../platform/database/schema/checks.ts";
 
 export const webhookChecks: readonly Check[] = [
   queryCheck({

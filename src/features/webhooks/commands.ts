@@ -1,4 +1,4 @@
-import { commandsOf, section } from "../../api/command.ts";
+import { commandsOf, section } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WebhookService } from "./service.ts";
 

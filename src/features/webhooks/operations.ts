@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { organization } from "../../api/access.ts";
-import { pageParameters } from "../../api/list.ts";
-import { operationsOf } from "../../api/operation.ts";
-import { id } from "../../api/record.ts";
+import { organization } from "../../api/declare/access.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
+import { id } from "../../api/declare/record.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   DeliveryInFlight,
@@ -31,8 +31,8 @@ import {
 } from "./records.ts";
 import type { WebhookService } from "./service.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
-import type { DeliveryView } from "./delivery-store.ts";
-import type { EndpointRow } from "./endpoint-store.ts";
+import type { DeliveryView } from "./delivery/store.ts";
+import type { EndpointRow } from "./endpoints/store.ts";
 
 const operation = operationsOf<WebhookService>();
 

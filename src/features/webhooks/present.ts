@@ -9,9 +9,9 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from "./records.ts";
-import type { RotatedEndpoint } from "./rotation.ts";
-import type { DeliveryDetail, DeliveryView } from "./delivery-store.ts";
-import type { EndpointRow } from "./endpoint-store.ts";
+import type { RotatedEndpoint } from "./endpoints/rotate-secret.ts";
+import type { DeliveryDetail, DeliveryView } from "./delivery/store.ts";
+import type { EndpointRow } from "./endpoints/store.ts";
 import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {

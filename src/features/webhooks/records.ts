@@ -7,11 +7,11 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/record.ts";
+} from "../../api/declare/record.ts";
 import { second } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
-import { overlapDefault, overlapMax } from "./rotation.ts";
+import { overlapDefault, overlapMax } from "./endpoints/rotate-secret.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
 const descriptionLengthMax = 500;

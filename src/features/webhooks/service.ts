@@ -8,17 +8,17 @@ import { eventApiVersion, type Outbox } from "../../platform/events/index.ts";
 import type { Guard } from "../../platform/outbound/guard.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
 import { lockOrganization } from "../organizations/index.ts";
-import type { EndpointWriter } from "./endpoint-writer.ts";
+import type { EndpointWriter } from "./endpoints/writer.ts";
 import {
   DeliveryInFlight,
   EndpointDisabled,
   WebhookEndpointLimit,
   WebhookUrlRefused,
 } from "./errors.ts";
-import { makePinging, type Pinging } from "./ping.ts";
-import { makeSecretRotation, type SecretRotation } from "./rotation.ts";
-import { notFailing } from "./failing.ts";
-import { sealSecret } from "./secret.ts";
+import { makePinging, type Pinging } from "./delivery/send-test.ts";
+import { makeSecretRotation, type SecretRotation } from "./endpoints/rotate-secret.ts";
+import { notFailing } from "./endpoints/failure-policy.ts";
+import { sealSecret } from "./endpoints/secret.ts";
 import type { EndpointStatus } from "./status.ts";
 import {
   findDelivery,
@@ -28,7 +28,7 @@ import {
   type DeliveryFilters,
   type DeliveryDetail,
   type DeliveryView,
-} from "./delivery-store.ts";
+} from "./delivery/store.ts";
 import {
   countEnabledEndpoints,
   findEndpoint,
@@ -36,8 +36,8 @@ import {
   lockEndpoint,
   type EndpointFilters,
   type EndpointRow,
-} from "./endpoint-store.ts";
-import { listAttempts } from "./oversight.ts";
+} from "./endpoints/store.ts";
+import { listAttempts } from "./delivery/operator-queries.ts";
 import { webhookDeliveries, webhookEndpoints, type webhookAttempts } from "./table.ts";
 
 /** Maximum number of enabled endpoints per organization, because each event goes to all of them. */

@@ -1,4 +1,4 @@
-import type { Check } from "../database/checks.ts";
+import type { Check } from "../database/schema/checks.ts";
 import type { SealKey } from "./chain.ts";
 import { auditFault } from "./verify.ts";
 

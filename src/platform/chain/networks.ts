@@ -1,11 +1,11 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
-import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/asset.ts";
-import { MoneyTextError, parseMoney } from "../../kernel/money.ts";
-import { addressForms, formatAddress, parseAddress, type AddressForm } from "./address.ts";
+import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
+import { MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
+import { addressForms, formatAddress, parseAddress, type AddressForm } from "./evm/address.ts";
 import type { Address } from "./client.ts";
-import { defaultRequestsPerSecond } from "./provider-budget.ts";
-import { formatTransactionHash } from "./transaction-hash.ts";
+import { defaultRequestsPerSecond } from "./providers/budget.ts";
+import { formatTransactionHash } from "./evm/transaction-hash.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /** A token by its contract on one network. */

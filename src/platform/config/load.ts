@@ -3,18 +3,18 @@ import { fileURLToPath } from "node:url";
 import type { Network } from "../chain/networks.ts";
 import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
-import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files.ts";
-import { configureNetworks, loadNetworks } from "./load-networks.ts";
-import { loadRates } from "./load-rates.ts";
-import { loadPlans } from "./load-plans.ts";
-import type { Reading } from "./reading.ts";
-import { makeReading } from "./reading.ts";
+import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files/files.ts";
+import { configureNetworks, loadNetworks } from "./files/load-networks.ts";
+import { loadRates } from "./files/load-rates.ts";
+import { loadPlans } from "./files/load-plans.ts";
+import type { Reading } from "./files/config-report.ts";
+import { makeReading } from "./files/config-report.ts";
 import type { Mode, Setting } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";
 import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
 import type { SettingsFile, Sources } from "./sources.ts";
 import { findGiven, nameOf } from "./sources.ts";
-import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./unknown.ts";
+import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
 import { InvalidValue } from "./value-type.ts";
 
 export interface LoadOptions {

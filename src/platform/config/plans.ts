@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
-import { findCurrency, type Asset } from "../../kernel/asset.ts";
-import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money.ts";
+import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
+import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 
 /** The deadlines of platform invoices, and the smallest total that is collected. */
 export interface BillingPolicy {

@@ -1,5 +1,5 @@
 import type { Actor } from "../../kernel/actor.ts";
-import type { RowOf, SqlValue, Table } from "./table.ts";
+import type { RowOf, SqlValue, Table } from "./schema/table.ts";
 
 export type Dialect = "sqlite" | "postgres";
 

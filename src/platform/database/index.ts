@@ -1,12 +1,12 @@
 export type { Database, Dialect, Reader, Tx, WriteContext } from "./database.ts";
-export { openForReading } from "./glance.ts";
+export { openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
-export { currentVersion, hasTable, type Migration } from "./migrate.ts";
+export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";
 export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, pendingMigrations } from "./schema.ts";
-export { columns, decodeRows } from "./shape.ts";
-export { decodeSum, signedSums, sumOfAmounts } from "./sum.ts";
+export { columns, decodeRows } from "./schema/statements.ts";
+export { decodeSum, signedSums, sumOfAmounts } from "./query/sum-amounts.ts";
 export {
   amount,
   columnName,
@@ -24,4 +24,4 @@ export {
   type RowOf,
   type SqlValue,
   type Table,
-} from "./table.ts";
+} from "./schema/table.ts";

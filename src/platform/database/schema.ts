@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Database, Reader } from "./database.ts";
-import * as runner from "./migrate.ts";
-import { migrations } from "./migrations/index.ts";
+import * as runner from "./schema/migrate.ts";
+import { migrations } from "./schema/migrations/index.ts";
 
 /**
  * Returns the migrations that are not applied yet, in order.

@@ -1,6 +1,12 @@
-import { faultsAlong, violationsMax, walkBatch, type BatchedWalk, type Check } from "./checks.ts";
+import {
+  faultsAlong,
+  violationsMax,
+  walkBatch,
+  type BatchedWalk,
+  type Check,
+} from "./schema/checks.ts";
 import type { Reader } from "./database.ts";
-import { givenRows } from "./json-rows.ts";
+import { givenRows } from "./query/json-rows.ts";
 
 /** A row whose texts are searched. */
 interface SearchedRow {

@@ -1,4 +1,4 @@
-import { queryCheck, type Check } from "../database/checks.ts";
+import { queryCheck, type Check } from "../database/schema/checks.ts";
 
 export const eventChecks: readonly Check[] = [
   queryCheck({

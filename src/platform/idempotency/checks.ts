@@ -1,4 +1,4 @@
-import { queryCheck, type Check } from "../database/checks.ts";
+import { queryCheck, type Check } from "../database/schema/checks.ts";
 
 export const idempotencyChecks: readonly Check[] = [
   queryCheck({

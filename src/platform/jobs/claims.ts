@@ -1,6 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { columns, decodeRows, type Dialect, type RowOf, type Tx } from "../database/index.ts";
-import { givenRows, listed } from "../database/json-rows.ts";
+import { givenRows, listed } from "../database/query/json-rows.ts";
 import type { QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 

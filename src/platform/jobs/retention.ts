@@ -1,6 +1,6 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../database/index.ts";
-import { listed } from "../database/json-rows.ts";
+import { listed } from "../database/query/json-rows.ts";
 import { queues } from "./queue.ts";
 
 /** How long failed jobs are kept, in milliseconds. */

@@ -1,9 +1,9 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
-import { findCurrency } from "../../kernel/asset.ts";
+import { findCurrency } from "../../kernel/money/asset.ts";
 import { second } from "../../kernel/clock.ts";
-import { parsePercent } from "../../kernel/percent.ts";
-import { readRatio, type Ratio } from "../../kernel/ratio.ts";
+import { parsePercent } from "../../kernel/money/percent.ts";
+import { readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /** An HTTP source of a pair's rate, and the location of the rate in its response. */

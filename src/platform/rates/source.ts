@@ -1,5 +1,5 @@
 import { day, second, type Instant } from "../../kernel/clock.ts";
-import { compareRatios, ratio, readRatio, type Ratio } from "../../kernel/ratio.ts";
+import { compareRatios, ratio, readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseRetryAfter } from "../outbound/answer.ts";
 import { parseExactJson } from "./exact-json.ts";
 import type { RatePair, RateSource } from "./plan.ts";

@@ -6,9 +6,9 @@ import {
   providerHealth,
   worst,
   type NetworkReading,
-} from "../../../src/features/admin/health.ts";
+} from "../../../src/features/admin/status/health.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
-import type { ProviderHealth } from "../../../src/platform/chain/provider-health.ts";
+import type { ProviderHealth } from "../../../src/platform/chain/state/provider-health.ts";
 
 const now = 1_800_000_000_000;
 const state = {

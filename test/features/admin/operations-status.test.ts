@@ -8,19 +8,19 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { platformAdmin } from "../../support/platform.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { makeFakeChain, startFakeNode } from "../../support/fake-node.ts";
+import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
-import { statusAtAGlance } from "../../../src/features/admin/glance.ts";
-import { ratesCheck } from "../../../src/features/admin/work-checks.ts";
-import { deliveryBacklog } from "../../../src/features/webhooks/glance.ts";
+import { statusAtAGlance } from "../../../src/features/admin/read-only.ts";
+import { ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
+import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
-import { writeAlarms } from "../../../src/platform/chain/monitor-store.ts";
+import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/index.ts";
-import { meta } from "../../../src/platform/database/meta.ts";
+import { meta } from "../../../src/platform/database/schema/meta.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 
 interface Check {

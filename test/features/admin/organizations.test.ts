@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { expectProblem } from "../../api/problem.ts";
 import { approvedMerchant, expectStatus, register, type Person } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/colleagues.ts";
+import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";

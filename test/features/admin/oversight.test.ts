@@ -9,11 +9,11 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { keyOf, walk } from "../../support/colleagues.ts";
+import { keyOf, walk } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { lastReport, overall, type Probe } from "../../../src/features/admin/report.ts";
-import type { Check } from "../../../src/features/admin/health.ts";
+import { lastReport, overall, type Probe } from "../../../src/features/admin/status/report.ts";
+import type { Check } from "../../../src/features/admin/status/health.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 
 const now = 1_800_000_000_000;

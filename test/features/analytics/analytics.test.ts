@@ -1,11 +1,11 @@
 // Analytics over HTTP, on both databases: figures that were worked out by hand, and everything that is refused.
 import { expect } from "chai";
-import { roles } from "../../../src/api/permissions.ts";
+import { roles } from "../../../src/api/declare/permissions.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { approve, platformKey } from "../../support/platform.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 import { placeOf, type FieldFault } from "../../api/problem.ts";
 

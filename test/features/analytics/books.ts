@@ -1,6 +1,6 @@
 import type { InvoiceStatus } from "../../../src/features/invoices/index.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import type { PaymentStatus } from "../../../src/features/payments/status.ts";
+import type { PaymentStatus } from "../../../src/features/payments/payment-status.ts";
 import {
   payments,
   transfers,
@@ -8,14 +8,14 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
-import { addUpAll } from "../../../src/features/usage/adding-up.ts";
+import { addUpAll } from "../../../src/features/usage/roll-up.ts";
 import { meterInvoice, meterPayment } from "../../../src/features/usage/index.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import type { Unsound } from "../../support/sound.ts";
-import { testContext } from "../../support/stores.ts";
+import type { Unsound } from "../../support/store/expect-store-is-consistent.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 export interface WrittenInvoice {
   readonly organizationId: string;

@@ -17,7 +17,7 @@ import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { addOrganization } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 
 const start = Date.UTC(2026, 4, 4);

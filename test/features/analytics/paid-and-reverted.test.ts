@@ -9,14 +9,14 @@ import {
   presentMerchantSummary,
 } from "../../../src/features/analytics/present.ts";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
-import { addUpAll } from "../../../src/features/usage/adding-up.ts";
+import { addUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/address.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { openShop, type Shop } from "../../support/shop.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
-import { openMarket, type Market } from "../payments/market.ts";
-import { scriptChain, type ScriptedChain } from "../payments/scripted-chain.ts";
+import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openMarket, type Market } from "../payments/ledger/paid-invoice-fixture.ts";
+import { scriptChain, type ScriptedChain } from "../payments/watcher/scripted-chain.ts";
 
 const blockMs = 12 * second;
 const required = 12;

@@ -14,11 +14,11 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
-import { countRows, dumpStore } from "../../support/dump.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { expectProblem, pointersOf } from "../../api/problem.ts";
 

@@ -1,6 +1,6 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
-import { roles } from "../../../src/api/permissions.ts";
+import { roles } from "../../../src/api/declare/permissions.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
@@ -13,9 +13,9 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/colleagues.ts";
+import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { auditKey } from "../../support/secret.ts";
-import { eachStore, testContext, testsAll } from "../../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { pointersOf } from "../../api/problem.ts";
 

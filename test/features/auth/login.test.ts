@@ -10,9 +10,9 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { countRows } from "../../support/dump.ts";
+import { countRows } from "../../support/store/dump.ts";
 import { anyServed } from "../../support/served.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore } from "../../support/store/stores.ts";
 import { expectProblem, withoutRequest } from "../../api/problem.ts";
 
 const wrong = "not the password of anybody";

@@ -11,8 +11,8 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { keyOf } from "../../support/colleagues.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { keyOf } from "../../support/roles-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const newPassword = "another long password of the tests 8";
 

@@ -13,9 +13,9 @@ import type { Database } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { expectProblem } from "../../api/problem.ts";
 import { password, register } from "../../support/app.ts";
-import { countRows } from "../../support/dump.ts";
+import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
 

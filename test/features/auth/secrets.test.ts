@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { approvedMerchant, password, startApp, type TestApp } from "../../support/app.ts";
-import { dumpStore } from "../../support/dump.ts";
-import { eachStore } from "../../support/stores.ts";
+import { dumpStore } from "../../support/store/dump.ts";
+import { eachStore } from "../../support/store/stores.ts";
 
 eachStore("secrets", (store) => {
   const lines: string[] = [];

@@ -10,9 +10,9 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { countRows } from "../../support/dump.ts";
+import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem, withoutRequest } from "../../api/problem.ts";
 
 async function login(app: TestApp, person: Person): Promise<{ access: string; refresh: string }> {

@@ -9,7 +9,7 @@ import {
   type CreditInput,
   type DiscountInput,
 } from "../../../src/features/billing/charges.ts";
-import { ratio } from "../../../src/kernel/ratio.ts";
+import { ratio } from "../../../src/kernel/money/ratio.ts";
 
 const at = Date.parse("2026-11-01T00:00:00Z");
 

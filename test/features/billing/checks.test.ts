@@ -10,8 +10,8 @@ import {
 } from "../../../src/features/billing/table.ts";
 import type { Reader, Tx } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
-import { eachStore, whileBroken } from "../../support/stores.ts";
-import { openEstate, type Estate } from "./estate.ts";
+import { eachStore, whileBroken } from "../../support/store/stores.ts";
+import { openEstate, type Estate } from "./billing-fleet.ts";
 
 const run = (sql: string) => (tx: Tx) => tx.run(sql);
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { format } from "prettier";
-import { openApiDocument } from "../../../src/api/openapi.ts";
+import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
 import { eventBody } from "../../../src/platform/events/index.ts";
@@ -11,7 +11,7 @@ import { createRelay } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import {
   bodyFaults,
   normalize,
@@ -19,8 +19,8 @@ import {
   shapeOf,
   type Schemas,
 } from "../events/golden-bodies.ts";
-import type { Json } from "../payments/counter.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
+import type { Json } from "../payments/ledger/counter.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "./billing-fleet.ts";
 
 const types = Object.keys(eventCatalogue.billing);
 const goldenFile = new URL("../events/golden/billing.json", import.meta.url);

@@ -6,7 +6,7 @@ import {
   subscriptions,
   type SubscriptionRow,
 } from "../../../src/features/billing/table.ts";
-import type { RunResult } from "../../../src/features/billing/run.ts";
+import type { RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
 import { periodAt } from "../../../src/features/billing/periods.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
@@ -14,10 +14,10 @@ import { createIds } from "../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { eachStore, testContext, testsAll } from "../../support/stores.ts";
-import { lastOfJanuary, openEstate, type Estate } from "./estate.ts";
-import { subscription } from "./ledgers.ts";
-import { billInProcess } from "./processes.ts";
+import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
+import { lastOfJanuary, openEstate, type Estate } from "./billing-fleet.ts";
+import { subscription } from "./balances/ledgers.ts";
+import { billInProcess } from "./lifecycle/processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 const rounds = isWhole ? 40 : 2;

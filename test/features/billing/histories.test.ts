@@ -16,8 +16,8 @@ import { day, toIso } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "./estate.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "./billing-fleet.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 const seed = process.env["TILL_SEED"];

@@ -13,8 +13,8 @@ import {
 } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
-import { addInvoice, platformInvoice, subscription } from "./ledgers.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { addInvoice, platformInvoice, subscription } from "./balances/ledgers.ts";
 
 eachStore("the tables of billing", (store) => {
   store.leavesUnsound({

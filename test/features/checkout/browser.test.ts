@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { en } from "../../../src/features/checkout/en.ts";
+import { en } from "../../../src/features/checkout/page/en.ts";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describeInBrowser } from "../../support/describe-in-browser.ts";
 import { openLab, type Lab, type LabNetwork } from "./lab.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
 import Koa from "koa";
-import { createIdempotency } from "../../../src/api/idempotency.ts";
+import { createIdempotency } from "../../../src/api/pipeline/idempotency.ts";
 import {
   answerProblems,
   identifyRequest,
@@ -10,9 +10,9 @@ import {
   refuseMethods,
   secureHeaders,
 } from "../../../src/api/http.ts";
-import type { RequestState } from "../../../src/api/exchange.ts";
-import { mountOperations } from "../../../src/api/mount.ts";
-import { createRateLimiter } from "../../../src/api/rate-limits.ts";
+import type { RequestState } from "../../../src/api/pipeline/exchange.ts";
+import { mountOperations } from "../../../src/api/pipeline/mount.ts";
+import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
 import { representAnswers } from "../../../src/api/representation.ts";
 import {
   checkoutOperations,
@@ -23,12 +23,12 @@ import {
 } from "../../../src/features/checkout/index.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
 import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
-import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/asset.ts";
+import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/money/asset.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { money, parseMoney, type Money } from "../../../src/kernel/money.ts";
+import { money, parseMoney, type Money } from "../../../src/kernel/money/money.ts";
 import type { Tx } from "../../../src/platform/database/index.ts";
-import type { NetworkState } from "../../../src/platform/chain/state.ts";
+import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../support/merchants.ts";

@@ -4,10 +4,10 @@ import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
 import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
-import { networkState } from "../../../src/platform/chain/state.ts";
+import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;

@@ -1,6 +1,6 @@
 // Customers over HTTP, on both databases: what is ordinary, what is wrong, and what is hostile.
 import { expect } from "chai";
-import { roles } from "../../../src/api/permissions.ts";
+import { roles } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import {
@@ -11,8 +11,8 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/colleagues.ts";
-import { eachStore, testsAll } from "../../support/stores.ts";
+import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import { eachStore, testsAll } from "../../support/store/stores.ts";
 import { placeOf, type FieldFault } from "../../api/problem.ts";
 
 const many = testsAll ? 250 : 50;

@@ -6,9 +6,9 @@ import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectProblem, pointersOf } from "../../api/problem.ts";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachServed } from "../../support/served.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 type Merchant = Person & { readonly key: string };
 interface Event {

@@ -1,4 +1,4 @@
-import type { Json } from "../payments/counter.ts";
+import type { Json } from "../payments/ledger/counter.ts";
 
 interface Schema {
   readonly $ref?: string;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { format } from "prettier";
-import { openApiDocument } from "../../../src/api/openapi.ts";
+import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -14,8 +14,8 @@ import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/counter.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
 import { bodyFaults, normalize, recordsByType, shapeOf, type Schemas } from "./golden-bodies.ts";
 
 /** Groups whose types have their golden bodies elsewhere, or none, each with its reason. */

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { holdAmount } from "../../../src/features/invoices/holds.ts";
+import { holdAmount } from "../../../src/features/invoices/holds/holds.ts";
 import { encodeAmount, type SqlValue } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { openShop } from "../../support/shop.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { openShop } from "../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("Taking a hold", (store) => {
   // SQLite takes the order of joins from the statement, and leaves an explained statement open.

@@ -5,13 +5,13 @@ import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { stateTable } from "../../../src/platform/chain/state.ts";
-import { deriveAddress } from "../../../src/platform/chain/xpub.ts";
-import { formatAddress } from "../../../src/platform/chain/address.ts";
+import { stateTable } from "../../../src/platform/chain/state/network-state.ts";
+import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../support/shop.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";

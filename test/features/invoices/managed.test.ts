@@ -10,8 +10,8 @@ import {
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { openShop, refusal, type Shop } from "../../support/shop.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));

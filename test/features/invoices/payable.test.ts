@@ -1,5 +1,9 @@
 import { expect } from "chai";
-import { payableTerms, statusTerms, storedTotals } from "../../../src/features/invoices/payable.ts";
+import {
+  payableTerms,
+  statusTerms,
+  storedTotals,
+} from "../../../src/features/invoices/settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
 import { Defect } from "../../../src/kernel/errors.ts";
 

@@ -7,8 +7,8 @@ import {
 } from "../../../src/features/invoices/index.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
-import { openShop, type Shop } from "../../support/shop.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const addresses = [
   "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ratio } from "../../../src/kernel/ratio.ts";
+import { ratio } from "../../../src/kernel/money/ratio.ts";
 import {
   changesBetween,
   confirmationsShown,

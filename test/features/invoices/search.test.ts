@@ -3,11 +3,11 @@
 import { expect } from "chai";
 import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts";
 import { metadataTerm } from "../../../src/kernel/search.ts";
-import { examinedMax } from "../../../src/platform/database/facets.ts";
+import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/counter.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
 
 const patienceMs = 120_000;
 

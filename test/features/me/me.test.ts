@@ -1,10 +1,10 @@
 // The identity and permissions of a credential, over HTTP, on both databases.
 import { expect } from "chai";
 import { expectStatus, register } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 interface Me {
   readonly type: string;

@@ -1,6 +1,6 @@
 // Invitations over HTTP, on both databases: one token, one address, one use, and no way round the roles.
 import { expect } from "chai";
-import { roles, type Role } from "../../../src/api/permissions.ts";
+import { roles, type Role } from "../../../src/api/declare/permissions.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
@@ -12,8 +12,8 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem, placeOf } from "../../api/problem.ts";
 
 let invited = 0;

@@ -1,6 +1,6 @@
 // Members over HTTP, on both databases: who may give and take which role, and that an owner always stays.
 import { expect } from "chai";
-import { roles, type Role } from "../../../src/api/permissions.ts";
+import { roles, type Role } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
   expectStatus,
@@ -10,8 +10,8 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/colleagues.ts";
-import { eachStore } from "../../support/stores.ts";
+import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import { eachStore } from "../../support/store/stores.ts";
 
 interface Member {
   readonly id: string;

@@ -1,7 +1,7 @@
 // The list of networks over HTTP, on both databases.
 import { expect } from "chai";
 import { approvedMerchant, expectStatus } from "../../support/app.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { eachServed } from "../../support/served.ts";
 
 type Json = Readonly<Record<string, unknown>>;

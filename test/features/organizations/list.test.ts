@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/colleagues.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the list of organizations", (store) => {
   let app: TestApp;

@@ -8,10 +8,10 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { countRows } from "../../support/dump.ts";
+import { countRows } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore } from "../../support/store/stores.ts";
 import { expectProblem } from "../../api/problem.ts";
 
 type Decision = "approve" | "reject" | "request_changes";

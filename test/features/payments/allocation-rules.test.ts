@@ -4,14 +4,14 @@ import {
   requireCreditable,
   requireRoom,
   restOf,
-} from "../../../src/features/payments/allocation-rules.ts";
+} from "../../../src/features/payments/inbox/allocation-rules.ts";
 import {
   creditFault,
   eventOf,
   isWorthless,
   rejectPayment,
   revertPayment,
-} from "../../../src/features/payments/rules.ts";
+} from "../../../src/features/payments/ledger/payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
 import { testNetworks } from "../../support/merchants.ts";
 

@@ -1,8 +1,8 @@
 // The rest of a partly paid invoice carries a new surcharge if the bare rest is not free.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
-import { eachStore } from "../../support/stores.ts";
-import type { Json } from "./counter.ts";
+import { eachStore } from "../../support/store/stores.ts";
+import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress } from "./shared-address.ts";
 
 eachStore("Payment of exactly the remaining amount", (store) => {

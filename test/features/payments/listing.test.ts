@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
 import { platformKey } from "../../support/platform.ts";
-import { eachStore } from "../../support/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+import { eachStore } from "../../support/store/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
 
 eachStore("The list of payments", (store) => {
   let counter: Counter;

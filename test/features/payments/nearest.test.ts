@@ -1,7 +1,7 @@
 // Payments within the tolerance of one invoice, while other invoices wait for similar amounts.
 import { expect } from "chai";
-import { eachStore } from "../../support/stores.ts";
-import type { Json } from "./counter.ts";
+import { eachStore } from "../../support/store/stores.ts";
+import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor } from "./shared-address.ts";
 
 eachStore("A payment within the tolerance of one invoice", (store) => {

@@ -2,12 +2,12 @@
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
-import { migration } from "../../../src/platform/database/migrations/0011-transaction-hashes.ts";
-import { columnTypes } from "../../../src/platform/database/types.ts";
+import { migration } from "../../../src/platform/database/schema/migrations/0011-transaction-hashes.ts";
+import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { expectStatus } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../../api/estate.ts";
-import type { Json, Merchant } from "./counter.ts";
+import type { Json, Merchant } from "./ledger/counter.ts";
 
 eachStore("An object read by its id", (store) => {
   let estate: Estate;

@@ -1,5 +1,5 @@
-import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
-import type { TestStore } from "../../support/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
+import type { TestStore } from "../../support/store/stores.ts";
 
 /** Converts USDT, as decimal text or a number, to its smallest unit. */
 export const usdt = (amount: unknown): bigint => BigInt(Math.round(Number(amount) * 1_000_000));

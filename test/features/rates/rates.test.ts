@@ -14,7 +14,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { anyStore, testContext } from "../../support/stores.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { formatRate } from "../../../src/kernel/rate.ts";
-import { ratio, readRatio } from "../../../src/kernel/ratio.ts";
+import { formatRate } from "../../../src/kernel/money/rate.ts";
+import { ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
 import {
   afterCheck,
   combine,

@@ -14,7 +14,7 @@ import { makeRatesService } from "../../../src/features/rates/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { kinds, sample, startRateSources, type RateSources } from "../../support/rate-sources.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 const second = 1_000;

@@ -1,8 +1,8 @@
 // Usage over HTTP, on both databases: what counts for the period, and what never lowers it.
 import { expect } from "chai";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
-import { eachStore } from "../../support/stores.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import { eachStore } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "../analytics/books.ts";
 
 /** In March of 2026, which the tests take for the present month. */

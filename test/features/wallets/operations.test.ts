@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague } from "../../support/colleagues.ts";
+import { colleague } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../../api/problem.ts";

@@ -2,9 +2,9 @@
 import { expect } from "chai";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
-import { dumpStore } from "../../support/dump.ts";
+import { dumpStore } from "../../support/store/dump.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore } from "../../support/store/stores.ts";
 
 const privateKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
 const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";

@@ -19,9 +19,9 @@ import {
   type WalletService,
 } from "../../../src/features/wallets/index.ts";
 import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
-import { deriveAddress } from "../../../src/platform/chain/xpub.ts";
-import { formatAddress } from "../../../src/platform/chain/address.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { addOrganization, testNetworks, xpubs } from "../../support/merchants.ts";
 
 const evmAddress = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";

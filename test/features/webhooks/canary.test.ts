@@ -4,7 +4,7 @@ import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { hostileUrls } from "../../platform/outbound/hostile-urls.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { install } from "./sending.ts";
 
 const patienceMs = 120_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { notFailing } from "../../../src/features/webhooks/failing.ts";
+import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
 import { webhookAttempts, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
@@ -9,7 +9,7 @@ import { events } from "../../../src/platform/events/table.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
 import { install, verified, type Installation, type InstallationParts } from "./sending.ts";

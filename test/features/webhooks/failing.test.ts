@@ -4,7 +4,7 @@ import {
   notFailing,
   type FailingState,
   type FailingVerdict,
-} from "../../../src/features/webhooks/failing.ts";
+} from "../../../src/features/webhooks/endpoints/failure-policy.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 
 /** Returns the verdicts on failures at these times, in hours; `!` marks a delivery that is given up. */

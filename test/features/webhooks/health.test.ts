@@ -7,8 +7,8 @@ import {
   observe,
   type Demand,
   type Health,
-} from "../../../src/features/webhooks/health.ts";
-import { createPace } from "../../../src/features/webhooks/pace.ts";
+} from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
+import { createPace } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 
 const good = { isGood: true, isThrottled: false };

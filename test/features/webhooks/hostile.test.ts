@@ -9,9 +9,9 @@ import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhoo
 import type { Database } from "../../../src/platform/database/index.ts";
 import { startPeer, startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { send } from "../../support/app.ts";
-import { makeInstallation, type Installation } from "../../support/program.ts";
-import { eachStore } from "../../support/stores.ts";
-import { init, till } from "../../support/till.ts";
+import { makeInstallation, type Installation } from "../../support/programs/program.ts";
+import { eachStore } from "../../support/store/stores.ts";
+import { init, till } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;

@@ -2,15 +2,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect } from "chai";
-import { endpointConcurrencyMax } from "../../../src/features/webhooks/health.ts";
+import { endpointConcurrencyMax } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
-import { compiledProgram } from "../../support/built.ts";
-import { endWithThisProcess } from "../../support/guard.ts";
-import { eachStore, testsAll } from "../../support/stores.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
+import { endWithThisProcess } from "../../support/programs/guard.ts";
+import { eachStore, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { install, verified } from "./sending.ts";
 

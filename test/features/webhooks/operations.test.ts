@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { roles } from "../../../src/api/permissions.ts";
+import { roles } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { approvedMerchant, register, startApp, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/colleagues.ts";
+import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eachStore } from "../../support/stores.ts";
+import { eachStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 eachStore("the webhooks API", (store) => {

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { anyStore } from "../../support/stores.ts";
+import { anyStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 const patienceMs = 60_000;

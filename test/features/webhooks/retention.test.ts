@@ -3,7 +3,7 @@ import {
   deadLetterKeptFor,
   deliveryKeptFor,
   pruneDeliveries,
-} from "../../../src/features/webhooks/retention.ts";
+} from "../../../src/features/webhooks/delivery/retention.ts";
 import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -11,7 +11,7 @@ import type { Database } from "../../../src/platform/database/index.ts";
 import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
 const running = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { wipeOldSecrets } from "../../../src/features/webhooks/retention.ts";
+import { wipeOldSecrets } from "../../../src/features/webhooks/delivery/retention.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
@@ -8,11 +8,11 @@ import type { Database } from "../../../src/platform/database/index.ts";
 import { expectProblem, pointersOf, withoutRequest } from "../../api/problem.ts";
 import { startReceiver as startRecorder, type Receiver } from "../../platform/outbound/receiver.ts";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague } from "../../support/colleagues.ts";
-import { dumpStore } from "../../support/dump.ts";
+import { colleague } from "../../support/roles-fixture.ts";
+import { dumpStore } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
 import { startReceiver } from "../../support/receiver.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { install, movedClock, verified, type Installation } from "./sending.ts";
 

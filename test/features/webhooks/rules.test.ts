@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { attemptDelays, judge, retryDelay } from "../../../src/features/webhooks/rules.ts";
+import {
+  attemptDelays,
+  judge,
+  retryDelay,
+} from "../../../src/features/webhooks/delivery/retry-policy.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { OutboundResult } from "../../../src/platform/outbound/sender.ts";
 

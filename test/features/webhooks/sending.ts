@@ -9,7 +9,7 @@ import {
   type Deliverer,
   type WebhookService,
 } from "../../../src/features/webhooks/index.ts";
-import type { DeliveryRow } from "../../../src/features/webhooks/delivery-store.ts";
+import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
@@ -29,7 +29,7 @@ import { createSender } from "../../../src/platform/outbound/sender.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import type { Received } from "../../platform/outbound/receiver.ts";
 import { addOrganization } from "../../support/merchants.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 /** A clock that stands until it is moved. */
 export interface MovedClock {

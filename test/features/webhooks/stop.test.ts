@@ -1,9 +1,9 @@
 // A server that is asked to stop while receivers keep it waiting: what an operator's SIGTERM does.
 import { expect } from "chai";
 import { send } from "../../support/app.ts";
-import { makeInstallation, type Installation } from "../../support/program.ts";
-import { anyStore } from "../../support/stores.ts";
-import { init, till } from "../../support/till.ts";
+import { makeInstallation, type Installation } from "../../support/programs/program.ts";
+import { anyStore } from "../../support/store/stores.ts";
+import { init, till } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 

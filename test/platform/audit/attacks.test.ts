@@ -16,12 +16,12 @@ import { createAuditor } from "../../../src/platform/audit/index.ts";
 import { sealAll } from "../../../src/platform/audit/sealer.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
-import { meta } from "../../../src/platform/database/meta.ts";
+import { meta } from "../../../src/platform/database/schema/meta.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { createOutbox } from "../../../src/platform/events/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { auditKey } from "../../support/secret.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the audit chain against an attacker who writes to the store", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });

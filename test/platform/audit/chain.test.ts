@@ -20,7 +20,7 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { auditKey } from "../../support/secret.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the audit chain", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { formatAddress } from "../../../src/platform/chain/address.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
 import {
   addressLink,
   findToken,

@@ -13,8 +13,8 @@ import {
   type RowOf,
   type Tx,
 } from "../../../src/platform/database/index.ts";
-import { columnTypes } from "../../../src/platform/database/types.ts";
-import { testContext } from "../../support/stores.ts";
+import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 /** A test table with a column of every kind. */
 export const accounts = table(

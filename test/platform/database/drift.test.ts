@@ -11,8 +11,8 @@ import {
   type Dialect,
   type Table,
 } from "../../../src/platform/database/index.ts";
-import { columnTypes } from "../../../src/platform/database/types.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 interface DescribedColumn {
   readonly type: string;

@@ -4,9 +4,9 @@ import {
   StoreUnavailable,
   type StoreOptions,
 } from "../../../src/platform/database/index.ts";
-import { meta } from "../../../src/platform/database/meta.ts";
-import { schemaVersions } from "../../../src/platform/database/migrate.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 async function failure(work: Promise<unknown>): Promise<unknown> {
   return work.then(

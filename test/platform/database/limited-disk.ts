@@ -1,6 +1,6 @@
 // A process with a limit on file sizes: it writes until a write is refused, and prints the answer.
 import { openDatabase } from "../../../src/platform/database/index.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { account, accounts, countEntries, deposit } from "./accounts.ts";
 
 const db = await openDatabase({ sqliteFile: process.argv[2] ?? "" });

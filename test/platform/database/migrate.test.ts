@@ -8,9 +8,9 @@ import {
   type Database,
   type Migration,
 } from "../../../src/platform/database/index.ts";
-import { applyMigrations, schemaVersions } from "../../../src/platform/database/migrate.ts";
-import { migrations } from "../../../src/platform/database/migrations/index.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { applyMigrations, schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
+import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const first: Migration = {
   version: 1,

@@ -2,14 +2,14 @@ import { createServer, connect, type AddressInfo, type Server } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openDatabase, type Database, type Tx } from "../../../src/platform/database/index.ts";
-import { describeOnPostgres } from "../../support/describe-on-postgres.ts";
+import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import {
   dropDatabase,
   freshDatabase,
   startPostgres,
   type PostgresServer,
-} from "../../support/postgres.ts";
-import { testContext } from "../../support/stores.ts";
+} from "../../support/store/postgres.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { account, accounts, createAccounts, onlyAccount } from "./accounts.ts";
 
 const failure = (promise: Promise<unknown>) =>

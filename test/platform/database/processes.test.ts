@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
-import { compiledProgram } from "../../support/built.ts";
-import { endWithThisProcess } from "../../support/guard.ts";
-import { eachStore, testContext, testsAll } from "../../support/stores.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
+import { endWithThisProcess } from "../../support/programs/guard.ts";
+import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import {
   account,
   accounts,

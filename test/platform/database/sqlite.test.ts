@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
-import { compiledProgram } from "../../support/built.ts";
-import { testContext } from "../../support/stores.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
+import { testContext } from "../../support/store/stores.ts";
 import {
   account,
   accounts,

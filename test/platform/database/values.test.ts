@@ -9,8 +9,8 @@ import {
   sumOfAmounts,
   type Database,
 } from "../../../src/platform/database/index.ts";
-import { decodeSignedAmount } from "../../../src/platform/database/table.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { decodeSignedAmount } from "../../../src/platform/database/schema/table.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { account, accounts, createAccounts, entries, onlyAccount } from "./accounts.ts";
 
 const largest = 2n ** 256n - 1n;

@@ -1,6 +1,6 @@
 // A program for the tests with two processes on one store, or with killed ones.
 import { openDatabase, type StoreOptions } from "../../../src/platform/database/index.ts";
-import { testContext } from "../../support/stores.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { deposit } from "./accounts.ts";
 
 export interface WorkerTask {

@@ -7,7 +7,7 @@ import {
   type Database,
   type Tx,
 } from "../../../src/platform/database/index.ts";
-import { eachStore, testContext, testsAll } from "../../support/stores.ts";
+import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import {
   account,
   accounts,

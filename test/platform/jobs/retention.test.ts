@@ -9,7 +9,7 @@ import {
 } from "../../../src/platform/jobs/retention.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { eachStore, testContext } from "../../support/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { createLogger, silentLogger } from "../../../src/platform/logger/index.ts";
 import type { LogLevel } from "../../../src/platform/logger/levels.ts";
 import { lineBytesMax } from "../../../src/platform/logger/line.ts";
-import { compiledProgram } from "../../support/built.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
 
 /** Returns a logger with a fixed time, and the lines that it writes. */
 function recording(level: LogLevel = "info") {

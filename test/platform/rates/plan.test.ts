@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { compareRatios, ratio, readRatio } from "../../../src/kernel/ratio.ts";
+import { compareRatios, ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
 import {
   noRates,
   parseRates,

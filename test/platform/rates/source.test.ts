@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readRatio, ratio } from "../../../src/kernel/ratio.ts";
+import { readRatio, ratio } from "../../../src/kernel/money/ratio.ts";
 import { parseExactJson } from "../../../src/platform/rates/exact-json.ts";
 import type { RatePair, RateSource } from "../../../src/platform/rates/plan.ts";
 import {

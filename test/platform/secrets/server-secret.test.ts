@@ -15,7 +15,7 @@ import {
   SecretUnusable,
   type SecretSource,
 } from "../../../src/platform/secrets/server-secret.ts";
-import { compiledProgram } from "../../support/built.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
 
 const given = "a secret that is long enough to be used by a server";
 

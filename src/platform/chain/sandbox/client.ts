@@ -2,7 +2,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { Reader } from "../../database/index.ts";
 import type { ChainClient, Head, TransferLog } from "../client.ts";
 import { findTokenByContract, type Network } from "../networks.ts";
-import { ProviderError } from "../provider-error.ts";
+import { ProviderError } from "../providers/error.ts";
 import * as store from "./store.ts";
 import type { ForkRow, SandboxChainRow, SandboxTransferRow, SegmentRow } from "./table.ts";
 import { blockAt, tipAt } from "./timeline.ts";

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Client, QueryResult } from "pg";
 import { Defect } from "../../../kernel/errors.ts";
 import type { RawRow } from "../database.ts";
-import { makeSerial } from "../serial.ts";
-import { statementOf, type Session } from "../statement.ts";
-import type { SqlValue } from "../table.ts";
+import { makeSerial } from "../sqlite/serial.ts";
+import { statementOf, type Session } from "../query/statement.ts";
+import type { SqlValue } from "../schema/table.ts";
 import { isServerError, RolledBackByServer, translate } from "./errors.ts";
 
 /** A connection on loan from the pool. It throws the store's errors. */

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { tooManyWaiting, unavailable } from "../errors.ts";
-import { makeUsage } from "../usage.ts";
+import { makeUsage } from "../write/in-flight.ts";
 import { answerMilliseconds, makeLent, type Lent } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 

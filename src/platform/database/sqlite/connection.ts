@@ -1,8 +1,8 @@
 import type { Database as RawConnection, RunResult, Statement as Prepared } from "sqlite3";
 import type { RawRow } from "../database.ts";
-import { makeSerial } from "../serial.ts";
-import { statementOf, type Session } from "../statement.ts";
-import type { SqlValue } from "../table.ts";
+import { makeSerial } from "./serial.ts";
+import { statementOf, type Session } from "../query/statement.ts";
+import type { SqlValue } from "../schema/table.ts";
 
 /** The maximum number of prepared statements per connection; the least recently used is dropped first. */
 const preparedLimit = 500;

@@ -1,5 +1,5 @@
 import { StatementFailed, UniqueViolation, unavailable } from "../errors.ts";
-import { columnName, declaredTables } from "../table.ts";
+import { columnName, declaredTables } from "../schema/table.ts";
 
 interface SqliteError extends Error {
   readonly code: string;

@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
-import { runAfterCommit } from "../after-commit.ts";
-import { addRows, insertRows, type EncodedRows } from "../bulk-insert.ts";
+import { runAfterCommit } from "../write/after-commit.ts";
+import { addRows, insertRows, type EncodedRows } from "../write/bulk-insert.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
-import type { Session } from "../statement.ts";
-import { runWrite, type Outcome, type Place } from "../transaction.ts";
-import { makeUsage } from "../usage.ts";
+import type { Session } from "../query/statement.ts";
+import { runWrite, type Outcome, type Place } from "../write/transaction.ts";
+import { makeUsage } from "../write/in-flight.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
 import { inWriter, type Writer } from "./writer.ts";
 

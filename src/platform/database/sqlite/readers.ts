@@ -1,7 +1,7 @@
 import type { RawRow } from "../database.ts";
 import { writeOutsideTransaction } from "../errors.ts";
-import type { SqlValue } from "../table.ts";
-import { makeUsage } from "../usage.ts";
+import type { SqlValue } from "../schema/table.ts";
+import { makeUsage } from "../write/in-flight.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";
 

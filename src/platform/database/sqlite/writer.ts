@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StoreLogger } from "../database.ts";
-import { statementOf, type Session } from "../statement.ts";
+import { statementOf, type Session } from "../query/statement.ts";
 import { StoreUnavailable, unavailable } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";

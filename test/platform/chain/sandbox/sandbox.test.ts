@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
 import { findToken, parseNetworks, type Network } from "../../../../src/platform/chain/networks.ts";
-import { ProviderError } from "../../../../src/platform/chain/provider-error.ts";
+import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import {
   fakeContract,
   makeSandbox,
@@ -13,7 +13,7 @@ import {
 } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../../../../src/platform/chain/sandbox/client.ts";
 import type { Database, Tx } from "../../../../src/platform/database/index.ts";
-import { eachStore, testContext } from "../../../support/stores.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 function sandboxNetwork(): Network {
   const file = new URL("../../../../config/networks.yaml", import.meta.url);

@@ -1,0 +1,167 @@
+import type { z } from "zod";
+import type { WriteContext } from "../../platform/database/index.ts";
+
+/**
+ * Declaration of a CLI command. Commands and operations are the two ways into a service. A feature declares its
+ * commands in `commands.ts`, which must import nothing heavy because `till help` reads all declarations; a command
+ * imports what it needs when it runs.
+ */
+
+/** A positional argument: `<organizationId>` in `till org approve <organizationId>`. */
+export interface CommandArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly isOptional?: true;
+  /** Allowed on the last argument: takes all remaining words, joined by spaces. */
+  readonly isMany?: true;
+}
+
+export interface CommandFlag {
+  /** Syntax as the argument parser takes it: `--name <text>`, or `--drop` for a flag without a value. */
+  readonly flags: string;
+  readonly description: string;
+  /** Prompt shown at a terminal if the flag is missing. Without a terminal, a missing flag is an error. */
+  readonly ask?: string;
+}
+
+/** One column of the output for people; scripts get the whole record as JSON. */
+export interface Column<Item> {
+  readonly title: string;
+  readonly value: (item: Item) => string | number | boolean | null;
+  /** Draws the values, which must be decimal numbers, as bars scaled to the largest one. */
+  readonly isBar?: true;
+}
+
+/** A list within a record, printed below the record's own lines. */
+export interface Section {
+  readonly title: string;
+  /** Decimal numbers in chronological order, drawn as a one-line chart. */
+  readonly trend?: readonly string[];
+  readonly items: readonly unknown[];
+  readonly columns: readonly Column<never>[];
+}
+
+/** Declares a section and erases the type of its items. */
+export function section<Item>(declared: {
+  readonly title: string;
+  readonly trend?: readonly string[];
+  readonly items: readonly Item[];
+  readonly columns: readonly Column<Item>[];
+}): Section {
+  return declared;
+}
+
+/** The parsed command line. */
+export interface CommandCall {
+  readonly context: WriteContext;
+  /** Returns a required argument. */
+  argument(name: string): string;
+  /** Returns an optional argument. */
+  optionalArgument(name: string): string | undefined;
+  /** Returns the value of a flag, by its name without dashes; undefined if it was not given. */
+  flag(name: string): string | undefined;
+  /** Whether a flag without a value was given. */
+  isSet(name: string): boolean;
+  /** Returns the new password that the user entered; only for commands that declare `password`. */
+  password(): string;
+  /** Parses input by the same schema as the API; a problem names every wrong flag. */
+  parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S>;
+}
+
+interface CommandDeclaration<Service, Result, Shown> {
+  /** The words after `till`: `org approve`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments?: readonly CommandArgument[];
+  readonly flags?: readonly CommandFlag[];
+  /** Two or more command lines, as a user would type them. */
+  readonly examples: readonly [string, string, ...string[]];
+  /**
+   * A `write` supports --dry-run; a `write-without-trial` does not, because its result contains a secret or depends on
+   * more than the store.
+   */
+  readonly effect: "read" | "write" | "write-without-trial";
+  /** Confirmation question for actions that affect money or access; null if this call needs none. */
+  readonly confirm?: (call: CommandCall) => string | null;
+  /** Prompt for a new password, which can also come from a file or standard input. */
+  readonly password?: string;
+  readonly handle: (service: Service, call: CommandCall) => Promise<Result>;
+  /** Converts the result to the API's record. */
+  readonly present: (result: Result) => Promise<Shown>;
+  /** Columns of the output for people: one line per column or, for a list, one line per item. */
+  readonly columns: readonly Column<ItemOf<Shown>>[];
+  /** Lists within the record, printed below its lines. */
+  readonly sections?: (shown: Shown) => readonly Section[];
+  /** The text that --quiet prints for a record without `id`. */
+  readonly identify?: (item: ItemOf<Shown>) => string;
+  /** Allows --watch, which repeats the command. */
+  readonly isWatched?: true;
+  /** Hint printed afterwards: the next command to run. */
+  readonly next?: (shown: Shown) => string;
+  /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
+  readonly fault?: (shown: Shown) => Promise<Error | null>;
+}
+
+/** The items of a list's record, or the record itself. */
+type ItemOf<Shown> = Shown extends { readonly data: readonly (infer Item)[] } ? Item : Shown;
+
+/** A declared command with its types erased, as the command line reads it. */
+export interface Command<Service = never> {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments: readonly CommandArgument[];
+  readonly flags: readonly CommandFlag[];
+  readonly examples: readonly string[];
+  readonly effect: "read" | "write" | "write-without-trial";
+  readonly confirm: ((call: CommandCall) => string | null) | null;
+  readonly password: string | null;
+  readonly handle: (service: Service, call: CommandCall) => Promise<unknown>;
+  readonly present: (result: unknown) => Promise<unknown>;
+  readonly columns: readonly Column<unknown>[];
+  readonly sections: ((shown: unknown) => readonly Section[]) | null;
+  readonly identify: ((item: unknown) => string) | null;
+  readonly isWatched: boolean;
+  readonly next: ((shown: unknown) => string) | null;
+  readonly fault: ((shown: unknown) => Promise<Error | null>) | null;
+}
+
+/** Declares commands of one service. */
+export function commandsOf<Service>() {
+  return function command<Result, Shown>(
+    declared: CommandDeclaration<Service, Result, Shown>,
+  ): Command<Service> {
+    return Object.freeze({
+      ...declared,
+      arguments: declared.arguments ?? [],
+      flags: declared.flags ?? [],
+      isWatched: declared.isWatched ?? false,
+      confirm: declared.confirm ?? null,
+      password: declared.password ?? null,
+      // The program passes the result of `handle` to `present`, and that of `present` to the columns.
+      present: declared.present as Command["present"],
+      columns: declared.columns as Command["columns"],
+      sections: (declared.sections ?? null) as Command["sections"],
+      identify: (declared.identify ?? null) as Command["identify"],
+      next: (declared.next ?? null) as Command["next"],
+      fault: (declared.fault ?? null) as Command["fault"],
+    });
+  };
+}
+
+/** The flags of every list command. */
+export const pageFlags: readonly CommandFlag[] = [
+  { flags: "--limit <number>", description: "number of items to show, 1 to 100 (default 20)" },
+  { flags: "--cursor <text>", description: "continue after the previous list: its nextCursor" },
+];
+
+/** Selects an organization. If it does not exist, the command fails with not found. */
+export const organizationFlag: CommandFlag = {
+  flags: "--organization <id>",
+  description: "such as org_01h…",
+};
+
+/** `organizationFlag`, required. */
+export const neededOrganization: CommandFlag = {
+  ...organizationFlag,
+  ask: "The organization's id",
+};

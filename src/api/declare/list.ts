@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { defaultPageLimit, maxPageLimit } from "../../kernel/page.ts";
+import { formatAddress, parseAddress, type AddressForm } from "../../platform/chain/evm/address.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import { parseTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
+import { instant } from "./record.ts";
+
+/** The page size. The query holds text, which `parsePage` converts; the OpenAPI document says integer. */
+export const limitParameter = z.string().optional().meta({
+  type: "integer",
+  minimum: 1,
+  maximum: maxPageLimit,
+  default: defaultPageLimit,
+  description: "Items per page.",
+});
+
+/** The query parameters of every list; `parsePage` reads them and `mapPage` presents the page. */
+export const pageParameters = {
+  limit: limitParameter,
+  cursor: z
+    .string()
+    .optional()
+    .meta({ description: "The `nextCursor` of the previous page, with the same filters." }),
+};
+
+/** One or more of the given values, separated by commas: `status=open,paid`. Duplicates are ignored. */
+export function oneOrMore<const V extends string>(values: readonly V[]) {
+  const any = `(${values.join("|")})`;
+  return z
+    .string()
+    .regex(new RegExp(`^${any}(,${any}){0,${String(values.length - 1)}}$`), {
+      error: `must be one or more of ${values.join(", ")}, separated by commas`,
+    })
+    .meta({ description: "One value, or several separated by commas." })
+    .transform((text) => [...new Set(text.split(","))] as V[]);
+}
+
+/** A symbol, code or name that must match exactly. */
+export const exactly = (description: string) =>
+  z.string().min(1).max(exactLengthMax).meta({ description });
+const exactLengthMax = 50;
+
+const momentFrom = () => instant().meta({ description: "At or after this time." });
+const momentBefore = () => instant().meta({ description: "Before this time." });
+
+/** Time filters of a list are named after the time they compare. */
+export const createdTimes = {
+  createdFrom: momentFrom().optional(),
+  createdTo: momentBefore().optional(),
+};
+export const paidTimes = { paidFrom: momentFrom().optional(), paidTo: momentBefore().optional() };
+
+/** Converts a time from a query to epoch milliseconds. */
+export function momentOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+/** A transaction hash as explorers show it, or a link to it; parsed to 64 lower-case hex digits. */
+export const transactionHash = () =>
+  z
+    .string()
+    .max(hashTextMax)
+    .refine((text) => parseTransactionHash(text) !== null, {
+      error: "must be a transaction hash: 64 hex digits, with or without 0x",
+    })
+    .meta({ description: "As a block explorer shows it." })
+    .transform((text) => parseTransactionHash(text) ?? "");
+const hashTextMax = 200;
+
+export interface FoundAddress {
+  readonly address: Address;
+  /** The address in its network's notation. */
+  readonly shown: string;
+}
+
+/** An address on any network. */
+export const anyAddress = () =>
+  z
+    .string()
+    .max(addressLengthMax)
+    .refine((text) => readAddress(text) !== null, {
+      error: "must be an address in its network's notation, such as T… or 0x…",
+    })
+    .meta({ description: "In its network's notation." })
+    .transform((text) => readAddress(text) ?? noAddress);
+const addressLengthMax = 100;
+const noAddress: FoundAddress = { address: "", shown: "" };
+
+function readAddress(text: string): FoundAddress | null {
+  for (const form of ["tron", "evm"] as const satisfies readonly AddressForm[]) {
+    const parsed = parseAddress(form, text);
+    if (parsed.ok) return { address: parsed.address, shown: formatAddress(form, parsed.address) };
+  }
+  return null;
+}

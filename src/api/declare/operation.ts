@@ -1,0 +1,198 @@
+import type { z } from "zod";
+import type { ProblemClass } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
+import type { Access, Principal, Standing } from "./access.ts";
+import type { RateLimitName } from "../pipeline/rate-limits.ts";
+
+export const groups = [
+  "Auth",
+  "Organizations",
+  "Users",
+  "API Keys",
+  "Customers",
+  "Networks",
+  "Wallets",
+  "Invoices",
+  "Checkout",
+  "Payments",
+  "Webhooks",
+  "Usage",
+  "Billing",
+  "Analytics",
+  "Audit Logs",
+  "Admin",
+] as const;
+export type Group = (typeof groups)[number];
+
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** Every parameter name that a path may contain, with its kind of id; null for a parameter that is not an id. */
+export const pathParameters = {
+  organizationId: "organization",
+  membershipId: "membership",
+  invitationId: "invitation",
+  apiKeyId: "apiKey",
+  customerId: "customer",
+  walletId: "wallet",
+  invoiceId: "invoice",
+  paymentId: "payment",
+  transferId: "transfer",
+  webhookEndpointId: "webhookEndpoint",
+  webhookDeliveryId: "webhookDelivery",
+  eventId: "event",
+  platformInvoiceId: "platformInvoice",
+  checkoutId: null,
+  queue: null,
+} as const;
+
+type ParameterValue<Name extends string> = Name extends keyof typeof pathParameters
+  ? (typeof pathParameters)[Name] extends null
+    ? string
+    : Id<NonNullable<(typeof pathParameters)[Name]>>
+  : never;
+
+/** `/a/{organizationId}/b` → `{ organizationId: Id<"organization"> }` */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: ParameterValue<K> } & PathParams<Rest>
+  : unknown;
+
+/** The input of a handler. `actor` and `organizationId` are present as the operation's access guarantees. */
+export type Call<A extends Access, Path extends string, Query, Body, Result> = {
+  readonly params: PathParams<Path>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Passed to the service call, which passes it to `db.write`. */
+  readonly context: WriteContext;
+  /**
+   * Throws PreconditionFailed if the request's `If-Match` does not name the current state. A service that changes an
+   * object calls it inside its transaction with the state it read there.
+   */
+  readonly expect: (current: Result) => void;
+} & (A extends { kind: "public" }
+  ? unknown
+  : { readonly actor: Principal } & (A extends { kind: "organization" }
+      ? { readonly organizationId: Id<"organization">; readonly standing: Standing }
+      : unknown));
+
+type QueryShape = Readonly<Record<string, z.ZodType>>;
+type NoQuery = Readonly<Record<string, never>>;
+type QueryOf<Q extends QueryShape> = { readonly [K in keyof Q]: z.output<Q[K]> };
+
+interface Declaration<
+  Service,
+  A extends Access,
+  Path extends string,
+  Q extends QueryShape,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  Result,
+> {
+  readonly id: string;
+  readonly group: Group;
+  readonly method: Method;
+  /** Path below /v1. */
+  readonly path: Path;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: A;
+  readonly request?: { readonly query?: Q; readonly body?: B };
+  readonly response:
+    { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
+  /** Problems specific to this operation, in addition to those of every operation of its kind. */
+  readonly errors: readonly ProblemClass[];
+  /** The rate limit that counts its calls; `credential` by default. */
+  readonly limit?: RateLimitName;
+  /** False for operations that issue sessions: they ignore the Idempotency-Key. */
+  readonly idempotent?: false;
+  /** Supports `If-Match`, as every PATCH does: its handler calls `expect` with the object it is about to change. */
+  readonly conditional?: true;
+  /** The response contains a secret: it is stored encrypted under the Idempotency-Key and never compressed. */
+  readonly secretAnswer?: true;
+  readonly handle: (
+    service: Service,
+    call: Call<A, Path, QueryOf<Q>, z.output<B>, Result>,
+  ) => Promise<Result>;
+  /** Must be pure: it also runs inside the transaction to store the response for an Idempotency-Key. */
+  readonly present: (result: Result) => z.input<R>;
+  /** True if the service itself found the result of an earlier request; sets the Idempotent-Replayed header. */
+  readonly isReplayed?: (result: Result) => boolean;
+}
+
+/** A declared operation with its types erased, as the router and the document generators read it. */
+export interface Operation<Service = never> {
+  readonly id: string;
+  readonly group: Group;
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string | null;
+  readonly access: Access;
+  readonly query: QueryShape;
+  readonly body: z.ZodType | null;
+  readonly status: 200 | 201 | 202 | 204;
+  readonly record: z.ZodType | null;
+  readonly errors: readonly ProblemClass[];
+  readonly limit: RateLimitName;
+  readonly idempotent: boolean;
+  readonly conditional: boolean;
+  readonly secretAnswer: boolean;
+  readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
+  readonly present: (result: unknown) => unknown;
+  readonly isReplayed: (result: unknown) => boolean;
+}
+
+export interface AnyCall {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly context: WriteContext;
+  readonly actor: Principal | null;
+  readonly organizationId: Id<"organization"> | null;
+  readonly standing: Standing | null;
+  readonly expect: (current: unknown) => void;
+}
+
+/**
+ * Declares operations of one service. Routing, parsing, authorization, idempotency, rate limits, response validation,
+ * the OpenAPI document, the reference page and the contract tests all read this one value. Access has no default.
+ */
+export function operationsOf<Service>() {
+  return function operation<
+    const A extends Access,
+    const Path extends string,
+    Result,
+    Q extends QueryShape = NoQuery,
+    B extends z.ZodType = z.ZodUndefined,
+    R extends z.ZodType = z.ZodType,
+  >(declared: Declaration<Service, A, Path, Q, B, R, Result>): Operation<Service> {
+    return Object.freeze({
+      id: declared.id,
+      group: declared.group,
+      method: declared.method,
+      path: declared.path,
+      summary: declared.summary,
+      description: declared.description ?? null,
+      access: declared.access,
+      query: declared.request?.query ?? {},
+      body: declared.request?.body ?? null,
+      status: declared.response.status,
+      record: "record" in declared.response ? declared.response.record : null,
+      errors: declared.errors,
+      limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
+      idempotent: declared.method === "POST" && declared.idempotent !== false,
+      conditional: declared.method === "PATCH" || declared.conditional === true,
+      secretAnswer: declared.secretAnswer === true,
+      handle: (service: Service, call: AnyCall) =>
+        // mount.ts has parsed and authorized the call by this declaration, so the cast is safe.
+        declared.handle(service, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),
+      present: (result: unknown) => declared.present(result as Result),
+      isReplayed: (result: unknown) => declared.isReplayed?.(result as Result) === true,
+    });
+  };
+}
+
+/** Whether a POST may be sent without a body because it has no required fields. */
+export function mayLackBody({ method, body }: Operation): boolean {
+  return method === "POST" && (body === null || body.safeParse({}).success);
+}

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { defineProblem, InvalidRequest, NotFound, Problem } from "../../kernel/errors.ts";
+import { parseUrl } from "../../kernel/url.ts";
+import { responseRecord } from "./record.ts";
+
+export const Unauthenticated = defineProblem({
+  code: "unauthenticated",
+  status: 401,
+  title: "A valid credential is required",
+});
+export const Forbidden = defineProblem({ code: "forbidden", status: 403, title: "Not allowed" });
+export const OrganizationSuspended = defineProblem({
+  code: "organization_suspended",
+  status: 403,
+  title: "The organization is suspended",
+});
+/** The detail of `organization_suspended`. */
+export const suspendedAdvice =
+  "The platform has suspended this organization: you can read it but not change it. Contact the operator.";
+export const MethodNotAllowed = defineProblem({
+  code: "method_not_allowed",
+  status: 405,
+  title: "The path does not support this method",
+});
+export const PreconditionFailed = defineProblem({
+  code: "precondition_failed",
+  status: 412,
+  title: "The object has changed",
+});
+export const PayloadTooLarge = defineProblem({
+  code: "payload_too_large",
+  status: 413,
+  title: "The body is too large",
+});
+export const UnsupportedMediaType = defineProblem({
+  code: "unsupported_media_type",
+  status: 415,
+  title: "The content type is not supported",
+});
+export const IdempotencyKeyReused = defineProblem({
+  code: "idempotency_key_reused",
+  status: 422,
+  title: "The Idempotency-Key was used for another request",
+});
+export const IdempotencyKeyInFlight = defineProblem({
+  code: "idempotency_key_in_flight",
+  status: 409,
+  title: "A request with this Idempotency-Key is still running",
+});
+export const RateLimited = defineProblem({
+  code: "rate_limited",
+  status: 429,
+  title: "Too many requests",
+});
+export const HeadersTooLarge = defineProblem({
+  code: "headers_too_large",
+  status: 431,
+  title: "The headers are too large",
+});
+export const RequestTimeout = defineProblem({
+  code: "request_timeout",
+  status: 408,
+  title: "The request took too long",
+});
+export const InternalError = defineProblem({
+  code: "internal_error",
+  status: 500,
+  title: "Something went wrong on our side",
+});
+
+/** Problems that any request may get, even one that matches no operation. */
+export const problemsOfAnyRequest = [
+  InvalidRequest,
+  NotFound,
+  MethodNotAllowed,
+  RequestTimeout,
+  PayloadTooLarge,
+  HeadersTooLarge,
+] as const;
+
+export const ProblemRecord = responseRecord("Problem", {
+  type: z.string().meta({
+    description:
+      "A relative reference, without a host, to the page that explains the problem. Compare `code` instead.",
+  }),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  requestId: z.string(),
+  errors: z
+    .array(
+      z.object({
+        pointer: z.string().optional().meta({
+          description:
+            'JSON Pointer (RFC 6901) to the wrong value in the body; "" is the whole body.',
+        }),
+        parameter: z
+          .string()
+          .optional()
+          .meta({ description: "Name of the wrong query parameter." }),
+        header: z.string().optional().meta({ description: "Name of the wrong header." }),
+        code: z.string(),
+        message: z.string(),
+      }),
+    )
+    .meta({
+      description:
+        "Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`.",
+    }),
+});
+
+/**
+ * Returns the body of an error response (RFC 9457). For an error that is not a Problem, it reveals only the request id.
+ */
+export function problemDocument(
+  error: unknown,
+  requestId: string,
+  baseUrl: string,
+): z.infer<typeof ProblemRecord> {
+  const problem =
+    error instanceof Problem
+      ? error
+      : new InternalError(
+          `Try again. If the error persists, give the operator this request id: ${requestId}. The log entry with this id has the details.`,
+        );
+  return {
+    type: problemType(problem.code, baseUrl),
+    title: problem.title,
+    status: problem.status,
+    detail: problem.message,
+    code: problem.code,
+    requestId,
+    errors: [...problem.errors],
+  };
+}
+
+/**
+ * Returns the `type` of a problem: a URI reference (RFC 9457, section 3.1.1) that a client resolves against the URL of
+ * its request. It has no host, so a kind of problem has the same type at every address of an instance. It includes the
+ * full path with the base URL's prefix, as the RFC recommends for relative references, so that it also resolves behind
+ * a proxy's path prefix.
+ */
+export function problemType(code: string, baseUrl: string): string {
+  const prefix = parseUrl(baseUrl)?.pathname.replace(/\/+$/, "") ?? "";
+  return `${prefix}/docs/problems#${code}`;
+}

@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { countries } from "../../kernel/countries.ts";
+import { Defect } from "../../kernel/errors.ts";
+import { idPattern, type Id, type IdKind } from "../../kernel/id.ts";
+import { parseUrl } from "../../kernel/url.ts";
+
+/**
+ * The named records of the API. Each is declared once, by the feature that owns it. The OpenAPI components, the
+ * reference page, request parsing and response validation derive from it.
+ */
+const named = z.registry<{ id: string }>();
+const names = new Map<string, z.ZodType>();
+
+/** Registers a record under its public name. Throws a Defect if the name is taken. */
+export function record<S extends z.ZodType>(name: string, schema: S): S {
+  if (names.has(name)) throw new Defect(`the record ${name} is declared twice`);
+  names.set(name, schema);
+  named.add(schema, { id: name });
+  return schema;
+}
+
+/** Declares a request's record; unknown fields are refused. */
+export function requestRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
+  return record(name, z.strictObject(shape));
+}
+
+/** Declares a response's record. All fields are present; missing values are null. */
+export function responseRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
+  return record(name, z.object(shape));
+}
+
+/** Declares a page of one kind of item: `{ data, nextCursor }`. */
+export function listRecord<S extends z.ZodType>(name: string, item: S) {
+  return record(name, z.object({ data: z.array(item), nextCursor: z.string().nullable() }));
+}
+
+export function recordName(schema: z.ZodType): string {
+  const name = named.get(schema)?.id;
+  if (name === undefined) throw new Defect("an operation names a record that is not registered");
+  return name;
+}
+
+/** Removes parts of zod's JSON Schema that readers of the document do not need. */
+const concise = {
+  io: "input",
+  override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    // zod adds a pattern of several hundred characters to these formats, although the format is enough.
+    if (jsonSchema.format === "date-time" || jsonSchema.format === "email")
+      delete jsonSchema.pattern;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  },
+} as const;
+
+/** Describes an unnamed schema, such as a query parameter's, as JSON Schema (2020-12). */
+export function describeSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, concise);
+  return described;
+}
+
+/** Returns every record as JSON Schema (2020-12) by name, with references between them. */
+export function recordSchemas(): Record<string, Record<string, unknown>> {
+  const { schemas } = z.toJSONSchema(named, {
+    uri: (id) => `#/components/schemas/${id}`,
+    ...concise,
+  });
+  return Object.fromEntries(
+    Object.entries(schemas)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, schema]) => {
+        const { $schema: _dialect, $id: _id, ...rest } = schema as Record<string, unknown>;
+        return [name, rest];
+      }),
+  );
+}
+
+// --- building blocks of records ----------------------------------------------------------------------------------
+
+/** A time in a response: ISO 8601 with milliseconds and Z. */
+export const datetime = () => z.iso.datetime({ precision: 3 });
+
+/**
+ * A time in a request: ISO 8601 with an offset, in any precision. In UTC it must be in the years 1 to 9999, the range
+ * that a response can express.
+ */
+export const instant = () =>
+  z.iso
+    .datetime({
+      offset: true,
+      error: "must be a time with an offset, such as 2026-01-31T00:00:00Z",
+    })
+    .refine(isInWrittenYears, { error: "must be in the years 1 to 9999, in UTC" });
+
+const firstMoment = Date.parse("0001-01-01T00:00:00.000Z");
+const lastMoment = Date.parse("9999-12-31T23:59:59.999Z");
+
+function isInWrittenYears(text: string): boolean {
+  const at = Date.parse(text);
+  // Text that is not a time has its own error.
+  return Number.isNaN(at) || (at >= firstMoment && at <= lastMoment);
+}
+
+/** An amount in a request: decimal text, never a JSON number. The service checks the asset's number of decimals. */
+export const money = () =>
+  z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, {
+    error: 'must be a decimal string such as "25.00"',
+  });
+
+/** A non-negative amount in a response. Sums may have more digits than a request may send. */
+export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
+
+/** An amount in a response that may be negative, such as an invoice line that is a discount. */
+export const signedMoneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+
+export const id = <K extends IdKind>(kind: K) =>
+  z.string().regex(idPattern(kind), {
+    error: `must be an id that starts with ${kindPrefix(kind)}`,
+  }) as unknown as z.ZodType<Id<K>, string>;
+
+function kindPrefix(kind: IdKind): string {
+  return idPattern(kind).source.slice(1, 5);
+}
+
+/** One line of text, trimmed: names, labels, titles. It must contain a visible character. */
+export const line = (maxLength: number) =>
+  paragraph(maxLength)
+    .regex(
+      // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
+      /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
+      { error: "must be one line without control characters" },
+    )
+    .refine(isSeen, { error: "must contain visible characters" });
+
+/** Whether the text has a visible character. Spaces, width or direction marks and blank glyphs are not visible. */
+function isSeen(text: string): boolean {
+  // Empty text has its own error.
+  return (
+    text === "" || /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text)
+  );
+}
+
+/** Text of several lines, trimmed. */
+export const paragraph = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, { error: "must not be empty" })
+    .max(maxLength, { error: `must have at most ${String(maxLength)} characters` });
+
+/** An e-mail address of at most 254 characters (RFC 5321), converted to lower case. */
+export const email = () =>
+  z
+    .email({ error: "must be an e-mail address" })
+    .max(254, { error: "must have at most 254 characters" })
+    .toLowerCase();
+
+/** An http or https URL without credentials, such as the shop page to which a payer returns. */
+export const webAddress = () =>
+  z
+    .string()
+    .max(2_048, { error: "must have at most 2048 characters" })
+    .refine(isWebAddress, { error: "must be an http or https URL without credentials" });
+
+function isWebAddress(value: string): boolean {
+  // WHATWG parsing accepts and repairs backslashes, tabs and line breaks; such links are refused here.
+  const url = /^https?:\/\/[^\s\\]+$/i.test(value) ? parseUrl(value) : null;
+  if (url === null) return false;
+  return (
+    url.username === "" &&
+    url.password === "" &&
+    !value.slice(0, value.indexOf("//") + 2 + url.host.length).includes("@")
+  );
+}
+
+/** An ISO 3166-1 alpha-2 code of an existing country. */
+export const country = () =>
+  z
+    .string()
+    .regex(/^[A-Z]{2}$/, {
+      error: "must be a country code of two capital letters, such as DE",
+      abort: true,
+    })
+    .refine((code) => countries.has(code), {
+      error: "must be a country code of ISO 3166-1, such as DE or GB",
+    });
+
+/** The merchant's own data, returned unchanged: at most 50 keys of 40 characters, values of 500. */
+export const metadata = () =>
+  z
+    .record(
+      z
+        .string()
+        .min(1, { error: "keys must not be empty" })
+        .max(40, { error: "keys must have at most 40 characters" }),
+      z.string().max(500, { error: "must have at most 500 characters" }),
+    )
+    .refine((value) => Object.keys(value).length <= 50, { error: "must have at most 50 keys" });

@@ -1,0 +1,238 @@
+import { isUtf8 } from "node:buffer";
+import { z } from "zod";
+import { invalidFields, type FieldError, type FieldPlace } from "../../kernel/errors.ts";
+import { fieldWords } from "./field-words.ts";
+
+/** Maximum nesting of a body, in levels. */
+const depthMax = 32;
+const fieldErrorsMax = 100;
+
+/** Maximum length of a caller's field name in an error, in characters. */
+const shownNameMax = 60;
+
+/** Returns the JSON Pointer (RFC 6901) of a path into a body. */
+function inBody(path: readonly PropertyKey[]): FieldPlace {
+  const pointer = path
+    .map((part) => `/${shownName(String(part)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
+  return { pointer };
+}
+
+/** Returns the query parameter that a path into a parsed query belongs to. */
+function inQuery(path: readonly PropertyKey[]): FieldPlace {
+  return { parameter: shownName(String(path[0] ?? "")) };
+}
+
+/** Returns a comparable key for a place in one body or one query. */
+function nameOf({ pointer, parameter }: FieldPlace): string {
+  return pointer ?? parameter ?? "";
+}
+
+function shownName(name: string): string {
+  return name.length > shownNameMax ? `${name.slice(0, shownNameMax)}…` : name;
+}
+
+/**
+ * Finds content that no field may have, before the schema reads the body: nesting beyond 32 levels, text with NUL or
+ * unpaired surrogates (databases store them differently), and names that reach into object prototypes. If `isParseable`
+ * is false, the body must not be processed any further.
+ */
+function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolean } {
+  const errors: FieldError[] = [];
+  const pending: { value: unknown; path: readonly PropertyKey[] }[] = [{ value: body, path: [] }];
+  let isParseable = true;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, path } = next;
+    if (errors.length >= fieldErrorsMax) break;
+    if (typeof value === "string") {
+      const fault = textFault(value);
+      if (fault !== null) errors.push({ ...inBody(path), ...fault });
+    } else if (typeof value === "object" && value !== null) {
+      if (path.length >= depthMax) return { errors: [tooDeep(path)], isParseable: false };
+      for (const [name, child] of Object.entries(value)) {
+        if (name === "__proto__" || textFault(name) !== null) {
+          isParseable = false;
+          errors.push({
+            ...inBody([...path, name]),
+            code: "invalid_name",
+            message: "is not allowed as a field name",
+          });
+        } else {
+          pending.push({ value: child, path: [...path, name] });
+        }
+      }
+    }
+  }
+  return { errors, isParseable };
+}
+
+function tooDeep(path: readonly PropertyKey[]): FieldError {
+  return {
+    ...inBody(path.slice(0, 3)),
+    code: "too_deep",
+    message: `must be nested at most ${String(depthMax)} levels deep`,
+  };
+}
+
+function textFault(value: string): { code: string; message: string } | null {
+  if (value.includes("\u0000")) {
+    return { code: "invalid_text", message: "must not contain NUL characters" };
+  }
+  return value.isWellFormed() ? null : malformedText;
+}
+
+const malformedText = { code: "invalid_text", message: "must be well-formed Unicode" };
+
+/** Parses a body by its record. Throws a problem that names every wrong field. */
+export function parseBody(schema: z.ZodType, body: unknown): unknown {
+  const { errors, isParseable } = inspectBody(body);
+  if (!isParseable) throw invalidFields(errors);
+  const parsed = schema.safeParse(body, { error: fieldWords });
+  if (parsed.success && errors.length === 0) return parsed.data;
+  const named = new Set(errors.map(nameOf));
+  const others = fieldErrors(parsed.error?.issues ?? [], body, inBody).filter(
+    (error) => !named.has(nameOf(error)),
+  );
+  throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
+}
+
+/** Caches one schema per declaration, because building a schema takes longer than a request. */
+const objects = new WeakMap<object, z.ZodObject>();
+
+function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
+  const known = objects.get(shape);
+  if (known !== undefined) return known;
+  const made = z.object(shape);
+  objects.set(shape, made);
+  return made;
+}
+
+/**
+ * Returns the names of query parameters whose bytes are not valid UTF-8, encoded surrogates included. URLSearchParams
+ * would decode them to U+FFFD, which the client did not send.
+ */
+function malformedNames(querystring: string): ReadonlySet<string> {
+  const malformed = new Set<string>();
+  // Fast path for every request: nearly all queries are plain ASCII without escapes.
+  if (!/[^\x20-\x24\x26-\x7e]/.test(querystring)) return malformed;
+  for (const pair of querystring.split("&")) {
+    const bytes = pair.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (isUtf8(Buffer.from(bytes, "latin1"))) continue;
+    for (const name of new URLSearchParams(pair).keys()) malformed.add(name);
+  }
+  return malformed;
+}
+
+/** Parses query parameters by their declaration. Unknown and repeated ones are refused. */
+export function parseQuery(
+  shape: Readonly<Record<string, z.ZodType>>,
+  querystring: string,
+): Record<string, unknown> {
+  const query = new URLSearchParams(querystring);
+  const malformed = malformedNames(querystring);
+  const given: Record<string, string> = {};
+  const errors: FieldError[] = [];
+  const allowed = Object.keys(shape);
+  for (const name of new Set(query.keys())) {
+    const values = query.getAll(name);
+    if (!allowed.includes(name)) {
+      const list = allowed.length === 0 ? "it has none" : `allowed: ${allowed.join(", ")}`;
+      errors.push({
+        ...inQuery([name]),
+        code: "unknown_parameter",
+        message: `is not a parameter of this operation; ${list}`,
+      });
+    } else if (values.length > 1) {
+      errors.push({
+        ...inQuery([name]),
+        code: "repeated_parameter",
+        message: "must be given once",
+      });
+    } else {
+      const value = values[0] ?? "";
+      const fault = malformed.has(name) ? malformedText : textFault(value);
+      if (fault === null) given[name] = value;
+      else errors.push({ ...inQuery([name]), ...fault });
+    }
+  }
+  const parsed = objectOf(shape).safeParse(given, { error: fieldWords });
+  if (parsed.success && errors.length === 0) return parsed.data;
+  throw invalidFields([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]);
+}
+
+/**
+ * Converts zod's issues. `input` is the value that zod parsed; it distinguishes a missing field from one of the wrong
+ * type.
+ */
+function fieldErrors(
+  issues: readonly z.core.$ZodIssue[],
+  input: unknown,
+  placeOf: (path: readonly PropertyKey[]) => FieldPlace,
+): FieldError[] {
+  const errors = issues
+    .flatMap((issue): FieldError[] => {
+      const below = (nested: readonly z.core.$ZodIssue[]) =>
+        fieldErrors(nested, valueAt(input, issue.path), (path) =>
+          placeOf([...issue.path, ...path]),
+        );
+      switch (issue.code) {
+        case "unrecognized_keys":
+          return issue.keys.map((key) => ({
+            ...placeOf([...issue.path, key]),
+            code: "unknown_field",
+            message: "is not a field of this request",
+          }));
+        case "invalid_key":
+        case "invalid_element":
+          return below(issue.issues);
+        case "invalid_union":
+          if (issue.errors[0] !== undefined && issue.errors[0].length > 0) {
+            return below(issue.errors[0]);
+          }
+          break;
+        default:
+      }
+      const isMissing =
+        issue.code !== "custom" &&
+        issue.path.length > 0 &&
+        valueAt(input, issue.path) === undefined;
+      return isMissing
+        ? [{ ...placeOf(issue.path), code: "required", message: "is required" }]
+        : [{ ...placeOf(issue.path), code: code(issue), message: plain(issue.message) }];
+    })
+    .slice(0, fieldErrorsMax);
+  // zod also checks the length of values that are not text; then only the wrong type is reported.
+  const mistyped = new Set(errors.filter((error) => error.code === "invalid_type").map(nameOf));
+  return errors.filter((error) => error.code === "invalid_type" || !mistyped.has(nameOf(error)));
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, part)
+        ? (value as Record<PropertyKey, unknown>)[part]
+        : undefined,
+    input,
+  );
+}
+
+function code(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+    case "too_small":
+    case "too_big":
+    case "invalid_value":
+      return issue.code;
+    case "custom":
+      return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid_format";
+    default:
+      return "invalid_format";
+  }
+}
+
+/** Removes zod's prefix "Invalid input: ", which adds nothing to a pointer. */
+function plain(message: string): string {
+  return message.replace(/^Invalid input: /, "");
+}

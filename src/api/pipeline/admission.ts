@@ -1,0 +1,134 @@
+import { notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Gatekeeper, Principal, Standing } from "../declare/access.ts";
+import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
+import type { Operation } from "../declare/operation.ts";
+import { pathParameter } from "./path-parameter.ts";
+import { permissions, roleMay, scopesMay, type Permission } from "../declare/permissions.ts";
+import {
+  Forbidden,
+  OrganizationSuspended,
+  suspendedAdvice,
+  Unauthenticated,
+} from "../declare/problems.ts";
+import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
+
+/** Counts the request against its rate limits, then authenticates and authorizes the caller. Throws on refusal. */
+export async function admit(
+  ctx: Exchange,
+  operation: Operation,
+  deps: MountDependencies,
+): Promise<Caller> {
+  const byClient = rateLimits[operation.limit].by === "client";
+  if (byClient) await count(ctx, operation, ctx.state.clientAddress, deps);
+  if (operation.access.kind === "public") return { principal: null, standing: null };
+
+  const caller = await authenticate(ctx, deps.gatekeeper);
+  if (caller === null) {
+    throw new Unauthenticated(
+      "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. If you sent one, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
+    );
+  }
+  if (!byClient) await count(ctx, operation, caller.principal.id, deps);
+  switch (operation.access.kind) {
+    case "authenticated":
+      // An API key acts for its organization, so its scopes and the organization's status count here too.
+      if (caller.standing !== null && operation.access.needsScope) {
+        const isRead = operation.method === "GET";
+        const permission = isRead ? "organization:read" : "organization:write";
+        authorise(caller.standing, caller.principal, permission, !isRead);
+      }
+      return caller;
+    case "organization": {
+      const standing = await standingIn(
+        pathParameter(ctx, "organizationId") as Id<"organization">,
+        caller,
+        deps,
+      );
+      authorise(
+        standing,
+        caller.principal,
+        operation.access.permission,
+        operation.method !== "GET",
+      );
+      return { principal: caller.principal, standing };
+    }
+    case "platform":
+      if (!platformMay(caller.principal, operation.access.permission)) {
+        throw new Forbidden(
+          "Only platform admins and API keys with the scope platform may do this.",
+        );
+      }
+      return caller;
+  }
+}
+
+async function count(ctx: Exchange, operation: Operation, key: string, deps: MountDependencies) {
+  const state = await deps.rateLimiter.count(operation.limit, key);
+  if (state !== null) ctx.set(rateLimitHeaders(state));
+}
+
+async function authenticate(
+  ctx: Exchange,
+  gatekeeper: Gatekeeper,
+): Promise<{ principal: Principal; standing: Standing | null } | null> {
+  const key = ctx.get("X-Service-Key");
+  const authorization = ctx.get("Authorization");
+  if (key !== "" && authorization !== "") {
+    throw new Unauthenticated(
+      "Send only one credential, in either the Authorization or the X-Service-Key header.",
+    );
+  }
+  if (key !== "") return gatekeeper.apiKey(key);
+  const bearer = /^Bearer +([^ ]+)$/i.exec(authorization);
+  if (bearer?.[1] === undefined) return null;
+  const principal = await gatekeeper.session(bearer[1]);
+  return principal === null ? null : { principal, standing: null };
+}
+
+/** Returns the principal's standing. Another tenant's organization gets the same 404 as one that does not exist. */
+async function standingIn(
+  organizationId: Id<"organization">,
+  caller: { principal: Principal; standing: Standing | null },
+  deps: MountDependencies,
+): Promise<Standing> {
+  const { principal, standing: home } = caller;
+  const standing =
+    principal.type === "api_key"
+      ? home
+      : await deps.gatekeeper.membership(principal.id, organizationId);
+  if (standing === null || standing.organizationId !== organizationId) throw notFound();
+  return standing;
+}
+
+function authorise(
+  standing: Standing,
+  principal: Principal,
+  permission: Permission,
+  isWrite: boolean,
+): void {
+  const may =
+    principal.type === "api_key"
+      ? scopesMay(principal.scopes, permission)
+      : standing.role !== null && roleMay(standing.role, permission);
+  if (!may) {
+    throw new Forbidden(`${missing(standing, principal, permission)} See docs/permissions.md.`);
+  }
+  if (isWrite && standing.organizationStatus === "suspended") {
+    throw new OrganizationSuspended(suspendedAdvice);
+  }
+}
+
+/** Names the required scope or role and the scopes or role that the caller has. */
+function missing(standing: Standing, principal: Principal, permission: Permission): string {
+  const { role, scope } = permissions[permission];
+  return principal.type === "api_key"
+    ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`
+    : `This needs at least the role ${String(role)} in the organization; your role is ${String(standing.role)}.`;
+}
+
+function platformMay(principal: Principal, permission: Permission): boolean {
+  return principal.type === "api_key"
+    ? scopesMay(principal.scopes, permission)
+    : principal.platformRole === "admin";
+}

@@ -1,0 +1,111 @@
+import { canonicalJson } from "../../kernel/canonical-json.ts";
+import { digest } from "../../kernel/digest.ts";
+import { Defect, invalidField } from "../../kernel/errors.ts";
+import { entityTag } from "./entity-tags.ts";
+import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
+import type { KeptAnswer } from "./idempotency.ts";
+import type { AnyCall, Operation } from "../declare/operation.ts";
+import { hasEntityTag } from "../declare/responses.ts";
+import { serialize } from "./serialize.ts";
+
+/** Runs the operation's handler, at most once per Idempotency-Key, and sends the result as its response record. */
+export async function answer<Service>(
+  ctx: Exchange,
+  operation: Operation<Service>,
+  service: Service,
+  call: AnyCall,
+  deps: MountDependencies,
+): Promise<void> {
+  const present = (result: unknown): KeptAnswer => ({
+    status: operation.status,
+    body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),
+  });
+  if (!operation.idempotent) {
+    send(ctx, operation, rendered(operation, await operation.handle(service, call), present));
+    return;
+  }
+  let isFound = false as boolean;
+  const principal =
+    call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
+  const { answer: kept, isReplayed } = await deps.idempotency.run(
+    {
+      key: idempotencyKey(ctx),
+      scope: `${principal}\n${operation.id}`,
+      fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
+      isSecret: operation.secretAnswer,
+    },
+    call.context,
+    async (context) => {
+      const result = await operation.handle(service, { ...call, context });
+      isFound = operation.isReplayed(result);
+      return result;
+    },
+    present,
+  );
+  if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
+  send(ctx, operation, kept);
+}
+
+interface Rendered extends KeptAnswer {
+  /** The entity tag, computed on first use. */
+  tag?: string;
+  readonly forms?: CompressedForms;
+}
+
+const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
+
+/**
+ * Returns the serialized response. If a service returns the same object again because nothing has changed, the
+ * validation and serialization are reused; polling of checkouts depends on this.
+ */
+function rendered(
+  operation: Operation,
+  result: unknown,
+  present: (result: unknown) => KeptAnswer,
+): Rendered {
+  if (typeof result !== "object" || result === null) return present(result);
+  let known = renderings.get(operation);
+  if (known === undefined) {
+    known = new WeakMap();
+    renderings.set(operation, known);
+  }
+  let answer = known.get(result);
+  if (answer === undefined) {
+    answer = { ...present(result), forms: {} };
+    known.set(result, answer);
+  }
+  return answer;
+}
+
+function idempotencyKey(ctx: Exchange): string | undefined {
+  const given = ctx.req.headersDistinct["idempotency-key"] ?? [];
+  if (given.length > 1)
+    throw invalidField({ header: "Idempotency-Key" }, "repeated", "must be given once");
+  return given[0];
+}
+
+function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
+  const { body, fault } = serialize(operation, result);
+  if (fault === null) return body;
+  if (deps.strictAnswers)
+    throw new Defect(
+      `${operation.id} returned a response that does not match its record: ${fault}`,
+    );
+  deps.logger.error({ operation: operation.id, fault }, "a response does not match its record");
+  return body;
+}
+
+function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
+  if (operation.record === null) {
+    ctx.status = kept.status;
+    ctx.body = null;
+    ctx.status = kept.status;
+    return;
+  }
+  if (hasEntityTag(operation)) ctx.set("ETag", (kept.tag ??= entityTag(kept.body)));
+  if (operation.secretAnswer) ctx.state.isSecret = true;
+  if (kept.forms !== undefined) ctx.state.forms = kept.forms;
+  ctx.status = kept.status;
+  ctx.type = "application/json";
+  ctx.body = kept.body;
+}

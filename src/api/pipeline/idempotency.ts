@@ -1,0 +1,228 @@
+import { createHmac } from "node:crypto";
+import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
+import { invalidField, Problem } from "../../kernel/errors.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
+import { idempotencyKeys } from "../../platform/idempotency/table.ts";
+import { openWithPhrase, sealWithPhrase } from "../../platform/secrets/encryption.ts";
+import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "../declare/problems.ts";
+
+/** Maximum length of an Idempotency-Key, in characters. */
+const keyLengthMax = 255;
+/** Number of recent claims that a process remembers, about 150 bytes each. */
+const recentMax = 20_000;
+/** How long a response is kept. */
+const keptFor = 24 * hour;
+/** Number of kept responses deleted in one transaction. */
+const pruneBatch = 1_000;
+/** How long a request waits for an identical one in flight in this process, in milliseconds. */
+const twinWaitMs = 10_000;
+
+/** A stored response; only 2xx responses are kept. */
+export interface KeptAnswer {
+  readonly status: number;
+  /** The exact JSON text; empty for a response without a body. */
+  readonly body: string;
+}
+
+export interface IdempotentRequest {
+  /** The value of the header; undefined if absent. */
+  readonly key: string | undefined;
+  /** The principal and the operation. */
+  readonly scope: string;
+  /** Digest of the path, query and body. */
+  readonly fingerprint: string;
+  /** Encrypts the kept response with a key derived from the Idempotency-Key, which the store does not hold. */
+  readonly isSecret: boolean;
+}
+
+export interface Idempotency {
+  /**
+   * Runs `effect` once per key: a second request with the same key and fingerprint gets the first response. `effect`
+   * receives the context for its writes, and the response is stored in the same transaction.
+   */
+  run(
+    request: IdempotentRequest,
+    context: WriteContext,
+    effect: (context: WriteContext) => Promise<unknown>,
+    present: (result: unknown) => KeptAnswer,
+  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
+}
+
+/**
+ * Creates the idempotency store. `key` is 32 bytes used for nothing else: the store identifies a claim by an HMAC, so a
+ * stolen store does not help to guess the Idempotency-Keys that open sealed responses.
+ */
+export function createIdempotency(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly key: Uint8Array;
+}): Idempotency {
+  const { db, clock } = deps;
+  const inFlight = new Map<string, Promise<unknown>>();
+  /** Claims that this process has seen, oldest first. */
+  const recent = new Set<string>();
+
+  /** Returns whether the claim was seen before, and marks it as seen. */
+  function isRecent(claim: string): boolean {
+    const isKnown = recent.delete(claim);
+    recent.add(claim);
+    if (recent.size > recentMax) {
+      for (const oldest of recent) {
+        recent.delete(oldest);
+        break;
+      }
+    }
+    return isKnown;
+  }
+
+  async function kept(claim: string, request: IdempotentRequest): Promise<KeptAnswer | null> {
+    const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
+    if (row === null) return null;
+    if (row.fingerprint !== request.fingerprint) {
+      throw new IdempotencyKeyReused(
+        "This Idempotency-Key was used for a different request. Use a new key, or send the same request again.",
+      );
+    }
+    const body = row.isSealed ? openWithPhrase(phrase(request), row.body, claim) : row.body;
+    return { status: row.status, body };
+  }
+
+  /**
+   * Derives the sealing phrase from the caller's and the server's key, so that short keys cannot be guessed from the
+   * store.
+   */
+  function phrase(request: IdempotentRequest): string {
+    return createHmac("sha256", deps.key)
+      .update(`phrase\n${request.key ?? ""}`)
+      .digest("hex");
+  }
+
+  function keep(tx: Tx, claim: string, request: IdempotentRequest, answer: KeptAnswer): void {
+    tx.append(idempotencyKeys, {
+      claim,
+      fingerprint: request.fingerprint,
+      status: answer.status,
+      body: request.isSecret ? sealWithPhrase(phrase(request), answer.body, claim) : answer.body,
+      isSealed: request.isSecret,
+      createdAt: clock.now(),
+    });
+  }
+
+  async function once(
+    claim: string,
+    request: IdempotentRequest,
+    context: WriteContext,
+    effect: (context: WriteContext) => Promise<unknown>,
+    present: (result: unknown) => KeptAnswer,
+  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
+    // Most keys are new, and the unique index refuses a second response for the same claim. So the store is read first
+    // only if this process has seen the claim.
+    const earlier = isRecent(claim) ? await kept(claim, request) : null;
+    if (earlier !== null) return { answer: earlier, isReplayed: true };
+    let answer: KeptAnswer | undefined;
+    const keeping: WriteContext = {
+      ...context,
+      finish: (tx, result) => {
+        answer = present(result);
+        keep(tx, claim, request, answer);
+      },
+    };
+    try {
+      const result = await effect(keeping);
+      return { answer: answer ?? present(result), isReplayed: false };
+    } catch (error) {
+      // Another process may have handled the same request first; then its response counts. That shows as a unique
+      // violation, or as a refusal by the service, which found the object already changed.
+      if (!(error instanceof UniqueViolation) && !isRefusal(error)) throw error;
+      const first = await kept(claim, request);
+      if (first === null) throw error;
+      return { answer: first, isReplayed: true };
+    }
+  }
+
+  return {
+    async run(request, context, effect, present) {
+      if (request.key === undefined) {
+        return { answer: present(await effect(context)), isReplayed: false };
+      }
+      checkKey(request.key);
+      const claim = createHmac("sha256", deps.key)
+        .update(`claim\n${request.scope}\n${request.key}`)
+        .digest("hex");
+      const twin = inFlight.get(claim);
+      if (twin !== undefined && !(await endsInTime(twin))) {
+        throw new IdempotencyKeyInFlight(
+          "Wait until the first request has finished, then send this one again.",
+          { retryAfterSeconds: 1 },
+        );
+      }
+      const running = once(claim, request, context, effect, present);
+      if (!inFlight.has(claim)) inFlight.set(claim, running);
+      try {
+        return await running;
+      } finally {
+        if (inFlight.get(claim) === running) inFlight.delete(claim);
+      }
+    },
+  };
+}
+
+/** Deletes a batch of expired responses; returns true if more are left. */
+export async function pruneKeptAnswers(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const before = now - keptFor;
+  const due = await db.all<{ createdAt: Instant }>(
+    `SELECT created_at AS "createdAt" FROM idempotency_keys
+     WHERE created_at < $1 ORDER BY created_at LIMIT ${String(pruneBatch)}`,
+    [before],
+  );
+  const last = due.at(-1);
+  if (last === undefined) return false;
+  await db.write(context, (tx) =>
+    tx.run("DELETE FROM idempotency_keys WHERE created_at <= $1 AND created_at < $2", [
+      last.createdAt,
+      before,
+    ]),
+  );
+  return due.length === pruneBatch;
+}
+
+function checkKey(key: string): void {
+  // Header values arrive as latin-1; a key must be printable ASCII.
+  if (key.length < 1 || key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
+    throw invalidField(
+      { header: "Idempotency-Key" },
+      "invalid_key",
+      `must have 1 to ${String(keyLengthMax)} printable ASCII characters`,
+    );
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500;
+}
+
+/** Whether the identical request in flight ended, with or without an error, before the timeout. */
+async function endsInTime(twin: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, twinWaitMs, false);
+  });
+  const ended = twin.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([ended, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,30 @@
+import type Router from "@koa/router";
+import { admit } from "./admission.ts";
+import { answer } from "./answer.ts";
+import type { MountDependencies, RequestState } from "./exchange.ts";
+import type { Operation } from "../declare/operation.ts";
+import { parseCall } from "./parse-call.ts";
+
+/** Registers its routes on a router. */
+export type Mountable = (router: Router<RequestState>) => void;
+
+/**
+ * Mounts operations on the service that they call. The order is the same for each: rate limits, authentication,
+ * authorization, parsing, the handler (once per Idempotency-Key), validation of the response, sending.
+ */
+export function mountOperations<Service>(
+  operations: readonly Operation<Service>[],
+  service: Service,
+  deps: MountDependencies,
+): Mountable {
+  return (router) => {
+    for (const operation of operations) {
+      const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
+      router.register(path, [operation.method], async (ctx) => {
+        const caller = await admit(ctx, operation, deps);
+        const call = await parseCall(ctx, operation, caller);
+        await answer(ctx, operation, service, call, deps);
+      });
+    }
+  };
+}

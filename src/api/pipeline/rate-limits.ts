@@ -1,0 +1,93 @@
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { addressGroup } from "../client-address.ts";
+import { RateLimited } from "../declare/problems.ts";
+
+/** The key and the window of a rate limit. Its quota is a setting. */
+interface Limit {
+  readonly by: "credential" | "client";
+  readonly seconds: number;
+}
+
+/** The rate limits that operations and pages name. Each process counts separately. */
+export const rateLimits = {
+  /** Every operation with a credential, per credential. */
+  credential: { by: "credential", seconds: 60 },
+  /** Viewing a checkout. */
+  checkout: { by: "client", seconds: 60 },
+  /** Submitting a transaction hash. */
+  submit: { by: "client", seconds: 60 },
+  login: { by: "client", seconds: 60 },
+  /** Refreshing and ending sessions. */
+  session: { by: "client", seconds: 60 },
+  registration: { by: "client", seconds: 3_600 },
+} as const satisfies Record<string, Limit>;
+
+export type RateLimitName = keyof typeof rateLimits;
+
+export interface RateLimitState {
+  readonly name: RateLimitName;
+  readonly quota: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+export interface RateLimiter {
+  /** Counts a call; returns null if rate limits are off. Throws RateLimitExceeded with the state for the headers. */
+  count(name: RateLimitName, key: string): Promise<RateLimitState | null>;
+}
+
+export class RateLimitExceeded extends RateLimited {
+  readonly state: RateLimitState;
+  constructor(state: RateLimitState) {
+    super(`Wait ${String(state.resetSeconds)} seconds before the next request of this kind.`, {
+      retryAfterSeconds: state.resetSeconds,
+    });
+    this.state = state;
+  }
+}
+
+/** Creates rate limits kept in this process. `scale` multiplies every quota; 0 switches rate limits off. */
+export function createRateLimiter(
+  quotas: Readonly<Record<RateLimitName, number>>,
+  scale: number,
+): RateLimiter {
+  if (scale === 0) return { count: () => Promise.resolve(null) };
+  const limiters = Object.fromEntries(
+    Object.entries(rateLimits).map(([name, limit]) => {
+      const quota = Math.max(1, Math.floor(quotas[name as RateLimitName] * scale));
+      return [
+        name,
+        { quota, limiter: new RateLimiterMemory({ points: quota, duration: limit.seconds }) },
+      ];
+    }),
+  ) as Record<RateLimitName, { quota: number; limiter: RateLimiterMemory }>;
+
+  return {
+    async count(name, key) {
+      const { quota, limiter } = limiters[name];
+      const state = (result: RateLimiterRes): RateLimitState => ({
+        name,
+        quota,
+        windowSeconds: rateLimits[name].seconds,
+        remaining: Math.max(0, result.remainingPoints),
+        resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
+      });
+      try {
+        const counted = rateLimits[name].by === "client" ? addressGroup(key) : key;
+        return state(await limiter.consume(counted));
+      } catch (refused) {
+        if (refused instanceof RateLimiterRes) throw new RateLimitExceeded(state(refused));
+        throw refused;
+      }
+    },
+  };
+}
+
+/** Returns the headers of the IETF RateLimit draft. */
+export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
+  return {
+    "RateLimit-Policy": `"${state.name}";q=${String(state.quota)};w=${String(state.windowSeconds)}`,
+    RateLimit: `"${state.name}";r=${String(state.remaining)};t=${String(state.resetSeconds)}`,
+  };
+}

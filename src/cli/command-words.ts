@@ -1,0 +1,65 @@
+import type { Command as Program } from "commander";
+import type { GlobalFlags, Terminal } from "./terminal/terminal.ts";
+
+/** Creates the terminal for an action from its flags. */
+export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
+
+/** Flags and arguments as commander stores them. */
+export type Options = Record<string, string | boolean | undefined>;
+
+/** Descriptions of the command groups. */
+const nouns: Readonly<Record<string, string>> = {
+  org: "Organizations and their verification",
+  user: "Dashboard users",
+  key: "API keys",
+  wallet: "Receiving wallets",
+  invoice: "Requests for payment",
+  payments: "Received transfers",
+  queue: "Background jobs and failures",
+  webhook: "Webhook deliveries",
+  billing: "Plans, subscriptions and platform invoices",
+  analytics: "Statistics of a period",
+  audit: "Audit log and its integrity proof",
+  rates: "Exchange rates for invoices",
+  chain: "Chain providers, and a check for missed blocks",
+  sandbox: "The test network, whose tokens have no value",
+  ops: "Status of the installation",
+  db: "The store",
+  config: "Settings",
+};
+
+/** Adds a command; its group is created with the first one. */
+export function add(
+  program: Program,
+  name: string,
+  summary: string,
+  shown: readonly string[],
+): Program {
+  const [noun = "", verb] = name.split(" ");
+  const parent = verb === undefined ? program : nounOf(program, noun);
+  return parent
+    .command(verb ?? noun)
+    .description(summary)
+    .allowExcessArguments(false)
+    .addHelpText("after", examples(shown));
+}
+
+function nounOf(program: Program, noun: string): Program {
+  const known = program.commands.find((command) => command.name() === noun);
+  return (
+    known ??
+    program
+      .command(noun)
+      .description(nouns[noun] ?? "")
+      .helpCommand(false)
+  );
+}
+
+/** Creates all groups first, so that the help lists them in a fixed order. */
+export function addNouns(program: Program): void {
+  for (const noun of Object.keys(nouns)) nounOf(program, noun);
+}
+
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}

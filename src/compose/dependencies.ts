@@ -1,0 +1,33 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { IdSource, RandomBytes } from "../kernel/id.ts";
+import type { PooledProvider } from "../platform/chain/providers/member.ts";
+import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
+import type { Database } from "../platform/database/index.ts";
+import type { Logger } from "../platform/logger/index.ts";
+import type { Metrics } from "../platform/metrics/metrics.ts";
+import type { PasswordCost } from "../platform/secrets/passwords.ts";
+import type { ServerSecret } from "../platform/secrets/server-secret.ts";
+
+/** Shared dependencies of the services. */
+export interface Parts {
+  readonly config: Config;
+  readonly db: Database;
+  readonly secret: ServerSecret;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly logger: Logger;
+  /** Metrics of this process. */
+  readonly metrics: Metrics;
+  /** Hashing cost of new passwords. */
+  readonly passwordCost: PasswordCost;
+  readonly baseUrl: () => string;
+  /** Returns the address on which this process listens, independent of the base URL. */
+  readonly listening: () => string;
+  /** Aborted when the program stops, so that waits for providers end. */
+  readonly stopping: AbortSignal;
+  /** Replaces a network's configured providers; tests only. */
+  readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
+  /** Wakes a background worker by name; filled in once the workers exist. */
+  readonly nudges: { nudge: (worker: string) => void };
+}

@@ -1,0 +1,19 @@
+import type { ManagedSettled } from "../../features/billing/index.ts";
+import type { IssuingGate } from "../../features/invoices/index.ts";
+import type { PlanInUse } from "../../features/usage/index.ts";
+import { Defect } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+
+/** Callbacks into billing, which depends on the features that call them. */
+export interface BillingPorts {
+  /** Requires a subscription before an invoice is issued. */
+  requireSubscription: IssuingGate;
+  managedSettled: ManagedSettled;
+  planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
+}
+
+/** Returns placeholders that throw until `makeBilling` fills them, because billing is built after their users. */
+export function lateBillingPorts(): BillingPorts {
+  const tooEarly = (): Promise<never> => Promise.reject(new Defect("billing is not made yet"));
+  return { requireSubscription: tooEarly, managedSettled: tooEarly, planOf: tooEarly };
+}

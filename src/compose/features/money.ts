@@ -1,0 +1,232 @@
+import { makeAnalyticsService, type AnalyticsService } from "../../features/analytics/index.ts";
+import {
+  makeCheckoutService,
+  makeCheckoutSources,
+  type CheckoutService,
+} from "../../features/checkout/index.ts";
+import { findCustomer } from "../../features/customers/index.ts";
+import {
+  claimableTerms,
+  findInvoice,
+  makeCapacityService,
+  makeCapacityWatch,
+  makeInvoiceService,
+  makeManagedInvoices,
+  makeSettlement,
+  matchHolds,
+  oldestHold,
+  watchedAddresses,
+  watchedAmong,
+  watchedSince,
+  type CapacityService,
+  type InvoiceService,
+  type ManagedInvoices,
+} from "../../features/invoices/index.ts";
+import { keepIssuing, lateReviewers, requireVerified } from "../../features/organizations/index.ts";
+import {
+  makeBlockTimes,
+  makeChainService,
+  makeClaimExaminer,
+  makeHashClaims,
+  makeMonitor,
+  makePaymentDecisions,
+  makePaymentService,
+  makeSandboxDesk,
+  makeTransferDesk,
+  makeTransferService,
+  invoicesOfTransaction,
+  makeScanner,
+  makeWatcher,
+  makeWitness,
+  watchWorkerName,
+  type ChainService,
+  type ClaimExaminer,
+  type Monitor,
+  type PaymentDecisions,
+  type PaymentService,
+  type SandboxDesk,
+  type TransferDesk,
+  type Watcher,
+} from "../../features/payments/index.ts";
+import { createQuotes, makeRatesService, type RatesService } from "../../features/rates/index.ts";
+import { makeUsageService, type UsageService } from "../../features/usage/index.ts";
+import { makeWalletService, type WalletService } from "../../features/wallets/index.ts";
+import { second } from "../../kernel/clock.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
+import { createRecentStates } from "../../platform/chain/state/network-state.ts";
+import type { Reader } from "../../platform/database/index.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Subscriber } from "../../platform/events/relay.ts";
+import type { BillingPorts } from "./billing-ports.ts";
+import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
+import { makeCheckoutSandbox } from "./checkout.ts";
+import type { Parts } from "../dependencies.ts";
+
+/** Wallets, invoices, payments and chains. */
+export interface Money {
+  readonly wallets: WalletService;
+  readonly invoices: InvoiceService;
+  /** The invoices that billing issues for the platform. */
+  readonly managed: ManagedInvoices;
+  readonly settlement: ReturnType<typeof makeSettlement>;
+  readonly payments: PaymentService;
+  readonly decisions: PaymentDecisions;
+  readonly transfers: TransferDesk;
+  readonly capacity: CapacityService;
+  /** Receives every event and notifies organizations whose addresses run out of payment amounts. */
+  readonly capacityWatch: Subscriber;
+  readonly checkout: CheckoutService;
+  readonly watchers: readonly Watcher[];
+  readonly examiners: readonly ClaimExaminer[];
+  readonly monitors: ReadonlyMap<string, Monitor>;
+  readonly chains: ChainService;
+  /** The providers of each network that has any. */
+  readonly pools: ReadonlyMap<string, ProviderPool>;
+  readonly analytics: AnalyticsService;
+  readonly usage: UsageService;
+  readonly rates: RatesService;
+  /** Null if the sandbox is not enabled. */
+  readonly sandbox: SandboxDesk | null;
+}
+
+export function makeMoney(
+  parts: Parts,
+  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+  billing: BillingPorts,
+): Money {
+  const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
+  const enabled = new Map(config.networks.map((network) => [network.id, network]));
+  // Records may name disabled networks; an enabled network's settings take precedence over the table.
+  const known = new Map([
+    ...config.knownNetworks.map((network) => [network.id, network] as const),
+    ...enabled,
+  ]);
+  const common = { db, clock, ids, auditor, outbox };
+  const withMoney = { ...common, randomBytes, networks: enabled, baseUrl };
+
+  const wallets = makeWalletService({ ...common, networks: enabled });
+  const issuing = {
+    ...withMoney,
+    recentState: createRecentStates(clock, second),
+    quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+  };
+  const managed = makeManagedInvoices(issuing);
+  const invoices = makeInvoiceService({
+    ...issuing,
+    async issuingGate(reader, organizationId) {
+      await requireVerified(reader, organizationId, config.verification);
+      const decide = await billing.requireSubscription(reader, organizationId);
+      return async (tx, at) => {
+        await keepIssuing(tx, organizationId, config.verification);
+        await decide(tx, at);
+      };
+    },
+    invoicesOfTransaction,
+    hasCustomer: async (reader: Reader, organizationId, customerId) =>
+      (await findCustomer(reader, organizationId, customerId)) !== null,
+  });
+  const settlement = makeSettlement({
+    ...withMoney,
+    networks: known,
+    managedSettled: (tx, rows, at) => billing.managedSettled(tx, rows, at),
+  });
+  const payments = makePaymentService({ db, networks: known });
+  const ledger = {
+    ...common,
+    invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong, lateReviewers },
+  };
+  const watched = config.networks.flatMap((network) => {
+    const access = accessTo(network, parts);
+    if (access === null) return [];
+    const { providers, client } = access.pool;
+    const times = makeBlockTimes({ clock, providers, ...access });
+    const reading = { ...ledger, ...access, logger, network, client, providers, times };
+    const scanner = makeScanner(reading);
+    const witness = makeWitness({
+      ...{ ...reading, scanner },
+      invoices: { watchedSince, oldestHold },
+    });
+    return {
+      ...access,
+      network: network.id,
+      scanner,
+      watcher: makeWatcher(reading),
+      examiner: makeClaimExaminer({ ...reading, claimableTerms }),
+      monitor: makeMonitor({ ...reading, witness }),
+    };
+  });
+  const chains = makeChainService({
+    ...{ db, clock, auditor },
+    networks: config.networks,
+    access: watched,
+  });
+  const nudge = (network: string) => {
+    parts.nudges.nudge(watchWorkerName(network));
+  };
+  const deciding = { ...ledger, networks: known, nudge };
+  const decisions = makePaymentDecisions(deciding);
+  const capacity = makeCapacityService({
+    ...{ db, clock, networks: known },
+    enabled: config.networks,
+  });
+  const capacityWatch = makeCapacityWatch({ clock, outbox, networks: known });
+  const transfers = makeTransferDesk({
+    ...deciding,
+    transfers: makeTransferService({ db, networks: known }),
+    hasInvoice: async (reader, organizationId, invoiceId) =>
+      (await findInvoice(reader, organizationId, invoiceId)) !== null,
+  });
+
+  const rates = makeRatesService({
+    ...{ db, clock, logger, auditor, fetch, stopping: parts.stopping },
+    plan: config.rates,
+  });
+
+  const sandbox = makeDesk(parts, auditor, outbox);
+  const checkout = makeCheckoutService({
+    db,
+    clock,
+    networks: known,
+    baseUrl,
+    sources: makeCheckoutSources({ db, invoices, payments }),
+    claims: makeHashClaims({ ...common, invoices: settlement, nudge }),
+    sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
+  });
+  const analytics = makeAnalyticsService({ db, clock, networks: known });
+  const usage = makeUsageService({
+    ...{ clock, count: analytics.countUsage },
+    planOf: (organizationId) => billing.planOf(organizationId),
+  });
+  return {
+    ...{
+      wallets,
+      invoices,
+      managed,
+      settlement,
+      payments,
+      decisions,
+      transfers,
+      capacity,
+      capacityWatch,
+      checkout,
+    },
+    watchers: watched.map(({ watcher }) => watcher),
+    examiners: watched.map(({ examiner }) => examiner),
+    monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
+    chains,
+    pools: new Map(watched.map(({ network, pool }) => [network, pool])),
+    ...{ analytics, usage, rates, sandbox },
+  };
+}
+
+function makeDesk(parts: Parts, auditor: Auditor, outbox: Outbox): SandboxDesk | null {
+  const { config, db, clock, nudges, baseUrl } = parts;
+  const network = config.networks.find(({ id }) => id === sandboxNetwork);
+  const sandbox = sandboxOf(parts);
+  if (network === undefined || sandbox === null) return null;
+  const nudge = () => {
+    nudges.nudge(watchWorkerName(network.id));
+  };
+  return makeSandboxDesk({ db, clock, auditor, outbox, baseUrl, sandbox, network, nudge });
+}

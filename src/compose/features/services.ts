@@ -1,0 +1,199 @@
+import {
+  makeAdminService,
+  makeInstallation,
+  makeQueueService,
+  type AdminService,
+  type Installation,
+  type QueueService,
+} from "../../features/admin/index.ts";
+import { makeApiKeyService, type ApiKeyService } from "../../features/api-keys/index.ts";
+import { makeAuditLogService, type AuditLogService } from "../../features/audit-logs/index.ts";
+import {
+  createAccessTokens,
+  createLoginLock,
+  makeAuthService,
+  makePasswordService,
+  makeSessions,
+  makeUserService,
+  type AuthService,
+  type PasswordService,
+  type UserService,
+} from "../../features/auth/index.ts";
+import { makeCustomerService, type CustomerService } from "../../features/customers/index.ts";
+import { makeMeService, type MeService } from "../../features/me/index.ts";
+import {
+  makeInvitations,
+  makeInvitationService,
+  makeMembers,
+  makeMemberService,
+  type InvitationService,
+  type Members,
+  type MemberService,
+} from "../../features/members/index.ts";
+import { makeNetworkService, type NetworkService } from "../../features/networks/index.ts";
+import {
+  makeOrganizations,
+  makeOrganizationService,
+  type Organizations,
+  type OrganizationService,
+} from "../../features/organizations/index.ts";
+import { walletsOf } from "../../features/wallets/index.ts";
+import { systemActor } from "../../kernel/actor.ts";
+import { createAuditor } from "../../platform/audit/index.ts";
+import { createOutbox } from "../../platform/events/index.ts";
+import { createLeases, type Leases } from "../../platform/jobs/leases.ts";
+import { createJobs, type Jobs } from "../../platform/jobs/queue.ts";
+import { createPasswords, type Passwords } from "../../platform/secrets/passwords.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
+import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/tokens.ts";
+import { lateBillingPorts } from "./billing-ports.ts";
+import { makeBilling, type Billing } from "./billing.ts";
+import type { Parts } from "../dependencies.ts";
+import { makeMoney, type Money } from "./money.ts";
+import { makeWebhooks, type Webhooks } from "./webhooks.ts";
+
+export interface Services
+  extends
+    Omit<
+      Parts,
+      "config" | "secret" | "nudges" | "listening" | "stopping" | "metrics" | "passwordCost"
+    >,
+    Webhooks,
+    Money,
+    Billing {
+  readonly leases: Leases;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+  readonly members: Members;
+  readonly memberService: MemberService;
+  readonly invitationService: InvitationService;
+  readonly organizations: Organizations;
+  readonly organizationService: OrganizationService;
+  readonly me: MeService;
+  readonly auth: AuthService;
+  readonly passwordService: PasswordService;
+  readonly users: UserService;
+  readonly sessions: ReturnType<typeof makeSessions>;
+  readonly apiKeys: ApiKeyService;
+  readonly auditLogs: AuditLogService;
+  readonly customers: CustomerService;
+  readonly networks: NetworkService;
+  readonly admin: AdminService;
+  readonly installation: Installation;
+  readonly queues: QueueService;
+  close(): Promise<void>;
+}
+
+/** Creates all services, in the order of src/features/index.ts. */
+export function makeServices(parts: Parts): Services {
+  const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, nudges } = parts;
+  const auditor = createAuditor(ids);
+  const outbox = createOutbox({
+    ids,
+    nudge: () => {
+      nudges.nudge("relay");
+    },
+  });
+  const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
+  const jobs = createJobs({
+    ids,
+    nudge: (worker) => {
+      nudges.nudge(worker);
+    },
+  });
+  const passwords = createPasswords(undefined, parts.passwordCost);
+  const common = { db, clock, ids, auditor, outbox };
+
+  const members = makeMembers({ ids, auditor });
+  const memberService = makeMemberService(common);
+  const invitations = makeInvitations({ auditor, members });
+  const invitationService = makeInvitationService({
+    ...common,
+    randomBytes,
+    members,
+    invitations,
+  });
+  const organizations = makeOrganizations({ ...common, members });
+  const organizationService = makeOrganizationService({ ...common, members, organizations });
+
+  const me = makeMeService({ db });
+  const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
+  const refreshKey = deriveKey(secret, "refresh-tokens");
+  const loginLock = createLoginLock({ clock });
+  const auth = makeAuthService({
+    ...common,
+    members,
+    invitations,
+    organizations,
+    accessTokens,
+    refreshTokens: {
+      create: () => newToken("refresh", randomBytes),
+      successor: (token) => refreshSuccessor(refreshKey, token),
+      hash: hashToken,
+    },
+    passwords,
+    loginLock,
+    registration: config.registration,
+  });
+  const passwordService = makePasswordService({ ...common, randomBytes, passwords, loginLock });
+  const users = makeUserService({ db, clock, passwords, members });
+  const sessions = makeSessions({ db, accessTokens });
+  const isTest = config.networks.every((network) => network.isTest);
+  const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
+  const auditKey = deriveKey(secret, "audit-seals");
+  const auditLogs = makeAuditLogService({ db, clock, outbox, logger, key: auditKey });
+  const customers = makeCustomerService(common);
+  const networks = makeNetworkService({ db, networks: config.networks });
+  const webhooks = makeWebhooks(parts, { auditor, outbox });
+  const ports = lateBillingPorts();
+  const money = makeMoney(parts, { auditor, outbox }, ports);
+  const billing = makeBilling(parts, { auditor, outbox }, money, ports);
+  const admin = makeAdminService({
+    ...{ db, clock, organizations, walletsOf },
+    subscriptionsOf: billing.subscriptions.viewsOf,
+  });
+
+  const installation = makeInstallation({ db, clock, passwords, members, organizations });
+  const queues = makeQueueService({
+    ...{ db, clock, auditor },
+    nudge: (worker) => {
+      nudges.nudge(worker);
+    },
+  });
+
+  return {
+    db,
+    clock,
+    ids,
+    randomBytes,
+    logger,
+    baseUrl,
+    leases,
+    jobs,
+    passwords,
+    members,
+    memberService,
+    invitationService,
+    organizations,
+    organizationService,
+    me,
+    auth,
+    passwordService,
+    users,
+    sessions,
+    apiKeys,
+    auditLogs,
+    customers,
+    networks,
+    ...webhooks,
+    ...money,
+    ...billing,
+    admin,
+    installation,
+    queues,
+    async close() {
+      await webhooks.deliverer.close();
+      await leases.releaseAll();
+    },
+  };
+}

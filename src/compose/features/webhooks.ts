@@ -1,0 +1,63 @@
+import { makeEventService, type EventService } from "../../features/events/index.ts";
+import {
+  createDeliverer,
+  makeEndpointWriter,
+  makeFanOut,
+  makeWebhookService,
+  type Deliverer,
+  type WebhookService,
+} from "../../features/webhooks/index.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { Subscriber } from "../../platform/events/relay.ts";
+import { createGuard } from "../../platform/outbound/guard.ts";
+import { createResolve } from "../../platform/outbound/resolve.ts";
+import { createSender } from "../../platform/outbound/sender.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
+import type { Parts } from "../dependencies.ts";
+
+export interface Webhooks {
+  readonly events: EventService;
+  readonly webhooks: WebhookService;
+  /** Receives events from the relay. */
+  readonly fanOut: Subscriber;
+  readonly deliverer: Deliverer;
+}
+
+/** Creates the services that deliver events to merchants' endpoints. */
+export function makeWebhooks(
+  parts: Parts,
+  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+): Webhooks {
+  const { config, db, secret, clock, ids, randomBytes, logger, nudges } = parts;
+  const guard = createGuard({
+    allowCidrs: config.webhookAllowCidrs,
+    resolve: createResolve(),
+    ownServices: () => [
+      parts.listening(),
+      parts.baseUrl(),
+      ...(config.databaseUrl === null ? [] : [config.databaseUrl]),
+      ...config.networks.flatMap((network) => network.endpoints.map(({ url }) => url)),
+    ],
+  });
+  const endpointWriter = makeEndpointWriter({ auditor, outbox });
+  const secretKey = deriveKey(secret, "webhook-secrets");
+  const nudge = () => {
+    nudges.nudge("webhooks");
+  };
+  const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, nudge };
+  return {
+    events: makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") }),
+    webhooks: makeWebhookService({ ...common, auditor, outbox, guard }),
+    fanOut: makeFanOut({ clock, ids, nudge }),
+    deliverer: createDeliverer({
+      ...common,
+      sender: createSender({ guard, clock }),
+      context: systemContext("webhooks"),
+      perSecond: config.webhookRatePerSecond,
+      logger,
+      metrics: parts.metrics,
+    }),
+  };
+}

@@ -1,0 +1,30 @@
+import { statfs } from "node:fs/promises";
+import { makeOversight, type OversightService } from "../features/admin/index.ts";
+import type { Instant } from "../kernel/clock.ts";
+import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { maintenanceSchedule } from "./maintenance.ts";
+import type { Parts } from "./dependencies.ts";
+import type { Services } from "./features/services.ts";
+
+/** Creates the status and alarm service for platform admins. */
+export function makePlatformOversight(
+  { config, db, clock, secret }: Parts,
+  { payments, watchers, leases, rates, capacity }: Services,
+  lastTickAt: () => Instant | null,
+): OversightService {
+  return makeOversight({
+    ...{ db, clock, payments, watchers },
+    networks: config.networks,
+    auditKey: deriveKey(secret, "audit-seals"),
+    holdsLease: (name) => leases.holds(name),
+    lastTickAt,
+    schedule: maintenanceSchedule,
+    holdUse: () => capacity.fullest(),
+    rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
+    async freeBytes() {
+      if (config.databaseUrl !== null) return null;
+      const { bavail, bsize } = await statfs(config.dataDir);
+      return bavail * bsize;
+    },
+  });
+}

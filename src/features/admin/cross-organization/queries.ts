@@ -1,0 +1,128 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { invalidField, notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
+import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import {
+  failedJobs,
+  firstFailure,
+  isQueue,
+  type FailedJob,
+  type FailurePlace,
+} from "../../../platform/jobs/inspection.ts";
+import type { Worker } from "../../../platform/jobs/background.ts";
+import { namesOf } from "../../organizations/index.ts";
+import type { PaymentService, PaymentFilters, PaymentView } from "../../payments/index.ts";
+import {
+  deadLetters,
+  listAllDeliveries,
+  type PlatformDelivery,
+  type PlatformDeliveryFilters,
+} from "../../webhooks/index.ts";
+import type { OperationsStatus } from "../read-only.ts";
+import { makeLook, statusNow } from "../status/operations-status.ts";
+import { makeProber } from "../status/probes.ts";
+import { providerStatuses } from "../status/provider-statuses.ts";
+import type { StatusSources } from "../status/status-sources.ts";
+import type { ProviderStatus } from "../status/report.ts";
+
+/** An item with its organization's id and name. */
+export interface Owned<T> {
+  readonly of: T;
+  readonly organizationId: string;
+  readonly organizationName: string;
+}
+
+/** Status and lists across organizations, for platform admins. */
+export interface OversightService {
+  listPayments(query: PaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
+  /** Returns a payment of any organization. */
+  findPayment(paymentId: Id<"payment">): Promise<Owned<PaymentView>>;
+  listDeliveries(
+    query: PlatformDeliveryFilters & PageQuery,
+  ): Promise<Page<Owned<PlatformDelivery>>>;
+  /** Returns a queue's failed jobs, latest failure first; 404 if there is no such queue. */
+  listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
+  /** Returns the status of every configured provider as recorded in the store. */
+  providers(): Promise<readonly ProviderStatus[]>;
+  /** Runs the checks now. The context is that of the test write to the store. */
+  status(context: WriteContext): Promise<OperationsStatus>;
+  /** Returns a worker that runs the checks periodically and stores the results. */
+  prober(server: string, context: WriteContext): Worker;
+}
+
+export function makeOversight(
+  deps: {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly payments: PaymentService;
+  } & StatusSources,
+): OversightService {
+  const { db, clock, payments } = deps;
+  const look = makeLook(deps);
+
+  async function owned<T>(
+    { data, nextCursor }: Page<T>,
+    ownerOf: (item: T) => string,
+  ): Promise<Page<Owned<T>>> {
+    const names = await namesOf(db, data.map(ownerOf));
+    return {
+      data: data.map((item) => {
+        const organizationId = ownerOf(item);
+        return { of: item, organizationId, organizationName: names.get(organizationId) ?? "" };
+      }),
+      nextCursor,
+    };
+  }
+
+  return {
+    async listPayments(query) {
+      return owned(await payments.listAll(query), ({ payment }) => payment.organizationId);
+    },
+
+    async findPayment(paymentId) {
+      const of = await payments.find(paymentId);
+      const { organizationId } = of.payment;
+      const names = await namesOf(db, [organizationId]);
+      return { of, organizationId, organizationName: names.get(organizationId) ?? "" };
+    },
+
+    async listDeliveries({ limit, cursor, ...filters }) {
+      const page = parsePage({ limit, cursor }, "admin_webhook_deliveries", { ...filters });
+      const rows = await listAllDeliveries(db, filters, page);
+      return owned(toPage(rows, page), ({ organizationId }) => organizationId);
+    },
+
+    async listFailedJobs(queue, query) {
+      if (!isQueue(queue)) throw notFound();
+      const page = parsePage(query, "admin_failed_jobs", { queue });
+      const after = page.after === null ? firstFailure : placeOf(page.after);
+      const [jobs, letters] = await Promise.all([
+        failedJobs(db, queue, after, page.fetch),
+        queue === "webhooks" ? deadLetters(db, after, page.fetch) : [],
+      ]);
+      return toPageBy([...jobs, ...letters].sort(latestFirst), page, positionOf);
+    },
+
+    providers: () => providerStatuses(deps),
+    status: (context) => statusNow({ db, clock, look }, context),
+    prober: (server, context) => makeProber({ db, clock, server, context, look }),
+  };
+}
+
+function latestFirst(one: FailedJob, other: FailedJob): number {
+  return other.failedAt - one.failedAt || (one.id < other.id ? 1 : -1);
+}
+
+function positionOf({ failedAt, id }: FailedJob): string {
+  return `${String(failedAt)}.${id}`;
+}
+
+function placeOf(position: string): FailurePlace {
+  const [, failedAt, id] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
+  if (failedAt === undefined || id === undefined) {
+    const message = "must be the nextCursor of this list; omit it to start over";
+    throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);
+  }
+  return { failedAt: Number(failedAt), id };
+}

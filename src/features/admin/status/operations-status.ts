@@ -1,0 +1,127 @@
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { minute, second, type Clock } from "../../../kernel/clock.ts";
+import { Problem } from "../../../kernel/errors.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import {
+  pendingMigrations,
+  StatementFailed,
+  type Database,
+  type WriteContext,
+} from "../../../platform/database/index.ts";
+import { claimedHead } from "../../../platform/audit/head.ts";
+import { probeWrite } from "../../../platform/database/probe.ts";
+import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
+import { heldLeases } from "../../../platform/jobs/leases.ts";
+import { shareOf } from "../../invoices/index.ts";
+import { deliveryBacklog } from "../../webhooks/index.ts";
+import { down, graded, type Check } from "./health.ts";
+import type { OperationsStatus } from "../read-only.ts";
+import { readBacklogs } from "./probes.ts";
+import { providerStatuses } from "./provider-statuses.ts";
+import { auditCheck, cronCheck, ratesCheck } from "./work-checks.ts";
+import { overall, type Report } from "./report.ts";
+import type { StatusSources } from "./status-sources.ts";
+
+const mebibyte = 1_024 ** 2;
+/** In milliseconds, except for the disk: free bytes, negated because there a low value is bad. */
+const bounds = {
+  write: { degradedAbove: 1 * second, downAbove: 15 * second },
+  tick: { degradedAbove: 5 * second, downAbove: 15 * second },
+  outbox: { degradedAbove: 30 * second, downAbove: 10 * minute },
+  // Percent of a price's payment amounts in use; degraded from half on. A full price refuses invoices, others continue.
+  wallets: { degradedAbove: 49, downAbove: Infinity },
+  disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
+};
+
+/** Runs the checks now. The context is that of the test write to the store. */
+export type Look = (context: WriteContext) => Promise<Report>;
+
+export function makeLook(
+  deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
+): Look {
+  const { db, clock } = deps;
+  async function database(context: WriteContext): Promise<Check> {
+    try {
+      const took = await probeWrite(db, clock, context);
+      return graded(took, bounds.write, `A write took ${String(took)} ms.`);
+    } catch (error) {
+      if (error instanceof Problem) return down(error.message);
+      if (error instanceof StatementFailed) return down(`A write failed: ${error.code}.`);
+      throw error;
+    }
+  }
+
+  async function migrations(): Promise<Check> {
+    const { length } = await pendingMigrations(db);
+    if (length > 0) return down(`${String(length)} migrations are pending. Run till db migrate.`);
+    return { status: "ok", message: "The store is up to date." };
+  }
+
+  function scheduler(held: ReadonlySet<string>): Check {
+    const tick = deps.lastTickAt();
+    if (tick !== null) {
+      const silence = Math.max(0, clock.now() - tick);
+      return graded(silence, bounds.tick, `It last ran ${String(silence)} ms ago.`);
+    }
+    return held.size > 0
+      ? { status: "ok", message: "A server is running on this store." }
+      : { status: "unknown", message: "No server seems to be running on this store." };
+  }
+
+  async function outbox(): Promise<Check> {
+    const oldest = await oldestWaitingEvent(db);
+    if (oldest === null) return { status: "ok", message: "No event is waiting." };
+    const age = Math.max(0, clock.now() - oldest);
+    return graded(age, bounds.outbox, `The oldest event has waited ${String(age)} ms.`);
+  }
+
+  async function wallets(): Promise<Check> {
+    const uses = await deps.holdUse();
+    const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
+    if (use === undefined) return { status: "ok", message: "No payment amounts are reserved." };
+    const percent = Math.floor(shareOf(use) * 100);
+    const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));
+    return graded(
+      percent,
+      bounds.wallets,
+      `The busiest address uses ${String(percent)} % of its payment amounts near ${price} ${use.token.symbol} on ${use.network}.`,
+    );
+  }
+
+  async function disk(): Promise<Readonly<Record<string, Check>>> {
+    const free = await deps.freeBytes();
+    if (free === null) return {};
+    const message = `${String(Math.floor(free / mebibyte))} MiB free.`;
+    return { disk: graded(-free, bounds.disk, message) };
+  }
+
+  return async (context) => {
+    const held = await heldLeases(db, clock.now());
+    const checks = {
+      database: await database(context),
+      migrations: await migrations(),
+      scheduler: scheduler(held),
+      outbox: await outbox(),
+      audit: await auditCheck(db, deps.auditKey, clock.now()),
+      cron: await cronCheck(
+        ...([db, clock.now(), deps.schedule, deps.lastTickAt() !== null || held.size > 0] as const),
+      ),
+      wallets: await wallets(),
+      ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
+      ...(await disk()),
+    };
+    return { checks, providers: await providerStatuses(deps) };
+  };
+}
+
+/** Runs the checks now and adds the current backlogs. */
+export async function statusNow(
+  deps: { readonly db: Database; readonly clock: Clock; readonly look: Look },
+  context: WriteContext,
+): Promise<OperationsStatus> {
+  const report = await deps.look(context);
+  const checkedAt = deps.clock.now();
+  const backlogs = await readBacklogs(deps.db, checkedAt, deliveryBacklog);
+  const auditHead = await claimedHead(deps.db);
+  return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
+}

@@ -1,0 +1,55 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
+import { networkStates } from "../../../platform/chain/state/network-state.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import { heldLeases } from "../../../platform/jobs/leases.ts";
+import { watchWorkerName } from "../../payments/index.ts";
+import { networkHealth, providerHealth } from "./health.ts";
+import type { ProviderStatus } from "./report.ts";
+import type { StatusSources } from "./status-sources.ts";
+
+/**
+ * Returns the status of every configured provider, by network and in order of preference. The provider in use has the
+ * status of the network's reading. A network without a provider has one entry named `none`.
+ */
+export async function providerStatuses(
+  deps: { readonly db: Reader; readonly clock: Clock } & Pick<
+    StatusSources,
+    "networks" | "watchers" | "holdsLease"
+  >,
+): Promise<ProviderStatus[]> {
+  const { db, clock } = deps;
+  const now = clock.now();
+  const held = await heldLeases(db, now);
+  const states = await networkStates(db);
+  const alarms = await countOpenAlarms(db);
+  const stored = await storedProviders(db);
+  return deps.networks.flatMap((network): ProviderStatus[] => {
+    const { id } = network;
+    const watcher = deps.watchers.find((each) => each.network.id === id);
+    const lease = watchWorkerName(id);
+    const rows = stored.filter((row) => row.network === id);
+    const names = watcher?.providers ?? [];
+    const inUse = rows.find(({ health }) => health.isInUse)?.health.provider;
+    const [first = "none"] = names;
+    const read = inUse !== undefined && names.includes(inUse) ? inUse : first;
+    const isWatched = held.has(lease);
+    const reading = networkHealth(
+      {
+        network,
+        provider: watcher === undefined ? null : read,
+        state: states.get(id) ?? null,
+        isWatched,
+        alarms: alarms.get(id) ?? 0,
+        own: deps.holdsLease(lease) ? (watcher?.health() ?? null) : null,
+      },
+      now,
+    );
+    if (watcher === undefined) return [{ network: id, provider: read, ...reading }];
+    return names.map((provider) => {
+      if (provider === read) return { network: id, provider, ...reading };
+      const row = rows.find(({ health }) => health.provider === provider) ?? null;
+      return { network: id, provider, ...providerHealth(row, isWatched, now) };
+    });
+  });
+}

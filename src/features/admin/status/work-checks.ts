@@ -1,0 +1,68 @@
+import { minute, type Instant } from "../../../kernel/clock.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import type { SealKey } from "../../../platform/audit/chain.ts";
+import { headBroken, readHead } from "../../../platform/audit/head.ts";
+import { oldestUnsealed } from "../../../platform/audit/sealer.ts";
+import { lastRuns, type CronTask } from "../../../platform/jobs/cron.ts";
+import type { Check } from "./health.ts";
+
+/** Status of exchange rates: `down` if a pair has no quote. */
+export interface RatesReport {
+  readonly status: "ok" | "degraded" | "down";
+  readonly problems: readonly string[];
+}
+
+/** A running server seals audit entries within seconds. */
+const unsealedMax = 1 * minute;
+/** Number of intervals without a run after which a task counts as late; a missed run is made up by the next one. */
+const intervalsMax = 2;
+
+/** Checks that audit entries are being added to the hash chain. */
+export async function auditCheck(db: Database, key: SealKey, now: Instant): Promise<Check> {
+  if ((await readHead(db, key)) === null) {
+    return { status: "degraded", message: `${headBroken} Run till audit verify.` };
+  }
+  const oldest = await oldestUnsealed(db);
+  if (oldest === null) return { status: "ok", message: "All entries are sealed." };
+  const age = Math.max(0, now - oldest);
+  const message = `The oldest unsealed entry is ${String(age)} ms old.`;
+  return { status: age > unsealedMax ? "degraded" : "ok", message };
+}
+
+/** Checks that each scheduled task runs on time. Without a running server, none is due. */
+export async function cronCheck(
+  db: Database,
+  now: Instant,
+  tasks: readonly Pick<CronTask, "name" | "everyMs">[],
+  isServed: boolean,
+): Promise<Check> {
+  const last = await lastRuns(db);
+  const late = tasks.filter(({ name, everyMs }) => {
+    const at = last.get(name);
+    return at !== undefined && now - at > intervalsMax * everyMs;
+  });
+  const unseen = tasks.filter(({ name }) => !last.has(name));
+  const names = (some: typeof tasks) => some.map(({ name }) => name).join(", ");
+  if (!isServed) {
+    return { status: "unknown", message: "No server seems to be running on this store." };
+  }
+  if (late.length > 0) {
+    return { status: "degraded", message: `Overdue tasks: ${names(late)}.` };
+  }
+  if (unseen.length > 0) {
+    return { status: "unknown", message: `Tasks that have not run yet: ${names(unseen)}.` };
+  }
+  return { status: "ok", message: "All scheduled tasks run on time." };
+}
+
+/**
+ * Checks that the configured pairs have quotes. At worst degraded, because only invoices in other currencies are
+ * affected.
+ */
+export function ratesCheck({ status, problems }: RatesReport): Check {
+  if (status === "ok") return { status, message: "All pairs have quotes." };
+  return {
+    status: "degraded",
+    message: `${problems.join("; ")}. See till rates list. TILL_RATES=off disables rate sources.`,
+  };
+}

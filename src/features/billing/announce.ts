@@ -1,0 +1,145 @@
+import type { z } from "zod";
+import { toIso, type Instant } from "../../kernel/clock.ts";
+import type { Auditor } from "../../platform/audit/index.ts";
+import type { Tx } from "../../platform/database/index.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
+import type { Outbox } from "../../platform/events/index.ts";
+import type { BillingReader } from "./invoices/service.ts";
+import { presentPlatformInvoice, presentSubscription } from "./present.ts";
+import { unpaidOf } from "./store.ts";
+import type { UsageThresholdRecord } from "./records.ts";
+import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
+
+type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
+type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
+
+/** A platform invoice, with its lines if the caller has them; otherwise they are read. */
+type ToldInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
+
+/** Records audit entries and emits events for changes of subscriptions and platform invoices. */
+export interface Teller {
+  subscription(
+    tx: Tx,
+    at: Instant,
+    type: SubscriptionEvent,
+    row: SubscriptionRow,
+    changes?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  invoice(
+    tx: Tx,
+    at: Instant,
+    type: InvoiceEvent,
+    row: ToldInvoice,
+    changes?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
+  /**
+   * Emits `usage.threshold_reached` if `used` issued invoices reach a threshold that was not reported in this period
+   * yet.
+   */
+  usage(tx: Tx, at: Instant, row: SubscriptionRow, used: number): void;
+  /** Records an audit entry without an event. */
+  note(
+    tx: Tx,
+    at: Instant,
+    action: string,
+    row: SubscriptionRow,
+    changes: Readonly<Record<string, unknown>>,
+  ): void;
+}
+
+/** Usage thresholds in percent of the included invoices, highest first. */
+const thresholds = [100, 80] as const;
+
+/** Returns the highest threshold that `used` issued invoices reach, in percent; 0: none. */
+export function usageReached(
+  { terms }: Pick<SubscriptionRow, "terms">,
+  used: number,
+): 0 | (typeof thresholds)[number] {
+  const { includedInvoices: included } = terms;
+  if (included === null || included === 0) return 0;
+  return thresholds.find((percent) => used * 100 >= included * percent) ?? 0;
+}
+
+export function makeTeller(deps: {
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly views: BillingReader["views"];
+  readonly checkoutUrl: (checkoutId: string) => string;
+}): Teller {
+  const { auditor, outbox, views, checkoutUrl } = deps;
+  return {
+    async subscription(tx, at, type, row, changes = {}) {
+      const [openInvoice = null] = await unpaidOf(tx, [row.id]);
+      const { id, organizationId, version } = row;
+      auditor.record(tx, at, {
+        action: type,
+        organizationId,
+        targetType: "subscription",
+        targetId: id,
+        changes: { status: row.status, plan: row.terms.id, ...changes },
+      });
+      outbox.emit(tx, at, {
+        type,
+        organizationId,
+        objectType: "subscription",
+        objectId: id,
+        objectVersion: version,
+        data: presentSubscription({ subscription: row, openInvoice, checkoutUrl }),
+      });
+    },
+
+    async invoice(tx, at, type, row, changes = {}) {
+      const { lines, twinCheckoutId } = row;
+      const pageOf = twinCheckoutId === null ? null : checkoutUrl(twinCheckoutId);
+      const written = lines === undefined ? null : { invoice: row, lines, checkoutUrl: pageOf };
+      const view = written ?? (await views(tx, [row]))[0];
+      if (view === undefined) return;
+      const shown = presentPlatformInvoice(view);
+      const { id, organizationId, version } = row;
+      const { number, status, total, currency } = shown;
+      auditor.record(tx, at, {
+        action: type,
+        organizationId,
+        targetType: "platform_invoice",
+        targetId: id,
+        changes: { number, status, total, currency, ...changes },
+      });
+      outbox.emit(tx, at, {
+        type,
+        organizationId,
+        objectType: "platform_invoice",
+        objectId: id,
+        objectVersion: version,
+        data: shown,
+      });
+    },
+
+    usage(tx, at, row, used) {
+      const { id, organizationId, terms, usageNotice, version } = row;
+      const percent = usageReached(row, used);
+      if (percent <= usageNotice || terms.includedInvoices === null) return;
+      const data: z.input<typeof UsageThresholdRecord> = {
+        ...{ organizationId, subscriptionId: id, plan: terms.id, percent },
+        ...{ invoicesCreated: used, invoicesIncluded: terms.includedInvoices },
+        periodStart: toIso(row.currentPeriodStart),
+        periodEnd: toIso(row.currentPeriodEnd),
+      };
+      outbox.emit(tx, at, {
+        type: "usage.threshold_reached",
+        organizationId,
+        objectType: "subscription",
+        objectId: id,
+        objectVersion: version,
+        data,
+      });
+    },
+
+    note(tx, at, action, { id, organizationId }, changes) {
+      auditor.record(tx, at, {
+        ...{ action, organizationId, changes },
+        targetType: "subscription",
+        targetId: id,
+      });
+    },
+  };
+}

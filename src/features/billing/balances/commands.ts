@@ -1,0 +1,234 @@
+import {
+  commandsOf,
+  neededOrganization,
+  pageFlags,
+  type CommandCall,
+  type CommandFlag,
+} from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { PageQuery } from "../../../kernel/page.ts";
+import type { LedgerService } from "./service.ts";
+
+const command = commandsOf<LedgerService>();
+const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
+
+const currencyFlag: CommandFlag = { flags: "--currency <code>", description: "such as USD" };
+const reasonFlag: CommandFlag = {
+  flags: "--reason <text>",
+  description: "the reason shown on the invoice",
+  ask: "The reason, as shown on the invoice",
+};
+
+export const ledgerCommands = [
+  command({
+    name: "billing credits",
+    summary: "List an organization's credits, newest first",
+    flags: [neededOrganization, ...pageFlags],
+    examples: [`till billing credits ${example}`, `till billing credits ${example} --json`],
+    effect: "read",
+    handle: (service, call) => service.listCredits(ownerOf(call), pageOf(call)),
+    async present({ data, nextCursor }) {
+      const { presentCredit } = await import("./present.ts");
+      return { data: data.map(presentCredit), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (credit) => credit.id },
+      { title: "AMOUNT", value: (credit) => `${credit.amount} ${credit.currency}` },
+      { title: "LEFT", value: (credit) => credit.remaining },
+      { title: "STATUS", value: (credit) => credit.status },
+      { title: "REASON", value: (credit) => credit.reason },
+      { title: "EXPIRES", value: (credit) => credit.expiresAt },
+      { title: "BY", value: (credit) => credit.createdBy },
+    ],
+  }),
+  command({
+    name: "billing credit",
+    summary: "Give an organization a credit for its next platform invoices",
+    arguments: [{ name: "amount", description: "such as 25.00" }],
+    flags: [
+      neededOrganization,
+      { ...currencyFlag, ask: "The currency, such as USD" },
+      reasonFlag,
+      {
+        flags: "--expires-at <time>",
+        description: "expiry time, such as 2027-01-01T00:00:00.000Z (default: never)",
+      },
+    ],
+    examples: [
+      `till billing credit 25.00 ${example} --currency USD --reason 'Outage of Monday'`,
+      `till billing credit 25.00 ${example} --currency USD --reason Goodwill --yes --json`,
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Give ${ownerOf(call)} a credit of ${call.argument("amount")} ${call.flag("currency") ?? ""}?`,
+    async handle(service, call) {
+      const { ApplyAdminCreditRequest } = await import("../operator/admin-records.ts");
+      return service.grantCredit(
+        call.context,
+        ownerOf(call),
+        call.parse(ApplyAdminCreditRequest, {
+          amount: call.argument("amount"),
+          currency: call.flag("currency"),
+          reason: call.flag("reason"),
+          expiresAt: call.flag("expires-at"),
+        }),
+      );
+    },
+    async present(credit) {
+      return (await import("./present.ts")).presentCredit(credit);
+    },
+    columns: [
+      { title: "Credit", value: (credit) => credit.id },
+      { title: "Organization", value: (credit) => credit.organizationId },
+      { title: "Amount", value: (credit) => `${credit.amount} ${credit.currency}` },
+      { title: "Reason", value: (credit) => credit.reason },
+      { title: "Expires", value: (credit) => credit.expiresAt },
+      { title: "By", value: (credit) => credit.createdBy },
+    ],
+  }),
+  command({
+    name: "billing discounts",
+    summary: "List an organization's discounts, newest first",
+    flags: [neededOrganization, ...pageFlags],
+    examples: [`till billing discounts ${example}`, `till billing discounts ${example} --json`],
+    effect: "read",
+    handle: (service, call) => service.listDiscounts(ownerOf(call), pageOf(call)),
+    async present({ data, nextCursor }) {
+      const { presentDiscount } = await import("./present.ts");
+      return { data: data.map(presentDiscount), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "VALUE", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+      { title: "PERIODS", value: (one) => one.periods },
+      { title: "USED", value: (one) => one.periodsUsed },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "REASON", value: (one) => one.reason },
+      { title: "BY", value: (one) => one.createdBy },
+    ],
+  }),
+  command({
+    name: "billing discount",
+    summary: "Give an organization a discount on its plan and usage charges",
+    arguments: [
+      { name: "value", description: "a percentage such as 15, or an amount of --currency" },
+    ],
+    flags: [
+      neededOrganization,
+      {
+        ...currencyFlag,
+        description: "currency of a fixed amount; without it the value is a percentage",
+      },
+      {
+        flags: "--periods <number>",
+        description: "number of invoices it applies to (default: all)",
+      },
+      reasonFlag,
+    ],
+    examples: [
+      `till billing discount 15 ${example} --periods 3 --reason Welcome`,
+      `till billing discount 10.00 ${example} --currency USD --reason Partner --yes --json`,
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Give ${ownerOf(call)} a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
+    async handle(service, call) {
+      const { ApplyAdminDiscountRequest } = await import("../operator/admin-records.ts");
+      const [currency, periods] = [call.flag("currency"), call.flag("periods")];
+      return service.grantDiscount(
+        call.context,
+        ownerOf(call),
+        call.parse(ApplyAdminDiscountRequest, {
+          kind: currency === undefined ? "percent" : "fixed",
+          value: call.argument("value"),
+          currency,
+          periods: periods === undefined ? undefined : Number(periods),
+          reason: call.flag("reason"),
+        }),
+      );
+    },
+    async present(discount) {
+      return (await import("./present.ts")).presentDiscount(discount);
+    },
+    columns: [
+      { title: "Discount", value: (one) => one.id },
+      { title: "Organization", value: (one) => one.organizationId },
+      { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+      { title: "Periods", value: (one) => one.periods },
+      { title: "Reason", value: (one) => one.reason },
+      { title: "By", value: (one) => one.createdBy },
+    ],
+  }),
+  command({
+    name: "billing adjustments",
+    summary: "List an organization's adjustments, newest first",
+    flags: [neededOrganization, ...pageFlags],
+    examples: [`till billing adjustments ${example}`, `till billing adjustments ${example} --json`],
+    effect: "read",
+    handle: (service, call) => service.listAdjustments(ownerOf(call), pageOf(call)),
+    async present({ data, nextCursor }) {
+      const { presentAdjustment } = await import("./present.ts");
+      return { data: data.map(presentAdjustment), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "AMOUNT", value: (one) => `${one.amount} ${one.currency}` },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "INVOICE", value: (one) => one.platformInvoiceId },
+      { title: "DESCRIPTION", value: (one) => one.description },
+      { title: "BY", value: (one) => one.createdBy },
+    ],
+  }),
+  command({
+    name: "billing adjust",
+    summary: "Add a charge or a deduction to an organization's next platform invoice",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--amount <amount>",
+        description: "such as 15.00; a negative amount is deducted: --amount=-4.10",
+        ask: "The amount; a negative one is deducted",
+      },
+      { ...currencyFlag, ask: "The currency, such as USD" },
+      reasonFlag,
+    ],
+    examples: [
+      `till billing adjust ${example} --amount 15.00 --currency USD --reason Onboarding`,
+      `till billing adjust ${example} --amount=-4.10 --currency USD --reason SLA --yes --json`,
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${ownerOf(call)}?`,
+    async handle(service, call) {
+      const { CreateAdminManualAdjustmentRequest } = await import("../operator/admin-records.ts");
+      return service.addAdjustment(
+        call.context,
+        ownerOf(call),
+        call.parse(CreateAdminManualAdjustmentRequest, {
+          amount: call.flag("amount"),
+          currency: call.flag("currency"),
+          description: call.flag("reason"),
+        }),
+      );
+    },
+    async present(adjustment) {
+      return (await import("./present.ts")).presentAdjustment(adjustment);
+    },
+    columns: [
+      { title: "Adjustment", value: (one) => one.id },
+      { title: "Organization", value: (one) => one.organizationId },
+      { title: "Amount", value: (one) => `${one.amount} ${one.currency}` },
+      { title: "Description", value: (one) => one.description },
+      { title: "Status", value: (one) => one.status },
+      { title: "By", value: (one) => one.createdBy },
+    ],
+  }),
+];
+
+function ownerOf(call: CommandCall): Id<"organization"> {
+  return call.flag("organization") as Id<"organization">;
+}
+
+function pageOf(call: CommandCall): PageQuery {
+  return { limit: call.flag("limit"), cursor: call.flag("cursor") };
+}

@@ -1,0 +1,306 @@
+import { findCurrency, settlementAsset } from "../../../kernel/money/asset.ts";
+import type { Actor } from "../../../kernel/actor.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert, Defect } from "../../../kernel/errors.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import { formatMoney, money, parseMoney } from "../../../kernel/money/money.ts";
+import { parsePercent } from "../../../kernel/money/percent.ts";
+import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import type { Outbox } from "../../../platform/events/index.ts";
+import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
+import {
+  countUses,
+  lockAdjustments,
+  lockApplications,
+  lockCredits,
+  lockCreditsFrom,
+  lockDiscounts,
+  lockUses,
+  markReversed,
+  releaseAdjustments,
+  setRemaining,
+  takeAdjustments,
+} from "./store.ts";
+import { presentAdjustment, presentCredit, presentDiscount } from "./present.ts";
+import {
+  adjustments,
+  creditApplications,
+  credits,
+  discounts,
+  discountUses,
+  type AdjustmentRow,
+  type CreditRow,
+  type DiscountRow,
+  type PlatformInvoiceRow,
+} from "../table.ts";
+
+/** The `createdBy` of credits and adjustments that Till creates without an actor. */
+const system = "system";
+
+/** Returns the `createdBy` for an actor: the id of a user or API key, the operator's name, or `system`. */
+export function creatorOf(actor: Actor): string {
+  return actor.type === "system" ? system : (actor.id ?? actor.label);
+}
+
+type NewCredit = Pick<
+  CreditRow,
+  "organizationId" | "amount" | "currency" | "decimals" | "reason" | "expiresAt" | "createdBy"
+> & { readonly sourceInvoiceId: CreditRow["sourceInvoiceId"] };
+type NewDiscount = Omit<DiscountRow, "id" | "periodsUsed" | "createdAt">;
+type NewAdjustment = Omit<AdjustmentRow, "id" | "status" | "platformInvoiceId" | "createdAt">;
+
+/** The fields of a platform invoice by which its use of credits, discounts and adjustments is stored. */
+export type BilledInvoice = Pick<
+  PlatformInvoiceRow,
+  "id" | "number" | "organizationId" | "currency" | "decimals"
+>;
+
+/** The inputs of an organization's next invoice besides its plan and usage. */
+export type LedgerInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
+
+/** Credits, discounts and adjustments of organizations. Every method works in its caller's transaction. */
+export interface Ledger {
+  grantCredit(tx: Tx, at: Instant, credit: NewCredit): Promise<CreditRow>;
+  grantDiscount(tx: Tx, at: Instant, discount: NewDiscount): Promise<DiscountRow>;
+  addAdjustment(tx: Tx, at: Instant, adjustment: NewAdjustment): Promise<AdjustmentRow>;
+  /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
+  open(tx: Tx, organizationId: Id<"organization">, currency: string): Promise<LedgerInputs>;
+  /**
+   * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
+   * new credit and carried adjustment. Call it once, in the transaction that called `open`.
+   */
+  consume(tx: Tx, at: Instant, invoice: BilledInvoice, charges: Charges): Promise<void>;
+  /**
+   * Undoes `consume` for an invoice that is voided. The used amounts return to their credits; a credit that expired
+   * meanwhile is extended by the time since the issue. Adjustments become pending again, the uses of discounts are
+   * uncounted, and the credit or carried adjustment that the invoice created is taken back. Call it once.
+   */
+  restore(
+    tx: Tx,
+    at: Instant,
+    invoice: BilledInvoice & { issuedAt: Instant },
+    charges: Pick<Charges, "newCredit" | "carried">,
+  ): Promise<void>;
+  /**
+   * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
+   * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
+   * invoices.
+   */
+  takeBack(tx: Tx, at: Instant, invoice: BilledInvoice, amount: bigint): Promise<void>;
+}
+
+export function makeLedger(deps: {
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+}): Ledger {
+  const { ids, auditor, outbox } = deps;
+
+  async function grantCredit(tx: Tx, at: Instant, given: NewCredit): Promise<CreditRow> {
+    const credit: CreditRow = {
+      ...given,
+      id: ids.next("credit", at),
+      remaining: given.amount,
+      createdAt: at,
+      version: 1,
+    };
+    await tx.insert(credits, credit);
+    const shown = presentCredit({ credit, at });
+    const { id, organizationId, ...changes } = shown;
+    auditor.record(tx, at, {
+      action: "credit.granted",
+      organizationId,
+      targetType: "credit",
+      targetId: id,
+      changes,
+    });
+    outbox.emit(tx, at, {
+      type: "credit.granted",
+      organizationId,
+      objectType: "credit",
+      objectId: id,
+      objectVersion: credit.version,
+      data: shown,
+    });
+    return credit;
+  }
+
+  async function addAdjustment(tx: Tx, at: Instant, given: NewAdjustment): Promise<AdjustmentRow> {
+    const row: AdjustmentRow = {
+      ...given,
+      id: ids.next("adjustment", at),
+      status: "pending",
+      platformInvoiceId: null,
+      createdAt: at,
+    };
+    await tx.insert(adjustments, row);
+    const { id, organizationId, ...changes } = presentAdjustment(row);
+    auditor.record(tx, at, {
+      action: "adjustment.created",
+      organizationId,
+      targetType: "adjustment",
+      targetId: id,
+      changes,
+    });
+    return row;
+  }
+
+  return {
+    grantCredit,
+    addAdjustment,
+    takeBack,
+
+    async grantDiscount(tx, at, given) {
+      const row: DiscountRow = {
+        ...given,
+        id: ids.next("discount", at),
+        periodsUsed: 0,
+        createdAt: at,
+      };
+      await tx.insert(discounts, row);
+      const { id, organizationId, ...changes } = presentDiscount(row);
+      auditor.record(tx, at, {
+        action: "discount.granted",
+        organizationId,
+        targetType: "discount",
+        targetId: id,
+        changes,
+      });
+      return row;
+    },
+
+    async open(tx, organizationId, currency) {
+      const lockedCredits = await lockCredits(tx, organizationId, currency);
+      const lockedDiscounts = await lockDiscounts(tx, organizationId);
+      const waiting = await lockAdjustments(tx, organizationId, currency);
+      return {
+        credits: lockedCredits.map(({ id, remaining, expiresAt, reason }) => ({
+          ...{ id, remaining, currency, expiresAt, reason },
+        })),
+        discounts: lockedDiscounts.map(discountInput),
+        adjustments: waiting.map(({ id, amount, description }) => ({ id, amount, description })),
+      };
+    },
+
+    async consume(tx, at, invoice, charges) {
+      const { id: platformInvoiceId, organizationId, currency, decimals, number } = invoice;
+      const taken = new Map(charges.creditUses.map(({ id, amount }) => [id, amount]));
+      const held = taken.size === 0 ? [] : await lockCredits(tx, organizationId, currency);
+      const used = held.filter(({ id }) => taken.has(id));
+      assert(used.length === taken.size, "every credit that is used has something left");
+      await setRemaining(
+        tx,
+        used.map((from) =>
+          change(from, { remaining: from.remaining - (taken.get(from.id) ?? 0n) }),
+        ),
+      );
+      const unreversed = { platformInvoiceId, reversedAt: null };
+      await tx.insertMany(
+        creditApplications,
+        charges.creditUses.map(({ id, amount }) => ({ creditId: id, amount, ...unreversed })),
+      );
+      await countUses(
+        tx,
+        charges.discountUses.map(({ id }) => id),
+        1,
+      );
+      await tx.insertMany(
+        discountUses,
+        charges.discountUses.map(({ id, amount }) => ({ discountId: id, amount, ...unreversed })),
+      );
+      await takeAdjustments(tx, charges.adjustmentIds, platformInvoiceId);
+      const made = { organizationId, currency, decimals, createdBy: system };
+      if (charges.newCredit > 0n) {
+        await grantCredit(tx, at, {
+          ...made,
+          amount: charges.newCredit,
+          reason: `Balance of ${number}`,
+          expiresAt: null,
+          sourceInvoiceId: platformInvoiceId,
+        });
+      }
+      if (charges.carried > 0n) {
+        const description = `Carried forward from ${number}`;
+        await addAdjustment(tx, at, { ...made, amount: charges.carried, description });
+      }
+    },
+
+    async restore(tx, at, invoice, { newCredit, carried }) {
+      const applications = await lockApplications(tx, invoice.id);
+      await setRemaining(
+        tx,
+        applications.map(({ credit, amount }) => {
+          const { expiresAt } = credit;
+          const hasExpired = expiresAt !== null && expiresAt <= at;
+          return change(credit, {
+            remaining: credit.remaining + amount,
+            expiresAt: hasExpired ? expiresAt + (at - invoice.issuedAt) : expiresAt,
+          });
+        }),
+      );
+      await countUses(tx, await lockUses(tx, invoice.id), -1);
+      await releaseAdjustments(tx, invoice.id);
+      await markReversed(tx, invoice.id, at);
+      if (newCredit > 0n) await takeBack(tx, at, invoice, newCredit);
+      if (carried > 0n) {
+        const { organizationId, currency, decimals, number } = invoice;
+        const made = { organizationId, currency, decimals, createdBy: system };
+        const description = `Carried forward from ${number}, which is void`;
+        await addAdjustment(tx, at, { ...made, amount: -carried, description });
+      }
+    },
+  };
+
+  async function takeBack(
+    tx: Tx,
+    at: Instant,
+    invoice: BilledInvoice,
+    amount: bigint,
+  ): Promise<void> {
+    const { organizationId, currency, decimals, number } = invoice;
+    let left = amount;
+    const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
+      const taken = credit.remaining < left ? credit.remaining : left;
+      left -= taken;
+      const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
+      return taken === 0n ? [] : [change(credit, less)];
+    });
+    await setRemaining(tx, changes);
+    for (const { from, to } of changes) {
+      const asset = settlementAsset(currency, decimals);
+      const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
+      auditor.record(tx, at, {
+        action: "credit.reduced",
+        organizationId,
+        targetType: "credit",
+        targetId: from.id,
+        changes: { amount: { from: before, to: after }, invoice: number },
+      });
+    }
+    if (left === 0n) return;
+    const description = `Credit from ${number}, taken back after it was spent`;
+    const made = { organizationId, currency, decimals, createdBy: system };
+    await addAdjustment(tx, at, { ...made, amount: left, description });
+  }
+}
+
+function change(
+  from: CreditRow,
+  set: Partial<Pick<CreditRow, "amount" | "remaining" | "expiresAt">>,
+): { readonly from: CreditRow; readonly to: CreditRow } {
+  return { from, to: { ...from, ...set, version: from.version + 1 } };
+}
+
+function discountInput(row: DiscountRow): DiscountInput {
+  const { id, reason, periods, periodsUsed, value, currency } = row;
+  const terms = { id, reason, periods, periodsUsed };
+  if (row.kind === "percent") {
+    const share = parsePercent(value);
+    if (share === null) throw new Defect(`the value of ${id} is not a percentage`);
+    return { ...terms, kind: "percent", share };
+  }
+  const asset = currency === null ? null : findCurrency(currency);
+  if (asset === null) throw new Defect(`${id} has no known currency`);
+  return { ...terms, kind: "fixed", amount: parseMoney(value, asset).units, currency: asset.code };
+}

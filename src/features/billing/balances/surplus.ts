@@ -1,0 +1,67 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import type { InvoiceRow } from "../../invoices/index.ts";
+import { presentPayment, type PaymentService } from "../../payments/index.ts";
+import type { Ledger } from "./ledger.ts";
+import { savePlatformInvoice } from "../store.ts";
+import type { PlatformInvoiceRow } from "../table.ts";
+
+/**
+ * Grants the surplus of a locked platform invoice as a credit: the amount confirmed above its total, or all of it if
+ * the invoice is void. Takes the credit back if a reorganization removed the payment. `twins` are the collection
+ * invoices that were paid. Returns the updated platform invoice; repeating the call changes nothing.
+ */
+export type SettleSurplus = (
+  tx: Tx,
+  at: Instant,
+  invoice: PlatformInvoiceRow,
+  twins: readonly InvoiceRow[],
+  confirmed: bigint,
+) => Promise<PlatformInvoiceRow>;
+
+export function makeSettleSurplus(deps: {
+  readonly payments: Pick<PaymentService, "ofInvoice">;
+  readonly ledger: Pick<Ledger, "grantCredit" | "takeBack">;
+}): SettleSurplus {
+  const { payments, ledger } = deps;
+  return async (tx, at, invoice, twins, confirmed) => {
+    const { total, status, paidSurplus, number } = invoice;
+    const above = confirmed - (status === "void" ? 0n : total);
+    const surplus = above > 0n ? above : 0n;
+    if (surplus === paidSurplus) return invoice;
+    const saved = await savePlatformInvoice(tx, at, invoice, { paidSurplus: surplus });
+    if (surplus < paidSurplus) {
+      await ledger.takeBack(tx, at, saved, paidSurplus - surplus);
+      return saved;
+    }
+    const { organizationId, currency, decimals, id } = invoice;
+    const hash = await newestTransaction(tx, payments, twins, id);
+    const by = hash === null ? "" : ` by transaction ${hash}`;
+    await ledger.grantCredit(tx, at, {
+      ...{ organizationId, currency, decimals },
+      amount: surplus - paidSurplus,
+      reason:
+        status === "void"
+          ? `Payment of void invoice ${number}${by}`
+          : `Overpayment of ${number}${by}`,
+      expiresAt: null,
+      createdBy: "system",
+      sourceInvoiceId: id,
+    });
+    return saved;
+  };
+}
+
+/** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `twins` has one. */
+async function newestTransaction(
+  tx: Tx,
+  payments: Pick<PaymentService, "ofInvoice">,
+  twins: readonly InvoiceRow[],
+  platformInvoiceId: string,
+): Promise<string | null> {
+  const twin = twins.find(({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId);
+  if (twin === undefined) return null;
+  const counted = (await payments.ofInvoice(tx, twin.id)).map(presentPayment);
+  const confirmed = counted.filter(({ status }) => status === "confirmed");
+  return confirmed.at(-1)?.transactionHash ?? null;
+}

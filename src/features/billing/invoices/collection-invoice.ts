@@ -1,0 +1,94 @@
+import { settlementAsset } from "../../../kernel/money/asset.ts";
+import { day, type Instant } from "../../../kernel/clock.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import type { BillingPolicy } from "../../../platform/config/index.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import type { InvoiceRow, InvoiceView, ManagedInvoices } from "../../invoices/index.ts";
+import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
+import { platformInvoiceTwins, type PlatformInvoiceRow } from "../table.ts";
+
+/** The fields of a platform invoice from which its collection invoice is made. */
+type Collected = Pick<
+  PlatformInvoiceRow,
+  "id" | "organizationId" | "currency" | "decimals" | "dueAt"
+>;
+
+/** The columns of a platform invoice that identify its collection invoice. */
+export type TwinColumns = Pick<PlatformInvoiceRow, "twinId" | "twinPublicId" | "twinCheckoutId">;
+
+/**
+ * Issues and withdraws collection invoices: the ordinary invoices of the platform organization by which platform
+ * invoices are paid.
+ */
+export interface Twins {
+  /**
+   * Prepares a collection invoice over an amount at the receive wallet. Returns the function that issues it, given the
+   * number of the platform invoice. Throws `no_receive_wallet`; both throw the errors of issuing an ordinary invoice.
+   */
+  prepare(
+    tx: Tx,
+    at: Instant,
+    invoice: Collected,
+    amount: bigint,
+    policy: BillingPolicy,
+  ): Promise<(number: string) => Promise<InvoiceView>>;
+  /** Stores which platform invoice a collection invoice belongs to. Call it after inserting the platform invoice. */
+  remember(tx: Tx, at: Instant, invoice: Pick<Collected, "id">, twin: InvoiceView): Promise<void>;
+  /** Makes checkouts tell payers not to send anything anymore; payments that still arrive are counted. */
+  withdraw(tx: Tx, at: Instant, twins: readonly InvoiceRow[]): Promise<void>;
+}
+
+export function makeTwins(deps: {
+  readonly managed: ManagedInvoices;
+  /** The enabled networks, by id. */
+  readonly networks: ReadonlyMap<string, Network>;
+}): Twins {
+  const { managed, networks } = deps;
+  return {
+    async prepare(tx, at, invoice, amount, policy) {
+      const target = await receiveTarget(tx, networks);
+      if (target === null) throw noReceiveWallet();
+      const { id, organizationId, currency, decimals, dueAt } = invoice;
+      const patience = (policy.graceDays + policy.cancelAfterSuspendedDays) * day;
+      const issue = await managed.prepare(tx, at, target.organizationId, {
+        amount: formatMoney(money(amount, settlementAsset(currency, decimals))),
+        settlementCurrency: currency,
+        tokenSymbol: target.token.symbol,
+        network: target.network.id,
+        walletId: target.wallet.id,
+        metadata: { platformInvoiceId: id, organizationId },
+        // A replacement is issued when the debt is old; it stays payable for as long as the first one did.
+        expiresAt: Math.max(dueAt, at) + patience,
+      });
+      return (number) => issue(`Invoice ${number}`);
+    },
+
+    async remember(tx, at, { id }, twin) {
+      await tx.insert(platformInvoiceTwins, {
+        twinId: twin.id,
+        platformInvoiceId: id,
+        createdAt: at,
+      });
+    },
+
+    async withdraw(tx, at, twins) {
+      for (const twin of twins) await managed.withdraw(tx, at, twin);
+    },
+  };
+}
+
+export function twinColumns(twin: InvoiceView | null): TwinColumns {
+  return {
+    twinId: twin?.id ?? null,
+    twinPublicId: twin?.publicId ?? null,
+    twinCheckoutId: twin?.checkoutId ?? null,
+  };
+}
+
+/** Returns whether payers can still pay a collection invoice, or its payment is being confirmed. */
+export function isPayable(twin: InvoiceRow, at: Instant): boolean {
+  if (twin.status === "confirming") return true;
+  const isOpen = twin.status === "open" || twin.status === "partially_paid";
+  return isOpen && twin.expiresAt !== null && twin.expiresAt > at;
+}

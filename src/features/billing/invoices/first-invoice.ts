@@ -1,0 +1,161 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import { computeCharges, thawInputs } from "../charges.ts";
+import type { Issuer } from "./issuer.ts";
+import type { Ledger } from "../balances/ledger.ts";
+import { periodAt, type Period } from "../periods.ts";
+import { priceOf, type Terms } from "../plans.ts";
+import { receivedAt, type Scene } from "../store.ts";
+import { platformInvoices, type PlatformInvoiceRow, type SubscriptionRow } from "../table.ts";
+import type { VoidInvoice } from "./void.ts";
+
+/**
+ * Keeps the first invoice of a subscription with a trial in line with its plan. It is issued when the trial begins, for
+ * the period that follows the trial, so a plan change during the trial comes after the invoice (decision 16).
+ */
+export interface FirstInvoices {
+  /**
+   * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
+   * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
+   * invoice that is paid, or has a payment in flight, stays. Returns the updated scene. Throws the errors of issuing.
+   */
+  align(tx: Tx, at: Instant, scene: Scene, terms: Terms): Promise<Scene>;
+  /**
+   * Settles the plan difference that `settlementOf` computes for a first invoice. Call it once, when the trial has
+   * ended, with the subscription in its first paid period. Returns the invoice that it issued for the rest of a longer
+   * period; null: none.
+   */
+  settle(tx: Tx, at: Instant, subscription: SubscriptionRow): Promise<PlatformInvoiceRow | null>;
+}
+
+/**
+ * The plan difference of a first invoice: between the plan that it charged and the plan that applies to its period.
+ */
+export interface Settlement {
+  /**
+   * In the smallest unit of the invoice's currency. A positive amount is charged as a line of the next invoice, a
+   * negative one is credited.
+   */
+  readonly amount: bigint;
+  /** The text of the line, or the reason of the credit. */
+  readonly description: string;
+  /** The part of a longer period that is not invoiced yet, and is to be invoiced immediately; null: none. */
+  readonly rest: Period | null;
+}
+
+/** Finds the invoice of the period that follows a trial; null if none exists, or only void ones. */
+export function findFirstInvoice(
+  reader: Reader,
+  { id, anchorAt }: Pick<SubscriptionRow, "id" | "anchorAt">,
+): Promise<PlatformInvoiceRow | null> {
+  return reader.findOne(
+    platformInvoices,
+    "WHERE subscription_id = $1 AND period_start = $2 AND status <> 'void'",
+    [id, anchorAt],
+  );
+}
+
+/**
+ * Returns the unpaid first invoice of a trial if it is for other terms than these; null if no such invoice exists, if
+ * it is for these terms, or if a payment waits for its confirmations.
+ */
+export function staleFirstInvoice(
+  { subscription, invoices, twins }: Scene,
+  terms: Terms,
+): PlatformInvoiceRow | null {
+  const { status, cancelAt, anchorAt } = subscription;
+  // A subscription that ends with its trial has no period to invoice: its invoice will be voided.
+  if (status !== "trialing" || cancelAt !== null) return null;
+  const first = invoices.find((one) => one.status === "open" && one.periodStart === anchorAt);
+  if (first === undefined || isFor(first, terms)) return null;
+  const { seen, confirmed } = receivedAt(twins.get(first.id) ?? []);
+  return seen > confirmed ? null : first;
+}
+
+/**
+ * Compares what a first invoice charged for its plan with what it would have charged for another. Both are computed
+ * from its stored inputs, after discounts and before credits, which only pay. Null if the invoice is for that plan.
+ */
+export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlement | null {
+  if (isFor(first, terms)) return null;
+  const inputs = thawInputs(first.inputs);
+  const asked = (price: bigint): bigint => {
+    const { subtotal, discountTotal } = computeCharges({ ...inputs, plan: { name: "", price } });
+    return subtotal - discountTotal;
+  };
+  const { name } = inputs.plan;
+  const { end } = periodAt(first.periodStart, terms.interval, 0);
+  if (end > first.periodEnd) {
+    return {
+      amount: asked(0n) - asked(inputs.plan.price),
+      description: `${name} plan in ${first.number}`,
+      rest: { start: first.periodEnd, end },
+    };
+  }
+  return {
+    amount: asked(priceOf(terms)) - asked(inputs.plan.price),
+    description: `${terms.name} plan instead of ${name} plan in ${first.number}`,
+    rest: null,
+  };
+}
+
+/** Returns whether an invoice charges for the first period of a plan with these terms. */
+function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Terms): boolean {
+  const { name, price } = thawInputs(inputs).plan;
+  return (
+    name === terms.name &&
+    price === priceOf(terms) &&
+    periodEnd === periodAt(periodStart, terms.interval, 0).end
+  );
+}
+
+export function makeFirstInvoices(deps: {
+  readonly ledger: Pick<Ledger, "grantCredit" | "addAdjustment">;
+  readonly issuer: Issuer;
+  readonly voidInvoice: VoidInvoice;
+}): FirstInvoices {
+  const { ledger, issuer, voidInvoice } = deps;
+  return {
+    async align(tx, at, scene, terms) {
+      const { subscription } = scene;
+      const { status, anchorAt } = subscription;
+      if (status !== "trialing") return scene;
+      const stale = staleFirstInvoice(scene, terms);
+      if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return scene;
+      if (stale !== null) await voidInvoice(tx, at, stale, scene);
+      const issued = await issuer.issue(tx, at, {
+        ...{ subscription, terms, elapsed: null },
+        period: periodAt(anchorAt, terms.interval, 0),
+        // Dunning may be paused after a reorganization, to leave time to pay again.
+        dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
+      });
+      const others = scene.invoices.filter(({ id }) => id !== stale?.id);
+      return { ...scene, invoices: issued?.status === "open" ? [...others, issued] : others };
+    },
+
+    async settle(tx, at, subscription) {
+      const first = await findFirstInvoice(tx, subscription);
+      const settlement = first === null ? null : settlementOf(first, subscription.terms);
+      if (first === null || settlement === null) return null;
+      const { organizationId, currency, decimals } = first;
+      const { amount, description, rest } = settlement;
+      const given = { organizationId, currency, decimals, createdBy: "system" };
+      if (amount > 0n) await ledger.addAdjustment(tx, at, { ...given, amount, description });
+      if (amount < 0n) {
+        await ledger.grantCredit(tx, at, {
+          ...given,
+          ...{ amount: -amount, reason: description, expiresAt: null, sourceInvoiceId: null },
+        });
+      }
+      if (rest === null) return null;
+      const { terms } = subscription;
+      return issuer.issue(tx, at, {
+        subscription,
+        terms,
+        period: rest,
+        elapsed: null,
+        dueAt: null,
+      });
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
+import type { Plan, PlanCatalog } from "../../../platform/config/index.ts";
+import type { Database, Reader } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { pageQuery } from "../../../platform/database/query/page.ts";
+import { namesOf } from "../../organizations/index.ts";
+import type { PaymentService } from "../../payments/index.ts";
+import type { AdminInvoiceDetail, AdminInvoiceView, PlatformInvoiceView } from "../present.ts";
+import {
+  platformInvoiceLines,
+  platformInvoices,
+  platformInvoiceTwins,
+  type PlatformInvoiceLineRow,
+  type PlatformInvoiceRow,
+} from "../table.ts";
+
+/** The statuses of the API record; no platform invoice is ever a draft. */
+export type InvoiceStatusFilter = PlatformInvoiceRow["status"] | "draft";
+
+export interface InvoiceFilters extends PageQuery {
+  readonly status?: InvoiceStatusFilter | undefined;
+}
+
+export interface AdminInvoiceFilters extends InvoiceFilters {
+  readonly organizationId?: Id<"organization"> | undefined;
+}
+
+/** Reads plans and platform invoices. */
+export interface BillingReader {
+  plans(): Promise<readonly Plan[]>;
+  list(
+    organizationId: Id<"organization">,
+    query: InvoiceFilters,
+  ): Promise<Page<PlatformInvoiceView>>;
+  get(
+    organizationId: Id<"organization">,
+    platformInvoiceId: Id<"platformInvoice">,
+  ): Promise<PlatformInvoiceView>;
+  listAll(query: AdminInvoiceFilters): Promise<Page<AdminInvoiceView>>;
+  getAny(platformInvoiceId: Id<"platformInvoice">): Promise<AdminInvoiceDetail>;
+  /** Returns platform invoices with their lines, in the order of the rows. Events use it within their transaction. */
+  views(
+    reader: Reader,
+    invoices: readonly PlatformInvoiceRow[],
+  ): Promise<readonly PlatformInvoiceView[]>;
+}
+
+export function makeBillingReader(deps: {
+  readonly db: Database;
+  readonly catalog: PlanCatalog;
+  readonly payments: Pick<PaymentService, "ofInvoice">;
+  /** Returns the URL of a checkout. */
+  readonly checkoutUrl: (checkoutId: string) => string;
+}): BillingReader {
+  const { db, catalog, payments, checkoutUrl } = deps;
+
+  async function views(
+    reader: Reader,
+    invoices: readonly PlatformInvoiceRow[],
+  ): Promise<PlatformInvoiceView[]> {
+    const lines = await linesOf(
+      reader,
+      invoices.map(({ id }) => id),
+    );
+    return invoices.map((invoice) => ({
+      invoice,
+      lines: lines.get(invoice.id) ?? [],
+      checkoutUrl: invoice.twinCheckoutId === null ? null : checkoutUrl(invoice.twinCheckoutId),
+    }));
+  }
+
+  async function owned(given: readonly PlatformInvoiceView[]): Promise<AdminInvoiceView[]> {
+    const names = await namesOf(
+      db,
+      given.map(({ invoice }) => invoice.organizationId),
+    );
+    return given.map((view) => ({
+      ...view,
+      organizationName: names.get(view.invoice.organizationId) ?? "",
+    }));
+  }
+
+  async function page(name: string, query: AdminInvoiceFilters) {
+    const { limit, cursor, organizationId, status } = query;
+    const asked = parsePage({ limit, cursor }, name, { organizationId, status });
+    const { rest, values } = pageQuery(asked, [
+      ["organization_id =", organizationId],
+      ["status =", status],
+    ]);
+    const { data, nextCursor } = toPage(await db.find(platformInvoices, rest, values), asked);
+    return { data: await views(db, data), nextCursor };
+  }
+
+  return {
+    views,
+    plans: () => Promise.resolve(catalog.plans),
+
+    list: (organizationId, query) => page("platform_invoices", { ...query, organizationId }),
+
+    async get(organizationId, platformInvoiceId) {
+      const row = await db.findOne(platformInvoices, "WHERE organization_id = $1 AND id = $2", [
+        organizationId,
+        platformInvoiceId,
+      ]);
+      const [view] = row === null ? [] : await views(db, [row]);
+      if (view === undefined) throw notFound();
+      return view;
+    },
+
+    async listAll(query) {
+      const { data, nextCursor } = await page("admin_platform_invoices", query);
+      return { data: await owned(data), nextCursor };
+    },
+
+    async getAny(platformInvoiceId) {
+      const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
+      const [view] = row === null ? [] : await owned(await views(db, [row]));
+      if (view === undefined) throw notFound();
+      const twins = await db.find(
+        platformInvoiceTwins,
+        "WHERE platform_invoice_id = $1 ORDER BY twin_id",
+        [platformInvoiceId],
+      );
+      // One query per collection invoice: a long-standing debt has two, seldom more.
+      const came = await Promise.all(twins.map(({ twinId }) => payments.ofInvoice(db, twinId)));
+      return { ...view, payments: came.flat() };
+    },
+  };
+}
+
+/** Returns the lines of platform invoices by invoice id, ordered by position. */
+export async function linesOf(
+  reader: Reader,
+  ids: readonly Id<"platformInvoice">[],
+): Promise<ReadonlyMap<string, readonly PlatformInvoiceLineRow[]>> {
+  const lines = new Map<string, PlatformInvoiceLineRow[]>();
+  if (ids.length === 0) return lines;
+  const rows = await reader.find(
+    platformInvoiceLines,
+    `WHERE platform_invoice_id IN ${listed(reader.dialect, 1)} ORDER BY platform_invoice_id, position`,
+    [JSON.stringify(ids)],
+  );
+  for (const row of rows) {
+    const there = lines.get(row.platformInvoiceId);
+    if (there === undefined) lines.set(row.platformInvoiceId, [row]);
+    else there.push(row);
+  }
+  return lines;
+}

@@ -1,0 +1,101 @@
+import { toIso, type Instant } from "../../../kernel/clock.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { SubscriptionNotChangeable } from "../errors.ts";
+import { noPlanChange, saveSubscription, type Scene } from "../store.ts";
+import type { SubscriptionRow } from "../table.ts";
+import type { Teller } from "../announce.ts";
+import type { VoidInvoice } from "../invoices/void.ts";
+
+/** When an operator's cancellation takes effect; `never` withdraws a scheduled one. */
+export const cancelTimes = ["now", "period_end", "never"] as const;
+export type CancelTime = (typeof cancelTimes)[number];
+
+export interface Cancellation {
+  readonly when: CancelTime;
+  /** Recorded in the audit log. */
+  readonly reason: string;
+}
+
+/**
+ * Cancels subscriptions for an operator. Debts for periods that have begun remain. The invoice of a period that will
+ * never begin is voided, even if it is paid: otherwise the block of a payment would decide whether the merchant keeps
+ * the money.
+ */
+export interface Cancellations {
+  /**
+   * Cancels a locked subscription now, schedules its cancellation for the end of the period, or withdraws a scheduled
+   * one. A cancellation drops a scheduled plan change. Throws `subscription_not_changeable` if the subscription is
+   * already canceled, or is suspended and so has no period at whose end it could be canceled.
+   */
+  cancel(tx: Tx, at: Instant, scene: Scene, cancellation: Cancellation): Promise<SubscriptionRow>;
+  /** Performs a scheduled cancellation at its period boundary; returns the updated scene. */
+  end(tx: Tx, at: Instant, scene: Scene, boundary: Instant): Promise<Scene>;
+}
+
+export function makeCancellations(deps: {
+  readonly teller: Teller;
+  readonly voidInvoice: VoidInvoice;
+}): Cancellations {
+  const { teller, voidInvoice } = deps;
+
+  async function endAt(
+    tx: Tx,
+    at: Instant,
+    scene: Scene,
+    boundary: Instant,
+    changes: Readonly<Record<string, unknown>>,
+  ): Promise<Scene> {
+    const unbegun = [...scene.invoices, ...scene.paidAhead].filter(
+      ({ periodStart }) => periodStart >= boundary,
+    );
+    for (const invoice of unbegun) await voidInvoice(tx, at, invoice, scene);
+    const subscription = await saveSubscription(tx, at, scene.subscription, {
+      ...{ status: "canceled", statusReason: "operator", canceledAt: at, cancelAt: null },
+      ...noPlanChange,
+      nextActionAt: at,
+    });
+    await teller.subscription(tx, at, "subscription.canceled", subscription, changes);
+    return {
+      ...scene,
+      subscription,
+      invoices: scene.invoices.filter((one) => !unbegun.includes(one)),
+      paidAhead: scene.paidAhead.filter((one) => !unbegun.includes(one)),
+    };
+  }
+
+  return {
+    async cancel(tx, at, scene, { when, reason }) {
+      const { subscription } = scene;
+      const { status, currentPeriodEnd, pendingPlan } = subscription;
+      if (status === "canceled")
+        throw new SubscriptionNotChangeable("The subscription is already canceled.");
+      if (when === "now") {
+        // A period that begins at exactly this time has begun.
+        return (await endAt(tx, at, scene, at + 1, { reason })).subscription;
+      }
+      if (status === "suspended" && when === "period_end") {
+        throw new SubscriptionNotChangeable(
+          "The subscription is suspended and has no current period. Cancel it now, or leave it: it is canceled if the debt stays unpaid.",
+        );
+      }
+      const cancelAt = when === "never" ? null : currentPeriodEnd;
+      if (cancelAt === subscription.cancelAt) return subscription;
+      const saved = await saveSubscription(tx, at, subscription, {
+        ...{ cancelAt, nextActionAt: at },
+        // A scheduled cancellation overrides a scheduled plan change.
+        ...(cancelAt === null ? {} : noPlanChange),
+      });
+      const told = (time: Instant | null) => (time === null ? null : toIso(time));
+      teller.note(tx, at, "subscription.cancellation_changed", saved, {
+        reason,
+        cancelAt: { from: told(subscription.cancelAt), to: told(cancelAt) },
+        ...(cancelAt === null || pendingPlan === null
+          ? {}
+          : { pendingPlan: { from: pendingPlan, to: null } }),
+      });
+      return saved;
+    },
+
+    end: (tx, at, scene, boundary) => endAt(tx, at, scene, boundary, {}),
+  };
+}

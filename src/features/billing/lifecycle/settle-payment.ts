@@ -1,0 +1,108 @@
+import { hour, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import type { InvoiceRow } from "../../invoices/index.ts";
+import { linesOf } from "../invoices/service.ts";
+import {
+  lockPlatformInvoices,
+  readTwins,
+  receivedAt,
+  savePlatformInvoice,
+  scenesAfterPayment,
+} from "../store.ts";
+import type { SettleSurplus } from "../balances/surplus.ts";
+import {
+  platformInvoiceTwins,
+  type PlatformInvoiceLineRow,
+  type PlatformInvoiceRow,
+} from "../table.ts";
+import type { Teller } from "../announce.ts";
+import type { Transitions } from "./transitions.ts";
+import type { Twins } from "../invoices/collection-invoice.ts";
+
+/** After a reorganization removed a payment, dunning pauses for this long, to leave time to pay again. */
+const timeToPayAgain = 24 * hour;
+
+export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+
+/**
+ * Applies payments of collection invoices to their platform invoices, in the transaction of the payments. Sums the
+ * payments of all collection invoices of a platform invoice, so repeated or reordered calls have the same result.
+ */
+export function makeSettle(deps: {
+  readonly settleSurplus: SettleSurplus;
+  readonly twins: Pick<Twins, "withdraw">;
+  readonly teller: Teller;
+  readonly transitions: Transitions;
+  /** Wakes the billing worker. */
+  readonly nudge: () => void;
+}): ManagedSettled {
+  const { settleSurplus, twins, teller, transitions, nudge } = deps;
+
+  return async (tx, rows, at) => {
+    const owners = await ownersOf(tx, rows);
+    if (owners.length === 0) return;
+    const touched = new Set<Id<"subscription">>();
+    // Of the collection invoices, only these are locked.
+    const settled = new Set(rows.map(({ id }) => id));
+    const locked = await lockPlatformInvoices(tx, owners);
+    const allTwins = await readTwins(tx, owners);
+    const allLines = await linesOf(tx, owners);
+    for (const invoice of locked) {
+      const came = allTwins.get(invoice.id) ?? [];
+      const { confirmed } = receivedAt(came);
+      const lines = allLines.get(invoice.id) ?? [];
+      const stands = await settleStatus(tx, at, invoice, lines, confirmed);
+      await settleSurplus(tx, at, stands, rows, confirmed);
+      // A reorganization may have reopened the checkout of a void invoice that was paid.
+      if (stands.status === "void") {
+        await twins.withdraw(
+          tx,
+          at,
+          came.filter(({ id }) => settled.has(id)),
+        );
+      }
+      touched.add(invoice.subscriptionId);
+    }
+    for (const scene of await scenesAfterPayment(tx, [...touched])) {
+      await transitions.follow(tx, at, scene);
+    }
+    tx.afterCommit(nudge);
+  };
+
+  async function settleStatus(
+    tx: Tx,
+    at: Instant,
+    invoice: PlatformInvoiceRow,
+    lines: readonly PlatformInvoiceLineRow[],
+    confirmed: bigint,
+  ): Promise<PlatformInvoiceRow> {
+    const { status, total } = invoice;
+    const isOwed = status === "open" || status === "past_due";
+    if (isOwed && confirmed >= total) {
+      const row = await savePlatformInvoice(tx, at, invoice, {
+        ...{ status: "paid", paidAt: at, dunningFrom: null },
+      });
+      await teller.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
+      return row;
+    }
+    // An invoice that was paid without a collection invoice has no payment that could be removed.
+    if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
+    const row = await savePlatformInvoice(tx, at, invoice, {
+      ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
+    });
+    await teller.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
+    return row;
+  }
+}
+
+/** Returns the ids of the platform invoices whose current or former collection invoices these are. */
+async function ownersOf(tx: Tx, rows: readonly InvoiceRow[]): Promise<Id<"platformInvoice">[]> {
+  const pairs = await tx.find(
+    platformInvoiceTwins,
+    `WHERE twin_id IN ${listed(tx.dialect, 1)} ORDER BY platform_invoice_id`,
+    [JSON.stringify(rows.map(({ id }) => id))],
+  );
+  return [...new Set(pairs.map(({ platformInvoiceId }) => platformInvoiceId))];
+}

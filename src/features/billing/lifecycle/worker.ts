@@ -1,0 +1,230 @@
+import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import {
+  StoreUnavailable,
+  type Database,
+  type Dialect,
+  type Tx,
+} from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import type { Worker } from "../../../platform/jobs/background.ts";
+import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
+import type { JobHandler } from "../../../platform/jobs/queue.ts";
+import type { Logger } from "../../../platform/logger/index.ts";
+import type { ManagedInvoices } from "../../invoices/index.ts";
+import { beat } from "./heartbeat.ts";
+import { lockScene, saveSubscription, type Scene } from "../store.ts";
+import { subscriptions } from "../table.ts";
+import type { Transitions } from "./transitions.ts";
+import { tryTurn } from "../turns.ts";
+
+/** The name of the background worker, by which it is woken. */
+export const billingWorkerName = "billing";
+/** The failed job of a parked subscription, which operators can see and retry. */
+const parkedJobName = "bill subscription";
+
+/** Due subscriptions read in one batch. */
+const batchMax = 200;
+/**
+ * Subscriptions that a process bills concurrently. SQLite writes all waiting transactions in one commit; on PostgreSQL
+ * they wait for each other's invoice numbers, and more of them would only wait longer.
+ */
+const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };
+/** Steps of one subscription in a batch; a subscription that is farther behind catches up in the next batches. */
+const stepsMax = 24;
+/** Collisions with other transactions after which a batch leaves a subscription to the next batch. */
+const collisionsMax = 2;
+const everyMs = 5 * second;
+const parkBase = 1 * minute;
+const parkMax = 6 * hour;
+
+const context = systemContext("billing");
+
+/** The result of a run. */
+export interface RunResult {
+  /** Subscriptions that were due. */
+  readonly due: number;
+  /** Steps performed for them: period boundaries, reminders, status changes. */
+  readonly steps: number;
+  /** Subscriptions that could not be billed and will be retried later. */
+  readonly parked: number;
+}
+
+/** Performs the due steps of subscriptions. Any number of processes may run it concurrently. */
+export interface BillingRun extends Worker {
+  /** Performs all steps that are due now. */
+  runAll(signal?: AbortSignal): Promise<RunResult>;
+  /** Retries a parked subscription at an operator's request. */
+  readonly handlers: readonly JobHandler[];
+}
+
+export function makeBillingRun(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly managed: ManagedInvoices;
+  readonly transitions: Transitions;
+}): BillingRun {
+  const { db, clock, logger, managed, transitions } = deps;
+
+  /**
+   * Performs one step in one transaction; returns whether more are due. Null: another transaction holds or has changed
+   * the subscription.
+   */
+  function step(id: Id<"subscription">): Promise<boolean | null> {
+    return db.write(context, async (tx) => {
+      // Another run or a request holds the subscription: go on with the next one instead of waiting.
+      if (!(await tryTurn(tx, id))) return null;
+      const scene = await lockScene(tx, managed, id);
+      if (scene === null) return null;
+      const at = clock.now();
+      const { nextActionAt } = scene.subscription;
+      if (nextActionAt === null || nextActionAt > at) return false;
+      return transitions.advance(tx, at, await unparked(tx, at, scene));
+    });
+  }
+
+  /** Unparks a subscription in the transaction of its step: if the step fails, the subscription stays parked. */
+  async function unparked(tx: Tx, at: Instant, scene: Scene): Promise<Scene> {
+    const { subscription } = scene;
+    if (subscription.parkedAt === null) return scene;
+    await delistParked(tx, jobIdOf(subscription.id));
+    const set = { parkedAt: null, parkReason: null, parkedUntil: null, parkCount: 0 };
+    return { ...scene, subscription: await saveSubscription(tx, at, subscription, set) };
+  }
+
+  function park(id: Id<"subscription">, fault: unknown): Promise<void> {
+    const reason = fault instanceof Error ? `${fault.name}: ${fault.message}` : String(fault);
+    return db.write(context, async (tx) => {
+      const at = clock.now();
+      const row = await tx.lockOne(subscriptions, "WHERE id = $1", [id]);
+      // Another process has billed or parked it meanwhile.
+      if (row?.nextActionAt == null || row.nextActionAt > at) return;
+      const parkCount = row.parkCount + 1;
+      const until = at + Math.min(parkMax, parkBase * 2 ** (parkCount - 1));
+      await saveSubscription(tx, at, row, {
+        ...{ parkedAt: row.parkedAt ?? at, parkReason: reason, parkCount },
+        ...{ parkedUntil: until, nextActionAt: until },
+      });
+      await listParked(tx, at, {
+        id: jobIdOf(id),
+        queue: "billing",
+        name: parkedJobName,
+        payload: { subscriptionId: id },
+        organizationId: row.organizationId,
+        attempts: parkCount,
+        reason,
+      });
+    });
+  }
+
+  /** Performs the due steps of one subscription, at most `stepsMax`; parks it if one fails. */
+  async function work(id: Id<"subscription">): Promise<{ steps: number; isParked: boolean }> {
+    let steps = 0;
+    let collisions = 0;
+    try {
+      while (steps < stepsMax) {
+        const isMore = await step(id);
+        if (isMore === null) {
+          collisions += 1;
+          if (collisions === collisionsMax) break;
+          continue;
+        }
+        steps += 1;
+        if (!isMore) break;
+      }
+      return { steps, isParked: false };
+    } catch (error) {
+      // An unavailable store is not the subscription's fault: the whole batch stops, and nothing is parked.
+      if (error instanceof StoreUnavailable) throw error;
+      logger.warn({ subscription: id, err: error }, "a subscription could not be billed");
+      await park(id, error);
+      return { steps, isParked: true };
+    }
+  }
+
+  function findDue(): Promise<{ id: Id<"subscription"> }[]> {
+    return db.all(
+      `SELECT id FROM subscriptions WHERE next_action_at IS NOT NULL AND next_action_at <= $1
+       ORDER BY next_action_at LIMIT ${String(batchMax)}`,
+      [clock.now()],
+    );
+  }
+
+  async function workOff(
+    ids: readonly Id<"subscription">[],
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult> {
+    const waiting = [...ids];
+    let steps = 0;
+    let parked = 0;
+    const one = async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        if (signal?.aborted === true) return;
+        const done = await work(id);
+        steps += done.steps;
+        if (done.isParked) parked += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency[db.dialect] }, one));
+    return { due: ids.length, steps, parked };
+  }
+
+  async function batch(signal?: AbortSignal): Promise<RunResult> {
+    const down = await beat(db, clock, context);
+    if (down > 0)
+      logger.warn(
+        { milliseconds: down },
+        "billing was down: the due dates of unpaid platform invoices were extended",
+      );
+    const due = await findDue();
+    return workOff(
+      due.map(({ id }) => id),
+      signal,
+    );
+  }
+
+  return {
+    name: billingWorkerName,
+    everyMs,
+
+    async run(signal) {
+      const { due, steps } = await batch(signal);
+      return due === batchMax && steps > 0;
+    },
+
+    async runAll(signal) {
+      const total = { due: 0, steps: 0, parked: 0 };
+      for (;;) {
+        const done = await batch(signal);
+        total.due += done.due;
+        total.steps += done.steps;
+        total.parked += done.parked;
+        // Other processes are working on the remaining subscriptions.
+        if (done.steps + done.parked === 0 || signal?.aborted === true) return total;
+      }
+    },
+
+    handlers: [
+      {
+        name: parkedJobName,
+        async run({ payload }) {
+          const { subscriptionId } = payload as { subscriptionId: Id<"subscription"> };
+          await db.write(context, async (tx) => {
+            const at = clock.now();
+            const row = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
+            if (row?.parkedAt == null) return;
+            await saveSubscription(tx, at, row, { nextActionAt: at });
+          });
+          // If billing fails again, the subscription is parked again with the new reason.
+          await work(subscriptionId);
+        },
+      },
+    ],
+  };
+}
+
+/** Returns the id of a parked subscription's failed job: the same one for every failure. */
+function jobIdOf(id: Id<"subscription">): string {
+  return id.replace(/^sub_/, "job_");
+}

@@ -1,0 +1,175 @@
+import {
+  commandsOf,
+  neededOrganization,
+  organizationFlag,
+  pageFlags,
+  type CommandCall,
+  type CommandFlag,
+} from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { BillingDesk } from "./service.ts";
+
+const command = commandsOf<BillingDesk>();
+
+const statusFlag: CommandFlag = {
+  flags: "--status <status>",
+  description: "only subscriptions that are trialing, active, past_due, suspended or canceled",
+};
+
+async function queryOf(call: CommandCall) {
+  const { SubscriptionQuery } = await import("./records.ts");
+  return call.parse(SubscriptionQuery, {
+    limit: call.flag("limit"),
+    cursor: call.flag("cursor"),
+    organizationId: call.flag("organization"),
+    status: call.flag("status"),
+  });
+}
+
+export const billingDeskCommands = [
+  command({
+    name: "billing subscriptions",
+    summary: "List subscriptions, newest first, with the next action of each",
+    flags: [organizationFlag, statusFlag, ...pageFlags],
+    examples: [
+      "till billing subscriptions",
+      "till billing subscriptions --status suspended --json",
+    ],
+    effect: "read",
+    handle: async (service, call) => service.list(await queryOf(call)),
+    async present(page) {
+      return (await import("./records.ts")).presentOperated(page);
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "PLAN", value: (one) => one.plan },
+      { title: "NEXT PLAN", value: (one) => one.pendingPlan },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "PERIOD ENDS", value: (one) => one.currentPeriodEnd },
+      { title: "ENDS", value: (one) => one.cancelAt },
+      { title: "OWES", value: (one) => one.owedInvoices },
+      { title: "NEXT", value: (one) => one.nextActionAt },
+      { title: "FAILS BECAUSE", value: (one) => one.parkReason },
+    ],
+  }),
+  command({
+    name: "billing cancel",
+    summary: "Cancel an organization's subscription, now or at the end of its period",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--when <time>",
+        description:
+          "now, period_end, or never, which withdraws a scheduled cancellation (default: now)",
+      },
+      {
+        flags: "--reason <text>",
+        description: "the reason recorded in the audit log",
+        ask: "The reason, for the audit log",
+      },
+    ],
+    examples: [
+      "till billing cancel --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --when period_end --reason 'The shop closes'",
+      "till billing cancel --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --reason Fraud --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) => {
+      const owner = call.flag("organization") ?? "";
+      switch (call.flag("when")) {
+        case "never":
+          return `Withdraw the scheduled cancellation of the subscription of ${owner}?`;
+        case "period_end":
+          return `Cancel the subscription of ${owner} at the end of its period?`;
+        default:
+          return `Cancel the subscription of ${owner} now?`;
+      }
+    },
+    async handle(service, call) {
+      const { CancelRequest } = await import("./records.ts");
+      return service.cancel(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.parse(CancelRequest, {
+          when: call.flag("when") ?? "now",
+          reason: call.flag("reason"),
+        }),
+      );
+    },
+    async present(row) {
+      return (await import("./records.ts")).presentCanceled(row);
+    },
+    columns: [
+      { title: "Subscription", value: (one) => one.id },
+      { title: "Organization", value: (one) => one.organizationId },
+      { title: "Status", value: (one) => one.status },
+      { title: "Canceled", value: (one) => one.canceledAt },
+      { title: "Ends", value: (one) => one.cancelAt },
+    ],
+    identify: (one) => one.id,
+  }),
+  command({
+    name: "billing run",
+    summary: "Run the billing steps that are due now, as servers do in the background",
+    examples: ["till billing run", "till billing run --json"],
+    effect: "write-without-trial",
+    handle: (service) => service.run(),
+    present: (result) => Promise.resolve({ ...result }),
+    columns: [
+      { title: "Due", value: (one) => one.due },
+      { title: "Steps", value: (one) => one.steps },
+      { title: "Parked", value: (one) => one.parked },
+    ],
+    identify: (one) => String(one.steps),
+    next: () => "till billing subscriptions, to see the next action of each",
+  }),
+  command({
+    name: "billing rehearse",
+    summary: "Preview the next platform invoices without issuing them",
+    flags: [organizationFlag, statusFlag, ...pageFlags],
+    examples: [
+      "till billing rehearse",
+      "till billing rehearse --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: async (service, call) => service.rehearse(call.context, await queryOf(call)),
+    async present(page) {
+      return (await import("./records.ts")).presentRehearsals(page);
+    },
+    columns: [
+      { title: "ORGANIZATION", value: (one) => one.organizationName },
+      { title: "PLAN", value: (one) => one.plan },
+      { title: "FROM", value: (one) => one.periodStart },
+      { title: "INVOICES SO FAR", value: (one) => one.invoicesSoFar },
+      { title: "SUBTOTAL", value: (one) => one.subtotal },
+      { title: "DISCOUNTS", value: (one) => one.discountTotal },
+      { title: "CREDITS", value: (one) => one.creditTotal },
+      { title: "TOTAL", value: (one) => `${one.total} ${one.currency}` },
+    ],
+  }),
+  command({
+    name: "billing verify",
+    summary: "Recompute every platform invoice and list all differences",
+    examples: ["till billing verify", "till billing verify --json"],
+    effect: "read",
+    handle: (service) => service.verify(),
+    async present(checked) {
+      return (await import("./records.ts")).presentChecked(checked);
+    },
+    columns: [
+      { title: "CHECK", value: (one) => one.name },
+      { title: "VIOLATIONS", value: (one) => one.violations.length },
+      { title: "FIRST", value: (one) => one.violations[0]?.fault ?? "" },
+      { title: "RULE", value: (one) => one.describe },
+    ],
+    identify: (one) => one.name,
+    async fault({ data }) {
+      const broken = data.filter(({ violations }) => violations.length > 0);
+      if (broken.length === 0) return null;
+      const { BillingBroken } = await import("../errors.ts");
+      return new BillingBroken(
+        `Failed checks: ${broken.map(({ name }) => name).join(", ")}. Compare the rows with an earlier backup, and find out who could write to the store.`,
+      );
+    },
+  }),
+];

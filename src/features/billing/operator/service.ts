@@ -1,0 +1,213 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
+import type { PlanCatalog } from "../../../platform/config/index.ts";
+import type { Violation } from "../../../platform/database/schema/checks.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/index.ts";
+import { pageQuery } from "../../../platform/database/query/page.ts";
+import type { ManagedInvoices } from "../../invoices/index.ts";
+import { namesOf } from "../../organizations/index.ts";
+import type { Cancellation, Cancellations } from "../lifecycle/cancel.ts";
+import { billingChecks } from "../checks.ts";
+import { computeCharges, type ChargeInputs, type Charges } from "../charges.ts";
+import { NoSubscription } from "../errors.ts";
+import { findFirstInvoice, settlementOf, type Settlement } from "../invoices/first-invoice.ts";
+import type { InvoiceOrder, Issuer } from "../invoices/issuer.ts";
+import { periodAt, type Period } from "../periods.ts";
+import { pendingTermsOf } from "../plans.ts";
+import type { BillingRun, RunResult } from "../lifecycle/worker.ts";
+import type { SubscriptionStatus } from "../status.ts";
+import { liveSubscription, unpaidOf, withScene } from "../store.ts";
+import { subscriptions, type SubscriptionRow } from "../table.ts";
+
+export interface SubscriptionFilters extends PageQuery {
+  readonly status?: SubscriptionStatus | undefined;
+  readonly organizationId?: Id<"organization"> | undefined;
+}
+
+/** A subscription as operators see it. */
+export interface OperatedSubscription {
+  readonly subscription: SubscriptionRow;
+  readonly organizationName: string;
+  readonly owedInvoices: number;
+}
+
+/** A preview of a subscription's next invoice, as if its period ended now. `planId` is the plan that it bills. */
+export interface Rehearsal {
+  readonly subscription: SubscriptionRow;
+  readonly organizationName: string;
+  readonly period: Period;
+  readonly planId: string;
+  readonly currency: string;
+  readonly decimals: number;
+  readonly usageCount: number | null;
+  readonly charges: Charges;
+}
+
+export interface CheckedBilling {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly describe: string;
+    readonly violations: readonly Violation[];
+  }[];
+}
+
+/** Billing operations for operators at the command line. */
+export interface BillingDesk {
+  list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
+  /** Performs all steps that are due now. */
+  run(): Promise<RunResult>;
+  /**
+   * Cancels an organization's subscription, now or at the end of its period, or withdraws a scheduled cancellation.
+   * Errors: `no_subscription`, `subscription_not_changeable`.
+   */
+  cancel(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    cancellation: Cancellation,
+  ): Promise<SubscriptionRow>;
+  /** Computes next invoices with the function that issues them, and stores nothing. */
+  rehearse(context: WriteContext, query: SubscriptionFilters): Promise<Page<Rehearsal>>;
+  /** Runs all billing checks, which recompute every platform invoice and balance. */
+  verify(): Promise<CheckedBilling>;
+}
+
+export function makeBillingDesk(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly catalog: PlanCatalog;
+  readonly issuer: Issuer;
+  readonly billingRun: BillingRun;
+  readonly managed: Pick<ManagedInvoices, "lock">;
+  readonly cancellations: Pick<Cancellations, "cancel">;
+  /** Wakes the billing worker. */
+  readonly nudge: () => void;
+}): BillingDesk {
+  const { db, clock, catalog, issuer, billingRun, managed, cancellations, nudge } = deps;
+
+  async function page({ limit, cursor, status, organizationId }: SubscriptionFilters) {
+    const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
+    const { rest, values } = pageQuery(asked, [
+      ["organization_id =", organizationId],
+      ["status =", status],
+    ]);
+    return toPage(await db.find(subscriptions, rest, values), asked);
+  }
+
+  /** Returns the order of the next invoice, with the usage of the current period so far. */
+  async function orderOf(
+    reader: Reader,
+    subscription: SubscriptionRow,
+  ): Promise<{ readonly order: InvoiceOrder; readonly settlement: Settlement | null }> {
+    const { terms: before, anchorAt, periodIndex } = subscription;
+    const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+    const terms = pendingTermsOf(catalog, subscription) ?? before;
+    const common = { subscription, terms, dueAt: null };
+    if (periodIndex < 0) {
+      // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
+      const first = await findFirstInvoice(reader, subscription);
+      const settlement = first === null ? null : settlementOf(first, terms);
+      const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
+      return { order: { ...common, period, elapsed: null }, settlement };
+    }
+    const period =
+      terms.interval === before.interval
+        ? periodAt(anchorAt, terms.interval, periodIndex + 1)
+        : periodAt(end, terms.interval, 0);
+    const elapsed = { terms: before, start, end };
+    return { order: { ...common, period, elapsed }, settlement: null };
+  }
+
+  async function rehearseOne(
+    tx: Tx,
+    subscription: SubscriptionRow,
+    organizationName: string,
+  ): Promise<Rehearsal> {
+    const { order, settlement } = await orderOf(tx, subscription);
+    const { inputs, usageCount } = await issuer.draft(tx, clock.now(), order);
+    const charges = computeCharges(settlement === null ? inputs : settled(inputs, settlement));
+    const { period, terms } = order;
+    const { currency, decimals } = inputs;
+    return {
+      ...{ subscription, organizationName, period, planId: terms.id },
+      ...{ currency, decimals, usageCount, charges },
+    };
+  }
+
+  return {
+    async list(query) {
+      const found = await page(query);
+      const names = await namesOf(
+        db,
+        found.data.map(({ organizationId }) => organizationId),
+      );
+      const owed = await unpaidOf(
+        db,
+        found.data.map(({ id }) => id),
+      );
+      return mapPage(found, (subscription) => ({
+        subscription,
+        organizationName: names.get(subscription.organizationId) ?? "",
+        owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
+      }));
+    },
+
+    run: () => billingRun.runAll(),
+
+    cancel: (context, organizationId, cancellation) =>
+      withScene(db, managed, context, organizationId, (tx, scene) => {
+        if (scene === null) throw new NoSubscription("This organization never had a subscription.");
+        tx.afterCommit(nudge);
+        return cancellations.cancel(tx, clock.now(), scene, cancellation);
+      }),
+
+    async rehearse(context, query) {
+      const { organizationId } = query;
+      if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
+        throw notFound();
+      }
+      const found = await page(query);
+      const names = await namesOf(
+        db,
+        found.data.map((one) => one.organizationId),
+      );
+      const data: Rehearsal[] = [];
+      for (const one of found.data) {
+        if (one.status === "suspended" || one.status === "canceled") continue;
+        // It ends with the current period, so no invoice follows.
+        if (one.cancelAt !== null) continue;
+        // A write transaction, because the draft locks rows; it changes nothing.
+        const name = names.get(one.organizationId) ?? "";
+        data.push(await db.write(context, (tx) => rehearseOne(tx, one, name)));
+      }
+      return { data, nextCursor: found.nextCursor };
+    },
+
+    async verify() {
+      const checks = [];
+      for (const check of billingChecks) {
+        const { name, describe } = check;
+        checks.push({ name, describe, violations: await check.run(db) });
+      }
+      return { checks };
+    },
+  };
+}
+
+/** Adds a pending plan difference to the inputs of an invoice. */
+function settled(
+  { credits, adjustments, ...inputs }: ChargeInputs,
+  { amount, description }: Settlement,
+): ChargeInputs {
+  const { currency } = inputs;
+  return amount > 0n
+    ? { ...inputs, credits, adjustments: [...adjustments, { id: "adj_", amount, description }] }
+    : {
+        ...{ ...inputs, adjustments },
+        credits: [
+          ...credits,
+          { id: "crd_", remaining: -amount, currency, expiresAt: null, reason: description },
+        ],
+      };
+}

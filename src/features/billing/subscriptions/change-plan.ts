@@ -1,0 +1,75 @@
+import { toIso, type Instant } from "../../../kernel/clock.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import { PlanCurrencyDiffers, SubscriptionNotChangeable } from "../errors.ts";
+import type { FirstInvoices } from "../invoices/first-invoice.ts";
+import { decidePlanChange } from "./plan-change-timing.ts";
+import type { Terms } from "../plans.ts";
+import { requireReceiveWallet } from "../invoices/receive-wallet.ts";
+import { noPlanChange, saveSubscription, type Scene } from "../store.ts";
+import type { SubscriptionRow } from "../table.ts";
+import type { Teller } from "../announce.ts";
+
+/**
+ * Schedules a plan for the end of the current period of a locked subscription, or drops the scheduled change if the
+ * plan is the current one. During a trial, also replaces the unpaid first invoice if needed. Returns the updated
+ * subscription. Throws `subscription_not_changeable`, `plan_currency_differs`, `no_receive_wallet`, and the errors of
+ * issuing an invoice.
+ */
+export type PlanChanges = (
+  tx: Tx,
+  at: Instant,
+  scene: Scene,
+  plan: Terms,
+) => Promise<SubscriptionRow>;
+
+export function makePlanChanges(deps: {
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly firstInvoices: Pick<FirstInvoices, "align">;
+  readonly teller: Teller;
+}): PlanChanges {
+  const { networks, firstInvoices, teller } = deps;
+
+  async function requireBillable(
+    reader: Reader,
+    { terms }: SubscriptionRow,
+    plan: Terms,
+  ): Promise<void> {
+    if (plan.currency !== terms.currency) {
+      throw new PlanCurrencyDiffers(
+        `The subscription is billed in ${terms.currency}. Choose a plan in that currency.`,
+      );
+    }
+    await requireReceiveWallet(reader, networks, plan);
+  }
+
+  return async (tx, at, scene, plan) => {
+    const { subscription } = scene;
+    const { cancelAt, pendingPlan, currentPeriodEnd } = subscription;
+    const decided = decidePlanChange(subscription, plan.id);
+    if (decided === "refused") {
+      throw new SubscriptionNotChangeable(
+        "The subscription is canceled. Select a plan with POST …/billing/subscription/select instead.",
+      );
+    }
+    if (cancelAt !== null) {
+      throw new SubscriptionNotChangeable(
+        `The platform has scheduled its cancellation for ${toIso(cancelAt)}. Ask the platform to withdraw that first.`,
+      );
+    }
+    if (decided === "unchanged") return subscription;
+    const isScheduled = decided === "scheduled";
+    if (isScheduled) await requireBillable(tx, subscription, plan);
+    const pending = isScheduled
+      ? { pendingPlan: plan.id, pendingTerms: plan, planChangeEffectiveAt: currentPeriodEnd }
+      : noPlanChange;
+    const saved = await saveSubscription(tx, at, subscription, { ...pending, nextActionAt: at });
+    await firstInvoices.align(tx, at, { ...scene, subscription: saved }, plan);
+    const type = isScheduled
+      ? "subscription.plan_change_scheduled"
+      : "subscription.plan_change_dropped";
+    const changes = { pendingPlan: { from: pendingPlan, to: saved.pendingPlan } };
+    await teller.subscription(tx, at, type, saved, changes);
+    return saved;
+  };
+}

@@ -1,0 +1,189 @@
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import { sharedLock } from "../../../platform/database/write/shared-lock.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import type { Subscriber } from "../../../platform/events/relay.ts";
+import {
+  countIssued,
+  countIssuedOf,
+  PlanLimitReached,
+  SubscriptionRequired,
+  SubscriptionSuspended,
+  type IssuingDecision,
+} from "../../invoices/index.ts";
+import { platformOrganization } from "../../organizations/index.ts";
+import { liveSubscription } from "../store.ts";
+import { subscriptions, type SubscriptionRow } from "../table.ts";
+import { usageReached, type Teller } from "../announce.ts";
+
+/**
+ * Checks whether an organization's subscription allows it to issue an invoice. Throws `subscription_required`,
+ * `subscription_suspended` or `plan_limit_reached`; the platform organization needs no subscription. The returned
+ * decision repeats the check in the issuing transaction, on the subscription as it is then, and counts the invoice if
+ * the plan has a limit.
+ */
+export async function requireSubscription(
+  reader: Reader,
+  clock: Clock,
+  organizationId: Id<"organization">,
+): Promise<IssuingDecision> {
+  const seen = await liveSubscription(reader, organizationId);
+  if (seen === null) {
+    await requirePlatform(reader, organizationId);
+    return () => Promise.resolve();
+  }
+  requireServed(seen);
+  const limit = limitOf(seen);
+  if (limit !== null)
+    requireRoom(
+      seen,
+      limit,
+      seen.issuedFrom === windowAt(seen, clock.now()) ? seen.issuedCount : 0,
+    );
+  return async (tx, at) => {
+    // Usually nothing has changed since the check, and one statement is enough.
+    if (limit === null ? await isKept(tx, seen) : await countOne(tx, seen, limit, at)) return;
+    await decideAnew(tx, at, organizationId);
+  };
+}
+
+async function requirePlatform(reader: Reader, organizationId: Id<"organization">): Promise<void> {
+  if ((await platformOrganization(reader))?.id === organizationId) return;
+  throw new SubscriptionRequired(
+    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists the plans. Drafts need no plan.",
+  );
+}
+
+function requireServed({ status }: SubscriptionRow): void {
+  if (status !== "suspended") return;
+  throw new SubscriptionSuspended(
+    "New invoices are refused because a platform invoice is unpaid. Pay the `openInvoice` of GET …/billing/subscription; invoices that are already open stay payable.",
+  );
+}
+
+/** Returns how many invoices may be issued in a period; null: unlimited, possibly with overage. */
+export function limitOf({ terms }: Pick<SubscriptionRow, "terms">): number | null {
+  return terms.overagePrice === null ? terms.includedInvoices : null;
+}
+
+/**
+ * Returns the start of the period in which an invoice issued now counts. That is the next period if its boundary has
+ * passed but has not been processed yet.
+ */
+function windowAt(subscription: SubscriptionRow, at: Instant): Instant {
+  const { currentPeriodStart, currentPeriodEnd } = subscription;
+  return at < currentPeriodEnd ? currentPeriodStart : currentPeriodEnd;
+}
+
+function requireRoom({ terms }: SubscriptionRow, limit: number, issued: number): void {
+  if (issued < limit) return;
+  throw new PlanLimitReached(
+    `The plan ${terms.name} includes ${String(limit)} invoices per period, and all of them have been issued. Wait for the next period; a plan change takes effect then too.`,
+  );
+}
+
+/**
+ * Returns whether a subscription is unchanged since it was read; if so, locks it against changes until the transaction
+ * ends.
+ */
+async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
+  const kept = await tx.all(
+    `SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2${sharedLock[tx.dialect]}`,
+    [id, version],
+  );
+  return kept.length === 1;
+}
+
+/**
+ * Counts one invoice if the subscription is unchanged since it was read and its period has room; returns whether it
+ * did.
+ */
+async function countOne(
+  tx: Tx,
+  seen: SubscriptionRow,
+  limit: number,
+  at: Instant,
+): Promise<boolean> {
+  const counted = await tx.run(
+    `UPDATE subscriptions SET issued_count = issued_count + 1
+     WHERE id = $1 AND version = $2 AND issued_from = $3 AND issued_count < $4`,
+    [seen.id, seen.version, windowAt(seen, at), limit],
+  );
+  return counted === 1;
+}
+
+/**
+ * Repeats the check on the locked subscription. The first invoice of a period starts the count from the stored
+ * invoices.
+ */
+async function decideAnew(tx: Tx, at: Instant, organizationId: Id<"organization">): Promise<void> {
+  const live = await tx.lockOne(
+    subscriptions,
+    "WHERE organization_id = $1 AND status <> 'canceled'",
+    [organizationId],
+  );
+  if (live === null) {
+    await requirePlatform(tx, organizationId);
+    return;
+  }
+  requireServed(live);
+  const limit = limitOf(live);
+  if (limit === null) return;
+  const issuedFrom = windowAt(live, at);
+  const issued =
+    live.issuedFrom === issuedFrom
+      ? live.issuedCount
+      : await countIssued(tx, organizationId, issuedFrom, at + 1, limit);
+  requireRoom(live, limit, issued);
+  await tx.update(subscriptions, { issuedFrom, issuedCount: issued + 1 }, "WHERE id = $1", [
+    live.id,
+  ]);
+}
+
+const issuing = new Set(["invoice.created", "invoice.issued"]);
+
+/**
+ * Emits `usage.threshold_reached` when 80 or 100 percent of a plan's included invoices are used, once per period for
+ * each threshold.
+ */
+export function makeUsageWatch({
+  clock,
+  teller,
+}: {
+  readonly clock: Clock;
+  readonly teller: Pick<Teller, "usage">;
+}): Subscriber {
+  return async (tx, relayed) => {
+    const issuers = new Set(
+      relayed.filter(({ type }) => issuing.has(type)).map(({ organizationId }) => organizationId),
+    );
+    if (issuers.size === 0) return;
+    const watched = await tx.find(
+      subscriptions,
+      `WHERE organization_id IN ${listed(tx.dialect, 1)} AND status <> 'canceled' AND usage_notice < 100
+       ORDER BY id`,
+      [JSON.stringify([...issuers])],
+    );
+    const windows = watched.map(({ organizationId, currentPeriodStart, currentPeriodEnd }) => ({
+      ...{ organizationId, from: currentPeriodStart, to: currentPeriodEnd },
+    }));
+    const counts = await countIssuedOf(tx, windows);
+    for (const subscription of watched) {
+      await tell(tx, subscription, counts.get(subscription.organizationId) ?? 0);
+    }
+  };
+
+  async function tell(tx: Tx, subscription: SubscriptionRow, used: number): Promise<void> {
+    const { id, usageNotice, currentPeriodStart } = subscription;
+    const reached = usageReached(subscription, used);
+    if (reached <= usageNotice) return;
+    const changed = await tx.update(
+      subscriptions,
+      { usageNotice: reached },
+      "WHERE id = $1 AND usage_notice = $2 AND current_period_start = $3",
+      [id, usageNotice, currentPeriodStart],
+    );
+    if (changed === 1) teller.usage(tx, clock.now(), subscription, used);
+  }
+}

@@ -1,0 +1,186 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { Problem } from "../../../kernel/errors.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Plan, PlanCatalog } from "../../../platform/config/index.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Reader,
+  type WriteContext,
+} from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import type { ManagedInvoices } from "../../invoices/index.ts";
+import { makePlanChanges } from "./change-plan.ts";
+import { NoReceiveWallet, NoSubscription, UnknownPlan } from "../errors.ts";
+import type { Issuer } from "../invoices/issuer.ts";
+import type { FirstInvoices } from "../invoices/first-invoice.ts";
+import { findPlan, termsOf, type Terms } from "../plans.ts";
+import type { SubscriptionView } from "../present.ts";
+import { makeSelection } from "./select-plan.ts";
+import { latestSubscription, unpaidOf, withScene } from "../store.ts";
+import { subscriptions, type SubscriptionRow } from "../table.ts";
+import type { Teller } from "../announce.ts";
+
+/** Reads, selects and changes the subscriptions of organizations. */
+export interface SubscriptionService {
+  /**
+   * Returns the organization's subscription, or its last one if that is canceled; 404 `no_subscription` if it never had
+   * any.
+   */
+  get(organizationId: Id<"organization">): Promise<SubscriptionView>;
+  /**
+   * Starts a subscription, with a trial if the plan has one and the organization never had a trial. A plan with a price
+   * is invoiced immediately. Selecting the plan of the current trial again returns the same subscription.
+   */
+  select(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    planId: string,
+  ): Promise<SubscriptionView>;
+  /**
+   * Schedules another plan for the end of the current period or trial; the request itself changes neither the plan nor
+   * the status. A request for the current plan drops the scheduled change; one for the pending plan changes nothing.
+   * During a trial, the unpaid first invoice is replaced by one for the plan that will apply to its period. `expect`
+   * gets the locked subscription and may throw to refuse the change. Errors: `no_subscription`, `unknown_plan`,
+   * `plan_currency_differs`, `subscription_not_changeable` if it is canceled or has a scheduled cancellation,
+   * `no_receive_wallet`, `network_not_ready`, `rate_unavailable`.
+   */
+  change(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    planId: string,
+    expect?: (current: SubscriptionView) => void,
+  ): Promise<SubscriptionView>;
+  /** Returns the last subscription of each organization, canceled ones included. */
+  readonly viewsOf: (
+    reader: Reader,
+    organizationIds: readonly Id<"organization">[],
+  ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
+}
+
+/** Errors of issuing a collection invoice that only the platform can resolve. */
+const collectionFaults = new Set([
+  "no_wallet",
+  "wallet_capacity_exhausted",
+  "amount_too_small",
+  "unsupported_currency",
+]);
+
+export function makeSubscriptionService(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly catalog: PlanCatalog;
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly managed: ManagedInvoices;
+  readonly issuer: Issuer;
+  readonly firstInvoices: FirstInvoices;
+  readonly teller: Teller;
+  readonly checkoutUrl: (checkoutId: string) => string;
+  /** Wakes the billing worker. */
+  readonly nudge: () => void;
+}): SubscriptionService {
+  const { db, clock, catalog, managed, checkoutUrl, nudge } = deps;
+  const begin = makeSelection(deps);
+  const changePlan = makePlanChanges(deps);
+
+  async function viewOf(reader: Reader, subscription: SubscriptionRow): Promise<SubscriptionView> {
+    const [openInvoice = null] = await unpaidOf(reader, [subscription.id]);
+    return { subscription, openInvoice, checkoutUrl };
+  }
+
+  function planOf(planId: string): Plan {
+    const plan = findPlan(catalog, planId);
+    if (plan !== null) return plan;
+    const known = catalog.plans.map(({ id }) => id).join(", ");
+    throw new UnknownPlan(`Choose one of the plans of GET /billing/plans: ${known}.`);
+  }
+
+  return {
+    async get(organizationId) {
+      const row = await latestSubscription(db, organizationId);
+      if (row === null) throw noSubscription();
+      return viewOf(db, row);
+    },
+
+    async select(context, organizationId, planId) {
+      const plan = planOf(planId);
+      const attempt = () =>
+        db.write(context, async (tx) =>
+          viewOf(tx, await begin(tx, clock.now(), organizationId, plan)),
+        );
+      try {
+        return await attempt();
+      } catch (error) {
+        // A concurrent request selected a plan: its subscription exists now.
+        if (isLiveTaken(error)) return attempt();
+        throw collectionProblem(error);
+      }
+    },
+
+    async change(context, organizationId, planId, expect) {
+      try {
+        return await withScene(db, managed, context, organizationId, async (tx, scene) => {
+          const kept = scene === null ? null : keptTerms(scene.subscription, planId);
+          const terms = kept ?? termsOf(planOf(planId));
+          if (scene === null) throw noSubscription();
+          expect?.(await viewOf(tx, scene.subscription));
+          const view = await viewOf(tx, await changePlan(tx, clock.now(), scene, terms));
+          tx.afterCommit(nudge);
+          return view;
+        });
+      } catch (error) {
+        throw collectionProblem(error);
+      }
+    },
+
+    async viewsOf(reader, organizationIds) {
+      if (organizationIds.length === 0) return new Map();
+      const rows = await reader.find(
+        subscriptions,
+        `WHERE organization_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
+        [JSON.stringify(organizationIds)],
+      );
+      const latest = new Map(rows.map((row) => [row.organizationId, row]));
+      const shown = [...latest.values()];
+      const owed = await unpaidOf(
+        reader,
+        shown.map(({ id }) => id),
+      );
+      return new Map(
+        shown.map((subscription) => {
+          const openInvoice = owed.find((one) => one.subscriptionId === subscription.id) ?? null;
+          return [subscription.organizationId, { subscription, openInvoice, checkoutUrl }];
+        }),
+      );
+    },
+  };
+}
+
+/**
+ * Returns the terms of the current or the pending plan, which stay valid even if the catalog no longer has the plan.
+ */
+function keptTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Terms | null {
+  if (terms.id === planId) return terms;
+  return pendingTerms?.id === planId ? pendingTerms : null;
+}
+
+function noSubscription(): Problem {
+  return new NoSubscription(
+    "Select a plan with POST …/billing/subscription/select; GET /billing/plans lists the plans.",
+  );
+}
+
+function isLiveTaken(error: unknown): boolean {
+  return error instanceof UniqueViolation && error.index === "subscriptions_live";
+}
+
+/** Replaces an error that only the platform can resolve with `no_receive_wallet`. */
+function collectionProblem(error: unknown): unknown {
+  if (!(error instanceof Problem) || !collectionFaults.has(error.code)) return error;
+  return new NoReceiveWallet(
+    `The platform cannot be paid at its receive wallet now: ${error.message} A platform admin must resolve this; then try again.`,
+    { cause: error },
+  );
+}

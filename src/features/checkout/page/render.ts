@@ -1,0 +1,32 @@
+import { fileURLToPath } from "node:url";
+import { Eta } from "eta";
+import { script, styleSheet } from "./assets.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { PageModel } from "./page-model.ts";
+import type { StateWords } from "./page-words.ts";
+
+/** A page with only a message. */
+export interface MessageModel extends StateWords {
+  readonly text: Catalogue;
+  readonly basePath: string;
+  readonly title: string;
+  /** Target of the "Check again" button; null for no button. */
+  readonly path: string | null;
+}
+
+// All values are escaped, in text and attributes; only QR codes and partials are inserted raw.
+const templates = new Eta({
+  views: fileURLToPath(new URL("../pages", import.meta.url)),
+  autoEscape: true,
+  cache: true,
+});
+
+const assets = { styleSheet: styleSheet.name, script: script.name };
+
+export function renderCheckout(model: PageModel): string {
+  return templates.render("./checkout", { ...assets, ...model });
+}
+
+export function renderMessage(model: MessageModel): string {
+  return templates.render("./message", { ...assets, ...model });
+}

@@ -1,0 +1,26 @@
+import { organization } from "../../../api/declare/access.ts";
+import { operationsOf } from "../../../api/declare/operation.ts";
+import { money } from "../../../api/declare/record.ts";
+import { WalletCapacityRecord } from "./records.ts";
+import { presentCapacity, type CapacityService } from "./service.ts";
+
+const operation = operationsOf<CapacityService>();
+
+export const capacityOperations = [
+  operation({
+    id: "getWalletCapacity",
+    group: "Wallets",
+    method: "GET",
+    path: "/organizations/{organizationId}/wallets/{walletId}/capacity",
+    summary: "Get the number of further invoices that a wallet can tell apart",
+    description:
+      "An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.",
+    access: organization("organization:read"),
+    request: { query: { amount: money().optional() } },
+    response: { status: 200, record: WalletCapacityRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.capacity(call.organizationId, call.params.walletId, call.query.amount),
+    present: presentCapacity,
+  }),
+];

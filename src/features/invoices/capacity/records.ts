@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
+
+const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
+  tokenSymbol: z.string(),
+  price: moneyAnswer().nullable().meta({
+    description:
+      "In tokens: the requested price, or else the one with the largest used share; null if no amount is held.",
+  }),
+  used: z.int().meta({
+    description: "Number of amounts near this price that the address holds for invoices.",
+  }),
+  free: z.int().nullable().meta({
+    description:
+      "Number of further invoices of this price that the address can tell apart; null without a price.",
+  }),
+  usedPercent: z.int(),
+});
+
+const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
+  nextIndex: z.int(),
+  highestPaidIndex: z.int().nullable(),
+  unpaidInARow: z.int().meta({ description: "Number of addresses after the last paid one." }),
+  gapLimit: z
+    .int()
+    .meta({ description: "Number of consecutive unpaid addresses that ordinary wallets scan." }),
+  gapWarning: z.boolean(),
+});
+
+export const WalletCapacityRecord = responseRecord("WalletCapacity", {
+  walletId: id("wallet"),
+  network: z.string(),
+  kind: z.enum(["address", "xpub"]),
+  tokens: z
+    .array(WalletTokenCapacity)
+    .meta({ description: "The capacity of an address, by token; empty for an extended key." }),
+  addresses: WalletAddressCapacity.nullable().meta({
+    description: "The addresses of an extended key; null for an address.",
+  }),
+});

@@ -1,0 +1,131 @@
+import { powerOfTen } from "../../../kernel/money/ratio.ts";
+import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
+import { encodeAmount, type Reader } from "../../../platform/database/index.ts";
+import { amountRange, placesIn } from "../holds/amounts.ts";
+
+/** The number of held amounts of a price. */
+export interface BandUse {
+  /** In the token's smallest unit. */
+  readonly price: bigint;
+  readonly used: number;
+  readonly total: number;
+}
+
+/** The price of a network with the largest used share, at any address. */
+export interface HoldUse extends BandUse {
+  readonly network: string;
+  readonly token: NetworkToken;
+}
+
+/** Prices are grouped by hundredths of a token, because ordinary prices have no more decimals. */
+const priceDecimals = 2;
+const storedDigits = encodeAmount(0n).length;
+
+/** Counts the held amounts of one price at an address, by one index range. */
+export async function bandUse(
+  reader: Reader,
+  place: { readonly network: string; readonly address: string },
+  token: NetworkToken,
+  price: bigint,
+): Promise<BandUse> {
+  const range = amountRange(price, token.decimals);
+  const [counted] = await reader.all<{ held: number }>(
+    `SELECT count(*) AS held FROM holds WHERE network = $1 AND address = $2 AND token = $3
+       AND amount >= $4 AND amount <= $5 AND released_at IS NULL`,
+    [
+      ...[place.network, place.address, token.symbol],
+      ...[encodeAmount(price), encodeAmount(price + range.cap)],
+    ],
+  );
+  return useOf(price, token.decimals, counted?.held ?? 0);
+}
+
+function useOf(price: bigint, decimals: number, held: number): BandUse {
+  const total = Number(placesIn(amountRange(price, decimals)));
+  return { price, used: Math.min(held, total), total };
+}
+
+interface Bucket {
+  readonly address: string;
+  readonly price: bigint;
+  readonly held: number;
+}
+
+/** Returns the price with the largest used share at one address; null if nothing is held there. */
+export async function fullestBand(
+  reader: Reader,
+  place: { readonly network: string; readonly address: string },
+  token: NetworkToken,
+): Promise<BandUse | null> {
+  return fullest(await buckets(reader, place.network, token, place.address), token.decimals);
+}
+
+/**
+ * Returns the price with the largest used share of each network, at any of its addresses, so that a shortage is visible
+ * before an invoice is rejected. Networks without holds are left out. It reads an index over all live holds, so it is
+ * meant for occasional use.
+ */
+export async function holdUse(reader: Reader, networks: Iterable<Network>): Promise<HoldUse[]> {
+  const found: HoldUse[] = [];
+  for (const network of networks) {
+    const uses: HoldUse[] = [];
+    for (const token of network.tokens) {
+      const use = fullest(await buckets(reader, network.id, token, null), token.decimals);
+      if (use !== null) uses.push({ ...use, network: network.id, token });
+    }
+    const [most] = uses.sort((one, other) => shareOf(other) - shareOf(one));
+    if (most !== undefined) found.push(most);
+  }
+  return found;
+}
+
+/** Returns the used share, from 0 to 1. */
+export function shareOf({ used, total }: Pick<BandUse, "used" | "total">): number {
+  return used / total;
+}
+
+/** Counts the holds in each hundredth of a token, in ascending order. */
+async function buckets(
+  reader: Reader,
+  network: string,
+  token: NetworkToken,
+  address: string | null,
+): Promise<Bucket[]> {
+  const cut = Math.max(0, token.decimals - priceDecimals);
+  const prefix = `substr(amount, 1, ${String(storedDigits - cut)})`;
+  const rows = await reader.all<{ address: string; prefix: string; held: number }>(
+    `SELECT address, ${prefix} AS prefix, count(*) AS held FROM holds
+     WHERE network = $1 AND token = $2 AND released_at IS NULL${address === null ? "" : " AND address = $3"}
+     GROUP BY address, ${prefix} ORDER BY address, ${prefix}`,
+    address === null ? [network, token.symbol] : [network, token.symbol, address],
+  );
+  return rows.map((row) => ({
+    address: row.address,
+    price: BigInt(row.prefix) * powerOfTen(cut),
+    held: row.held,
+  }));
+}
+
+/** Returns the price with the largest used share, counting the amounts up to its largest surcharge. */
+function fullest(inOrder: readonly Bucket[], decimals: number): BandUse | null {
+  let most: BandUse | null = null;
+  let end = 0;
+  let held = 0;
+  for (const [start, bucket] of inOrder.entries()) {
+    const { address, price } = bucket;
+    const last = price + amountRange(price, decimals).cap;
+    if (end < start) {
+      end = start;
+      held = 0;
+    }
+    for (let next = inOrder[end]; next !== undefined; next = inOrder[end]) {
+      if (next.address !== address || next.price > last) break;
+      held += next.held;
+      end += 1;
+    }
+    const use = useOf(price, decimals, held);
+    if (most === null || shareOf(use) > shareOf(most)) most = use;
+    held -= bucket.held;
+  }
+  return most;
+}

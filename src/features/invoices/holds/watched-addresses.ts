@@ -1,0 +1,102 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Address } from "../../../platform/chain/client.ts";
+import type { Dialect, Reader } from "../../../platform/database/index.ts";
+import { activeAddresses, activeAmong, activeSince } from "../../wallets/index.ts";
+
+/**
+ * Returns the watched addresses in ascending order: those of active wallets, which may receive transfers at any time,
+ * and all others with a live hold, such as exclusive addresses or those of archived wallets. The cost grows with the
+ * number of addresses, not of holds. `limit` is for a caller that filters transfers itself beyond some number.
+ */
+export async function watchedAddresses(
+  reader: Reader,
+  network: string,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<Address[]> {
+  const [active, held] = await Promise.all([
+    activeAddresses(reader, network, limit),
+    heldAddresses(reader, network, limit),
+  ]);
+  return [...new Set([...active, ...held])].sort().slice(0, limit);
+}
+
+/** Returns those of these addresses that are watched. */
+export async function watchedAmong(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  const asked = [...new Set(addresses)];
+  if (asked.length === 0) return [];
+  const [active, held] = await Promise.all([
+    activeAmong(reader, network, asked),
+    heldAmong(reader, network, asked),
+  ]);
+  return [...new Set([...active, ...held])];
+}
+
+async function heldAddresses(reader: Reader, network: string, limit: number): Promise<Address[]> {
+  const nextAfter = (bound: string) =>
+    `SELECT min(address) FROM holds WHERE network = $1 AND released_at IS NULL${bound}`;
+  const rows = await reader.all<{ address: Address }>(
+    `WITH RECURSIVE watched (address) AS (
+       ${nextAfter("")}
+       UNION ALL
+       SELECT (${nextAfter(" AND address > watched.address")}) FROM watched WHERE watched.address IS NOT NULL
+     )
+     SELECT address FROM watched WHERE address IS NOT NULL LIMIT $2`,
+    [network, limit],
+  );
+  return rows.map(({ address }) => address);
+}
+
+async function heldAmong(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<Address[]> {
+  const rows = await reader.all<{ address: Address }>(
+    `SELECT probe.value AS address FROM ${textRows[reader.dialect]}
+     WHERE EXISTS (
+       SELECT 1 FROM holds WHERE network = $1 AND address = probe.value AND released_at IS NULL
+     )`,
+    [network, JSON.stringify(addresses)],
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** Returns the time since which each of these addresses has been watched; unwatched ones are left out. */
+export async function watchedSince(
+  reader: Reader,
+  network: string,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<Address, Instant>> {
+  const asked = [...new Set(addresses)];
+  if (asked.length === 0) return new Map();
+  const rows = await reader.all<{ address: Address; since: Instant | null }>(
+    `SELECT probe.value AS "address", (
+       SELECT min(starts_at) FROM holds
+       WHERE network = $1 AND address = probe.value AND released_at IS NULL
+     ) AS "since" FROM ${textRows[reader.dialect]}`,
+    [network, JSON.stringify(asked)],
+  );
+  const since = new Map(await activeSince(reader, network, asked));
+  for (const { address, since: held } of rows) {
+    if (held !== null) since.set(address, Math.min(held, since.get(address) ?? held));
+  }
+  return since;
+}
+
+/** Returns the start of a network's oldest live hold; null if no hold is live. */
+export async function oldestHold(reader: Reader, network: string): Promise<Instant | null> {
+  const [row] = await reader.all<{ oldest: Instant | null }>(
+    `SELECT min(starts_at) AS "oldest" FROM holds WHERE network = $1 AND released_at IS NULL`,
+    [network],
+  );
+  return row?.oldest ?? null;
+}
+
+const textRows: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($2) AS probe",
+  postgres: "json_array_elements_text(CAST($2 AS json)) AS probe (value)",
+};

@@ -1,0 +1,69 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { difference, type Auditor } from "../../../platform/audit/index.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import type { EventType } from "../../../platform/events/catalogue.ts";
+import type { Outbox } from "../../../platform/events/index.ts";
+import { presentInvoice, type InvoiceView } from "../present.ts";
+import type { InvoiceStatus } from "../rules.ts";
+
+export interface AnnouncerDependencies {
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+}
+
+/** Records a change of an invoice in the audit log, under the first of its event types, and emits all of its events. */
+export function announce(
+  { auditor, outbox }: AnnouncerDependencies,
+  tx: Tx,
+  at: Instant,
+  change: {
+    /** At least one. */
+    readonly types: readonly EventType[];
+    /** Null for a new invoice. */
+    readonly previousStatus: InvoiceStatus | null;
+    readonly changes: Readonly<Record<string, unknown>>;
+  },
+  invoice: InvoiceView,
+): void {
+  const { types, previousStatus, changes } = change;
+  const { id, organizationId, version } = invoice;
+  const record = presentInvoice(invoice);
+  auditor.record(tx, at, {
+    action: types[0] ?? "invoice.updated",
+    organizationId,
+    targetType: "invoice",
+    targetId: id,
+    changes,
+  });
+  const data = previousStatus === null ? record : { ...record, previousStatus };
+  for (const type of types) {
+    outbox.emit(tx, at, {
+      type,
+      organizationId,
+      objectType: "invoice",
+      objectId: id,
+      objectVersion: version,
+      data,
+    });
+  }
+}
+
+/** Returns the fields of a new invoice that its audit entry contains. */
+export function createdFields(invoice: InvoiceView): Record<string, unknown> {
+  const record = presentInvoice(invoice);
+  const { status, amount, settlementCurrency, payableAmount, tokenSymbol, network } = record;
+  const { walletId, walletAddress, customerId, externalId } = record;
+  return {
+    ...{ status, amount, settlementCurrency, payableAmount, tokenSymbol, network },
+    ...{ walletId, walletAddress, customerId, externalId },
+  };
+}
+
+/** Returns the record's fields that differ, with their values before and after. */
+export function changedFields(
+  before: InvoiceView,
+  after: InvoiceView,
+): Record<string, { from: unknown; to: unknown }> {
+  const { updatedAt: _, confirmationProgress: __, ...fields } = presentInvoice(after);
+  return difference(presentInvoice(before), fields);
+}

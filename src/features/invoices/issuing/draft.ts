@@ -1,0 +1,110 @@
+import { digest } from "../../../kernel/digest.ts";
+import { settlementAsset } from "../../../kernel/money/asset.ts";
+import { canonicalJson } from "../../../kernel/canonical-json.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { noPayments } from "../rules.ts";
+import type { InvoiceRow } from "../store.ts";
+import type { InvoiceTerms, TermsInput } from "./terms.ts";
+
+const defaultExpiresInSeconds = 3_600;
+
+/** The fields of an invoice in a request. An absent field takes its default; null means none. */
+export interface DraftInput extends TermsInput {
+  readonly walletId?: Id<"wallet"> | null | undefined;
+  readonly customerId?: Id<"customer"> | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly redirectUrl?: string | null | undefined;
+  readonly expiresInSeconds?: number | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The fields that an update sets: absent keeps the value, null clears it. */
+export type InvoiceChanges = {
+  readonly [Name in keyof DraftInput]?: DraftInput[Name] | undefined;
+} & { readonly status?: "open" | undefined };
+
+/** Returns a digest that identifies a create request by its content, regardless of the order of its fields. */
+export function fingerprintOf(input: DraftInput): string {
+  return digest(canonicalJson(input));
+}
+
+/** Creates a new draft. `terms` are the parsed terms of the input. */
+export function draftRow(
+  ids: IdSource,
+  at: Instant,
+  organizationId: Id<"organization">,
+  input: DraftInput,
+  terms: InvoiceTerms,
+  requestFingerprint: string | null,
+): InvoiceRow {
+  return {
+    id: ids.next("invoice", at),
+    organizationId,
+    publicId: ids.unguessable("ipub"),
+    checkoutId: null,
+    status: "draft",
+    exception: "none",
+    version: 1,
+    amount: terms.amount.units,
+    settlementCurrency: terms.amount.asset.code,
+    settlementDecimals: terms.amount.asset.decimals,
+    tokenSymbol: terms.token.symbol,
+    tokenDecimals: terms.token.decimals,
+    network: terms.network.id,
+    requiredConfirmations: terms.network.confirmations,
+    payableAmount: null,
+    askedAmount: null,
+    remainingAmount: null,
+    exchangeRate: null,
+    underpaymentTolerance: terms.underpaymentTolerance,
+    walletId: input.walletId ?? null,
+    walletAddress: null,
+    addressIndex: null,
+    customerId: input.customerId ?? null,
+    externalId: input.externalId ?? null,
+    requestFingerprint,
+    description: input.description ?? null,
+    redirectUrl: input.redirectUrl ?? null,
+    expiresInSeconds: input.expiresInSeconds ?? defaultExpiresInSeconds,
+    managedBy: null,
+    metadata: input.metadata ?? {},
+    seenAmount: noPayments.seen,
+    confirmedAmount: noPayments.confirmed,
+    isLate: noPayments.isLate,
+    isReverted: noPayments.isReverted,
+    latestBlock: noPayments.latestBlock,
+    completedAt: noPayments.completedAt,
+    transactionHashes: noPayments.transactionHashes,
+    expiresAt: null,
+    createdAt: at,
+    updatedAt: at,
+    issuedAt: null,
+    paidAt: null,
+    canceledAt: null,
+  };
+}
+
+/** Returns a draft's input with the changes applied, to be validated like a new one. */
+export function editedInput(draft: InvoiceRow, changes: InvoiceChanges): DraftInput {
+  const { status: _, ...set } = changes;
+  const asset = settlementAsset(draft.settlementCurrency, draft.settlementDecimals);
+  const current: DraftInput = {
+    amount: formatMoney(money(draft.amount, asset)),
+    settlementCurrency: draft.settlementCurrency,
+    tokenSymbol: draft.tokenSymbol,
+    network: draft.network,
+    underpaymentTolerance: draft.underpaymentTolerance,
+    walletId: draft.walletId,
+    customerId: draft.customerId,
+    externalId: draft.externalId,
+    description: draft.description,
+    redirectUrl: draft.redirectUrl,
+    expiresInSeconds: draft.expiresInSeconds,
+    metadata: draft.metadata,
+  };
+  const given = Object.entries(set).filter(([, value]) => value !== undefined);
+  return { ...current, ...(Object.fromEntries(given) as Partial<DraftInput>) };
+}

@@ -1,0 +1,170 @@
+import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
+import { second, type Instant } from "../../../kernel/clock.ts";
+import { Defect } from "../../../kernel/errors.ts";
+import { parseMoneyField, type Money } from "../../../kernel/money/money.ts";
+import {
+  formatPercent,
+  maxTolerancePercent,
+  parsePercentField,
+} from "../../../kernel/money/percent.ts";
+import { parRate, type Rate } from "../../../kernel/money/rate.ts";
+import { powerOfTen, type Ratio } from "../../../kernel/money/ratio.ts";
+import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import type { Quotes } from "../../rates/index.ts";
+import { NetworkNotEnabled } from "../../wallets/index.ts";
+import {
+  AmountTooLarge,
+  RateUnavailable,
+  TokenNotEnabled,
+  UnsupportedCurrency,
+} from "../errors.ts";
+
+/** The number of characters of an unknown currency code that an error message repeats. */
+const shownCodeLengthMax = 20;
+/** The largest amount of an invoice, in whole units of the settlement currency. */
+const largestAmount = 10n ** 12n;
+
+export type Networks = ReadonlyMap<string, Network>;
+
+/** The money fields of an invoice, as a request states them. */
+export interface TermsInput {
+  readonly amount: string;
+  readonly settlementCurrency: string;
+  readonly tokenSymbol: string;
+  readonly network: string;
+  /** In percent; absent: none. */
+  readonly underpaymentTolerance?: string | undefined;
+}
+
+/** The parsed and validated terms of a request. */
+export interface InvoiceTerms {
+  readonly network: Network;
+  readonly token: NetworkToken;
+  readonly tokenAsset: Asset;
+  /** In the settlement currency. */
+  readonly amount: Money;
+  readonly tolerance: Ratio;
+  /** In percent, in its shortest notation. */
+  readonly underpaymentTolerance: string;
+}
+
+/** The dependencies of reading and quoting terms. */
+export interface TermsDependencies {
+  readonly networks: Networks;
+  /** Rates between settlement currencies and tokens that are not pegged to them. */
+  readonly quotes: Quotes;
+}
+
+/** Parses the terms of a request. A malformed field is a 400, an unavailable network, token or currency a 422. */
+export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTerms {
+  const { networks } = deps;
+  const tolerance = parsePercentField(
+    "/underpaymentTolerance",
+    input.underpaymentTolerance ?? "0",
+    maxTolerancePercent,
+  );
+  const network = networks.get(input.network);
+  if (network === undefined) {
+    throw new NetworkNotEnabled(
+      `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
+    );
+  }
+  const token = findToken(network, input.tokenSymbol);
+  if (token === null) throw tokenNotEnabled(network);
+  const settlement = findAsset(networks, network, input.settlementCurrency);
+  if (settlement === null) throw unsupportedCurrency(deps, token, input.settlementCurrency);
+  const amount = parseMoneyField("/amount", input.amount, settlement);
+  requireRoute(deps, token, settlement.code);
+  if (amount.units > largestAmount * powerOfTen(settlement.decimals)) {
+    throw new AmountTooLarge(
+      `The largest amount of an invoice is ${String(largestAmount)} ${settlement.code}. Split it into several invoices.`,
+    );
+  }
+  return {
+    network,
+    token,
+    tokenAsset: tokenAsset(token.symbol, token.decimals),
+    amount,
+    tolerance,
+    underpaymentTolerance: formatPercent(tolerance),
+  };
+}
+
+export function tokenNotEnabled(network: Network): InstanceType<typeof TokenNotEnabled> {
+  const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
+  return new TokenNotEnabled(`Choose a token that is enabled on ${network.title}: ${symbols}.`);
+}
+
+/** Finds an ISO 4217 currency, or an enabled token; a token of the invoice's own network comes first. */
+function findAsset(networks: Networks, network: Network, code: string): Asset | null {
+  const currency = findCurrency(code);
+  if (currency !== null) return currency;
+  for (const each of [network, ...networks.values()]) {
+    const token = findToken(each, code);
+    if (token !== null) return tokenAsset(token.symbol, token.decimals);
+  }
+  return null;
+}
+
+/** Rejects a currency that neither a peg nor a configured pair connects with the token: 422. */
+function requireRoute(deps: TermsDependencies, token: NetworkToken, code: string): void {
+  const { networks, quotes } = deps;
+  if (isPar(networks, token, code)) return;
+  const leading = quotes.leadingTo([token.symbol, ...token.pegs]);
+  const isQuoted = [code, ...worths(networks, code)].some((each) => leading.includes(each));
+  if (!isQuoted) throw unsupportedCurrency(deps, token, code);
+}
+
+/** Creates the error, with the currencies in which an invoice in this token can settle. */
+function unsupportedCurrency({ quotes }: TermsDependencies, token: NetworkToken, code: string) {
+  const leading = quotes.leadingTo([token.symbol, ...token.pegs]);
+  const offered = [...new Set([...leading, ...token.pegs, token.symbol])].sort();
+  return new UnsupportedCurrency(
+    `No exchange rate leads from ${JSON.stringify(code.slice(0, shownCodeLengthMax))} to ${token.symbol}. Settle in one of: ${offered.join(", ")}.`,
+  );
+}
+
+/**
+ * Finds the rate from the settlement currency to the token: 1 if both are the same or pegged to each other by
+ * configuration; otherwise the quote between them, or between the currencies to which they are pegged. An invoice is
+ * never issued at an outdated rate: if no source has returned one lately, this throws a 503 with the time until the
+ * next poll.
+ */
+export async function quote(
+  reader: Reader,
+  { networks, quotes }: TermsDependencies,
+  terms: InvoiceTerms,
+  at: Instant,
+): Promise<Rate> {
+  const { token, amount } = terms;
+  const { code } = amount.asset;
+  const asked = { from: code, to: token.symbol };
+  if (isPar(networks, token, code)) return parRate({ ...asked, source: "configuration", at });
+  const found = await quotes.find(
+    reader,
+    [...new Set([code, ...worths(networks, code)])],
+    [token.symbol, ...token.pegs],
+    at,
+  );
+  if (found.ok) return { ...found.rate, ...asked };
+  if (found.reason === "missing") {
+    throw new Defect(`terms in ${code} were accepted, but no pair leads to ${token.symbol}`);
+  }
+  const settled = [...token.pegs, token.symbol].join(" or ");
+  throw new RateUnavailable(
+    `No source has returned an exchange rate from ${code} to ${token.symbol} lately. Try again shortly, or settle in ${settled}.`,
+    { retryAfterSeconds: Math.ceil(found.retryAfterMs / second) },
+  );
+}
+
+/** True if one unit of the currency counts as one token by configuration. */
+function isPar(networks: Networks, token: NetworkToken, code: string): boolean {
+  return code === token.symbol || worths(networks, code).some((each) => token.pegs.includes(each));
+}
+
+/** Returns the currencies of which one unit counts as one unit of this one. */
+function worths(networks: Networks, code: string): readonly string[] {
+  if (findCurrency(code) !== null) return [code];
+  return [...networks.values()].flatMap((network) => findToken(network, code)?.pegs ?? []);
+}

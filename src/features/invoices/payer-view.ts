@@ -1,0 +1,74 @@
+import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { money, type Money } from "../../kernel/money/money.ts";
+import type { InvoiceView } from "./present.ts";
+import {
+  confirmationsShown,
+  settlementOf,
+  type InvoiceException,
+  type InvoiceStatus,
+} from "./rules.ts";
+
+/** The fields of an issued invoice that its payer may see. */
+export interface PayerInvoice {
+  readonly id: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+  /** The invoice's id that payer and merchant use in communication. */
+  readonly publicId: string;
+  readonly checkoutId: string;
+  readonly status: Exclude<InvoiceStatus, "draft">;
+  readonly exception: InvoiceException;
+  readonly network: string;
+  /** In the network's notation. */
+  readonly walletAddress: string;
+  /** In the settlement currency. */
+  readonly amount: Money;
+  readonly paidAmount: Money;
+  /**
+   * In tokens: the payable amount, the most that was requested in total, the amount seen, and the amount that remains.
+   */
+  readonly payable: Money;
+  readonly asked: Money;
+  readonly received: Money;
+  readonly remaining: Money;
+  readonly confirmations: { readonly current: number; readonly required: number };
+  readonly checkoutUrl: string;
+  readonly redirectUrl: string | null;
+  readonly expiresAt: Instant;
+  readonly paidAt: Instant | null;
+}
+
+/** Returns null for a draft, which payers cannot see, and for an invoice that was canceled as a draft. */
+export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
+  const { status, checkoutId, checkoutUrl, walletAddress, payableAmount, expiresAt } = invoice;
+  if (status === "draft" || checkoutId === null || checkoutUrl === null) return null;
+  if (walletAddress === null || payableAmount === null || expiresAt === null) return null;
+  const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
+  const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
+  const paid = settlementOf(invoice.seenAmount, invoice.amount, payableAmount);
+  return {
+    id: invoice.id,
+    organizationId: invoice.organizationId,
+    publicId: invoice.publicId,
+    checkoutId,
+    status,
+    exception: invoice.exception,
+    network: invoice.network,
+    walletAddress,
+    amount: money(invoice.amount, settlement),
+    paidAmount: money(paid, settlement),
+    payable: money(payableAmount, token),
+    asked: money(invoice.askedAmount ?? payableAmount, token),
+    received: money(invoice.seenAmount, token),
+    remaining: money(invoice.remainingAmount ?? 0n, token),
+    confirmations: {
+      current: confirmationsShown(invoice, invoice.tipHeight),
+      required: invoice.requiredConfirmations,
+    },
+    checkoutUrl,
+    redirectUrl: invoice.redirectUrl,
+    expiresAt,
+    paidAt: invoice.paidAt,
+  };
+}

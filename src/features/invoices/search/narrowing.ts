@@ -1,0 +1,113 @@
+import type { Id } from "../../../kernel/id.ts";
+import { metadataTerm, searchQuery, type SearchQuery } from "../../../kernel/search.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import {
+  checkedBounds,
+  createdBounds,
+  equals,
+  idsWithin,
+  makeNarrowing,
+  paidBounds,
+  unindexed,
+  unindexedNumber,
+  type Narrowed,
+} from "../../../platform/database/query/list-filters.ts";
+import { walletsAt } from "../../wallets/index.ts";
+import { customerConditions, type InvoiceFilters, type InvoiceSortField } from "./filters.ts";
+import { invoiceIdsWhere } from "../store.ts";
+import { searchCandidates } from "./text-search.ts";
+
+/** Finds the invoices that a transaction pays. Supplied by compose, because payments depend on invoices. */
+export type InvoicesOfTransaction = (
+  reader: Reader,
+  organizationId: Id<"organization">,
+  transactionHash: string,
+) => Promise<readonly Id<"invoice">[]>;
+
+/** A requested list of an organization's invoices. */
+export interface Listing {
+  readonly reader: Reader;
+  readonly organizationId: Id<"organization">;
+  readonly filters: InvoiceFilters;
+  readonly field: InvoiceSortField;
+  /** The wallets that match the filters; null: all. */
+  readonly wallets: readonly string[] | null;
+}
+
+export interface NarrowedInvoices extends Narrowed {
+  /** Null without a search. */
+  readonly search: SearchQuery | null;
+}
+
+/** Returns the wallets that match the filters; null if all do. */
+export async function walletsOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { walletId, walletAddress }: InvoiceFilters,
+): Promise<readonly string[] | null> {
+  if (walletAddress === undefined) return walletId === undefined ? null : [walletId];
+  const at = await walletsAt(reader, organizationId, walletAddress);
+  // No wallet has this address: it may be an exclusive address of an extended key.
+  if (at.length === 0) return walletId === undefined ? null : [walletId];
+  return walletId === undefined ? at : at.filter((id) => id === walletId);
+}
+
+/** Returns the conditions of the filters that the facet does not cover. */
+export async function narrowInvoices(
+  { reader, organizationId, filters, field, wallets }: Listing,
+  invoicesOfTransaction: InvoicesOfTransaction,
+): Promise<NarrowedInvoices> {
+  const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
+  const narrowing = makeNarrowing();
+  const idsWhere = (condition: string, value: string) =>
+    invoiceIdsWhere(reader, organizationId, "invoices", condition, value);
+  if (externalId !== undefined) {
+    narrowing.only(
+      await idsWhere("lower(external_id) = lower($2) AND external_id = $2", externalId),
+    );
+  }
+  if (transactionHash !== undefined) {
+    narrowing.only(await invoicesOfTransaction(reader, organizationId, transactionHash));
+  }
+  if (walletAddress !== undefined) {
+    const at = equals(unindexed("wallet_address"), walletAddress);
+    if (wallets !== null && wallets.length > 0 && filters.walletId === undefined) {
+      narrowing.check(at);
+    } else {
+      const own = "wallet_address = $2 AND address_index IS NOT NULL";
+      narrowing.onlyOrCheck(await idsWhere(own, walletAddress), at);
+    }
+  }
+  if (metadata !== undefined) {
+    const term = metadataTerm(metadata.key, metadata.value);
+    narrowing.onlyOrCheck(
+      await invoiceIdsWhere(reader, organizationId, "invoice_terms", "term = $2", term),
+      (bind) =>
+        `(SELECT COUNT(*) FROM invoice_terms AS its WHERE its.organization_id = one.organization_id
+           AND its.term = ${bind(term)} AND its.invoice_id = one.id) = 1`,
+    );
+  }
+  if (field !== "createdAt" && customerId !== undefined) {
+    narrowing.onlyOrCheck(
+      await idsWhere("customer_id = $2 AND customer_id IS NOT NULL", customerId),
+      ...customerConditions(filters),
+    );
+  }
+  const created = createdBounds("invoice", filters);
+  if (field !== "createdAt" && created.length > 0) {
+    const scope = [["organization_id", organizationId]] as const;
+    narrowing.onlyOrCheck(
+      await idsWithin(reader, { table: "invoices", scope }, created),
+      ...checkedBounds(unindexed("id"), created),
+    );
+  }
+  if (field !== "paidAt") {
+    narrowing.check(...checkedBounds(unindexedNumber("paid_at"), paidBounds(filters)));
+  }
+  const search = filters.search === undefined ? null : searchQuery(filters.search);
+  if (search !== null) {
+    const candidates = await searchCandidates(reader, organizationId, search);
+    if (candidates !== null) narrowing.only(candidates);
+  }
+  return { ...narrowing.narrowed, search };
+}

@@ -1,0 +1,86 @@
+import type { Id } from "../../../kernel/id.ts";
+import {
+  foldAscii,
+  hasWords,
+  rarestWord,
+  wordTerm,
+  type SearchQuery,
+} from "../../../kernel/search.ts";
+import { examinedMax, startingWith } from "../../../platform/database/query/facets.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { customerTexts, isFoundCustomer, searchCustomers } from "../../customers/index.ts";
+import { invoiceIdsWhere, type InvoiceRow } from "../store.ts";
+
+/** The number of matching customers beyond which a search counts as matching very many invoices. */
+const foundCustomersMax = 50;
+
+/** Returns every invoice that may match a search, including false positives; null if there are many. */
+export async function searchCandidates(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  query: SearchQuery,
+): Promise<readonly Id<"invoice">[] | null> {
+  const word = rarestWord(query);
+  const customers = await searchCustomers(reader, organizationId, query, foundCustomersMax);
+  if (customers === null) return null;
+  const idsWhere = (
+    table: "invoices" | "invoice_terms",
+    condition: string,
+    ...values: readonly string[]
+  ) => invoiceIdsWhere(reader, organizationId, table, condition, ...values);
+  const found = await Promise.all([
+    idsWhere("invoices", "public_id = $2", query.folded),
+    idsWhere(
+      "invoices",
+      "lower(external_id) >= $2 AND lower(external_id) < $3 AND external_id IS NOT NULL",
+      ...startingWith(query.folded),
+    ),
+    word === undefined
+      ? []
+      : idsWhere("invoice_terms", "term >= $2 AND term < $3", ...startingWith(wordTerm(word))),
+    customers.length === 0
+      ? []
+      : idsWhere(
+          "invoices",
+          `customer_id IN ${listed(reader.dialect, 2)} AND customer_id IS NOT NULL`,
+          JSON.stringify(customers),
+        ),
+  ]);
+  const ids = [...new Set(found.flat())];
+  return ids.length > examinedMax ? null : ids;
+}
+
+type SearchedText = Pick<
+  InvoiceRow,
+  "id" | "publicId" | "externalId" | "description" | "customerId"
+>;
+
+/** Returns the invoices that match a search, in their given order. */
+export async function searchAmong(
+  reader: Reader,
+  ids: readonly Id<"invoice">[],
+  query: SearchQuery,
+): Promise<readonly Id<"invoice">[]> {
+  if (ids.length === 0) return [];
+  const rows = await reader.all<SearchedText>(
+    `SELECT id AS "id", public_id AS "publicId", external_id AS "externalId", description AS "description",
+       customer_id AS "customerId" FROM invoices WHERE id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(ids)],
+  );
+  const customers = await customerTexts(
+    reader,
+    rows.flatMap(({ customerId }) => customerId ?? []),
+  );
+  const isFound = ({ publicId, externalId, description, customerId }: SearchedText) => {
+    const customer = customerId === null ? undefined : customers.get(customerId);
+    return (
+      publicId === query.folded ||
+      (externalId !== null && foldAscii(externalId).startsWith(query.folded)) ||
+      hasWords(description ?? "", query) ||
+      (customer !== undefined && isFoundCustomer(customer, query))
+    );
+  };
+  const found = new Set(rows.filter(isFound).map(({ id }) => id));
+  return ids.filter((id) => found.has(id));
+}

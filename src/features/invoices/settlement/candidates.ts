@@ -1,0 +1,181 @@
+import type { Id } from "../../../kernel/id.ts";
+import type { Address } from "../../../platform/chain/client.ts";
+import {
+  facetsOf,
+  findAlong,
+  startingWith,
+  type Walk,
+} from "../../../platform/database/query/facets.ts";
+import {
+  decodeAmount,
+  encodeAmount,
+  type Dialect,
+  type Reader,
+} from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import type { InvoiceRow } from "../store.ts";
+import type { InvoiceStatus } from "../rules.ts";
+import { invoiceFacet, invoices } from "../table.ts";
+
+/** A transfer for which an invoice is sought. */
+export interface SoughtMoney {
+  readonly network: string;
+  readonly address: Address;
+  /** The token's symbol. */
+  readonly token: string;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** The number of newest invoices of each status that are considered for an organization. */
+const newestMax = 100;
+/** The number of holds that are considered above and below an amount, which may include those of paid invoices. */
+const nearestMax = 20;
+
+const unpaid = ["open", "partially_paid", "expired"] as const;
+const shown = [...unpaid, "confirming", "paid", "canceled"] as const;
+
+/** An invoice that a transfer may be for. */
+export interface InvoiceCandidate {
+  readonly invoice: InvoiceRow;
+  /** The amounts of its live holds near a sought amount, in the token's smallest unit. */
+  readonly heldAmounts: readonly bigint[];
+}
+
+/**
+ * Returns the invoices of an organization that a transfer may be for although no rule matches it: those whose holds at
+ * the same address are nearest to the amount, and the newest unpaid ones. Paid and canceled invoices are included only
+ * if they hold exactly a sought amount, or held it until it was recycled. The number of statements does not depend on
+ * the number of transfers.
+ */
+export async function invoiceCandidates(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  sought: readonly SoughtMoney[],
+): Promise<InvoiceCandidate[]> {
+  if (sought.length === 0) return [];
+  const near = await Promise.all([
+    nearestHeld(reader, sought, "<=", "DESC"),
+    nearestHeld(reader, sought, ">", "ASC"),
+    recycledHeld(reader, sought),
+  ]);
+  const newest = await Promise.all(
+    unpaid.map((status) => newestOf(reader, organizationId, status)),
+  );
+  const held = new Map<Id<"invoice">, bigint[]>();
+  for (const { invoiceId, amount } of near.flat()) {
+    held.set(invoiceId, [...(held.get(invoiceId) ?? []), decodeAmount(amount)]);
+  }
+  const rows = await reader.find(
+    invoices,
+    `WHERE id IN ${listed(reader.dialect, 2)}
+       AND organization_id = $1 AND managed_by IS NULL
+       AND status IN (${shown.map((status) => `'${status}'`).join(", ")})`,
+    [organizationId, JSON.stringify([...new Set([...held.keys(), ...newest.flat()])])],
+  );
+  const amounts = new Set(sought.map(({ amount }) => amount));
+  return rows
+    .map((invoice) => ({ invoice, heldAmounts: held.get(invoice.id) ?? [] }))
+    .filter(
+      ({ invoice, heldAmounts }) =>
+        isAsking(invoice) || heldAmounts.some((amount) => amounts.has(amount)),
+    );
+}
+
+/** True if nothing is missing, even if not all payments are confirmed. */
+export function isWhole({ status }: Pick<InvoiceRow, "status">): boolean {
+  return status === "confirming" || status === "paid";
+}
+
+function isAsking({ status }: InvoiceRow): boolean {
+  return unpaid.some((each) => each === status);
+}
+
+/** Returns the newest invoices of a status. */
+async function newestOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  status: InvoiceStatus,
+): Promise<Id<"invoice">[]> {
+  const walk: Walk & { facet: string } = {
+    ...{ table: "invoices", facet: invoiceFacet, order: ["id"], direction: "DESC" },
+    scope: [["organization_id", organizationId]],
+  };
+  const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);
+  const span = { after: null, bounds: [], conditions: [], fetch: newestMax };
+  const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] });
+  return keys.map(([id]) => id as Id<"invoice">);
+}
+
+interface HeldAmount {
+  readonly invoiceId: Id<"invoice">;
+  /** In the store's encoding. */
+  readonly amount: string;
+}
+
+/**
+ * SQL for the holds nearest to each probe. SQLite keeps the order of a CROSS JOIN, so it probes the index a few times
+ * only.
+ */
+function nearest(dialect: Dialect, comparison: string, order: string): string {
+  const ofProbe = `FROM holds AS held WHERE held.network = probe.value ->> 0 AND held.address = probe.value ->> 1
+    AND held.token = probe.value ->> 2 AND held.amount ${comparison} probe.value ->> 3 AND held.released_at IS NULL
+    ORDER BY held.amount ${order} LIMIT ${String(nearestMax)}`;
+  return dialect === "sqlite"
+    ? `json_each($1) AS probe CROSS JOIN holds ON holds.id IN (SELECT held.id ${ofProbe})`
+    : `json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN LATERAL (SELECT held.invoice_id, held.amount ${ofProbe}) AS holds`;
+}
+
+async function nearestHeld(
+  reader: Reader,
+  sought: readonly SoughtMoney[],
+  comparison: "<=" | ">",
+  order: "ASC" | "DESC",
+): Promise<readonly HeldAmount[]> {
+  return reader.all(
+    `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount FROM ${nearest(reader.dialect, comparison, order)}`,
+    [soughtValues(sought)],
+  );
+}
+
+/** Returns the invoices that held exactly a sought amount until it was recycled. */
+async function recycledHeld(
+  reader: Reader,
+  sought: readonly SoughtMoney[],
+): Promise<readonly HeldAmount[]> {
+  return reader.all(
+    `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount
+     FROM ${recycledProbes[reader.dialect]}
+     WHERE holds.network = probe.value ->> 0 AND holds.address = probe.value ->> 1
+       AND holds.token = probe.value ->> 2 AND holds.amount = probe.value ->> 3
+       AND holds.recycled_at IS NOT NULL`,
+    [soughtValues(sought)],
+  );
+}
+
+const recycledProbes: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS probe CROSS JOIN holds",
+  postgres: "json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN holds",
+};
+
+function soughtValues(sought: readonly SoughtMoney[]): string {
+  return JSON.stringify(
+    sought.map(({ network, address, token, amount }) => [
+      ...[network, address, token, encodeAmount(amount)],
+    ]),
+  );
+}
+
+/** Returns the customers of invoices; invoices without one are left out. */
+export async function customersOf(
+  reader: Reader,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<ReadonlyMap<Id<"invoice">, Id<"customer">>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await reader.all<{ id: Id<"invoice">; customerId: Id<"customer"> }>(
+    `SELECT id, customer_id AS "customerId" FROM invoices
+     WHERE id IN ${listed(reader.dialect, 1)} AND customer_id IS NOT NULL`,
+    [JSON.stringify([...new Set(invoiceIds)])],
+  );
+  return new Map(rows.map(({ id, customerId }) => [id, customerId]));
+}

@@ -1,0 +1,276 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { Defect } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { deadlineTime, type NetworkState } from "../../../platform/chain/state/network-state.ts";
+import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
+import type { Database, Tx } from "../../../platform/database/index.ts";
+import { meterInvoice } from "../../usage/index.ts";
+import { raisePaidIndexes } from "../../wallets/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
+import { forgetWarnings } from "../capacity-watch.ts";
+import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
+import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./terms-to-pay.ts";
+import { viewOf } from "../present.ts";
+import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
+import { changesBetween, standingOf, type PaymentTotals } from "../rules.ts";
+import {
+  dueInvoices,
+  expiredTooEarly,
+  lockInvoices,
+  saveStandings,
+  type InvoiceRow,
+} from "../store.ts";
+
+/** The largest number of invoices that one transaction expires, and of those that it reopens. */
+const sweepMax = 500;
+
+const sweepContext = systemContext("deadlines");
+
+export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
+  /** The base URL of this instance for payers, without a trailing slash. */
+  readonly baseUrl: () => string;
+  /**
+   * Called inside the transaction with the changed invoices that are managed, in their new state. Compose supplies it,
+   * because the features that manage invoices depend on this one.
+   */
+  readonly managedSettled: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+}
+
+/** The invoice operations that payments run inside their own transactions. */
+export interface Settlement {
+  /** Locks issued invoices in the order of their ids and returns their payable terms. Drafts are left out. */
+  lockTerms(
+    tx: Tx,
+    invoiceIds: readonly Id<"invoice">[],
+  ): Promise<Map<Id<"invoice">, PayableTerms>>;
+  /**
+   * Stores the totals of invoices whose payments, tip or deadline changed, with the resulting status and exception.
+   * Holds the amounts that remain to be paid, and emits the events of each change. One call handles a batch.
+   */
+  settleInvoices(
+    tx: Tx,
+    network: string,
+    totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+    state: NetworkState,
+    at: Instant,
+  ): Promise<void>;
+  /**
+   * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and
+   * releases ended holds, in a bounded batch. Returns their number; 0 if nothing was due. `finalTime` returns the time
+   * of the newest final block, or null while it is uncertain; it is only called if a hold may have ended.
+   */
+  sweepDeadlines(
+    db: Database,
+    network: string,
+    state: NetworkState,
+    at: Instant,
+    finalTime: () => Promise<Instant | null>,
+  ): Promise<number>;
+}
+
+export function makeSettlement(deps: SettlementDependencies): Settlement {
+  async function settle(
+    tx: Tx,
+    rows: readonly InvoiceRow[],
+    totalsOf: (row: InvoiceRow) => PaymentTotals,
+    state: NetworkState,
+    at: Instant,
+  ): Promise<void> {
+    const saved: InvoiceRow[] = [];
+    for (const before of rows) {
+      const totals = totalsOf(before);
+      const after = await settled(tx, deps, before, totals, state, at);
+      if (after === null) continue;
+      saved.push(after);
+      meterInvoice(tx, deps.ids, at, before, after);
+      tell(tx, deps, before, after, state, at);
+    }
+    await saveStandings(tx, saved);
+    const managed = saved.filter(({ managedBy }) => managedBy !== null);
+    if (managed.length > 0) await deps.managedSettled(tx, managed, at);
+    // Comes last to keep the order of locks: an issue at the wallet locks the wallet's key after its own invoices.
+    await raisePaidIndexes(tx, paidIndexes(rows, saved));
+  }
+
+  return {
+    async lockTerms(tx, invoiceIds) {
+      const rows = await lockInvoices(tx, invoiceIds);
+      return new Map(
+        rows.flatMap((row) => {
+          const terms = payableTerms(row);
+          return terms === null ? [] : [[row.id, terms] as const];
+        }),
+      );
+    },
+
+    async settleInvoices(tx, network, totals, state, at) {
+      const rows = await lockInvoices(tx, [...totals.keys()]);
+      const totalsOf = (row: InvoiceRow) => {
+        const found = totals.get(row.id);
+        if (found === undefined || row.network !== network) {
+          throw new Defect(`${row.id} was settled with payments that are not its own`);
+        }
+        return found;
+      };
+      await settle(tx, rows, totalsOf, state, at);
+    },
+
+    async sweepDeadlines(db, network, state, at, finalTime) {
+      const time = deadlineTime(state, at);
+      const due = await dueInvoices(db, network, time, sweepMax);
+      // Once the watcher has caught up, the time of the tip advances without a write here.
+      const isAtHead = state.tipHeight >= state.headHeight;
+      const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
+      const releaseBy = await releaseTime(db, network, state, at, finalTime);
+      if (due.length + tooEarly.length === 0 && releaseBy === null) return 0;
+      return db.write(sweepContext, async (tx) => {
+        const rows = await lockInvoices(tx, [...due, ...tooEarly].sort());
+        await settle(tx, rows, storedTotals, state, at);
+        const released = releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
+        if (released > 0) await forgetWarnings(tx, network);
+        return rows.length + released;
+      });
+    },
+  };
+}
+
+/**
+ * Returns the time before which holds must have ended to be released; null if none has, or while the final block's time
+ * is uncertain.
+ */
+async function releaseTime(
+  db: Database,
+  network: string,
+  { cursorTime }: NetworkState,
+  at: Instant,
+  finalTime: () => Promise<Instant | null>,
+): Promise<Instant | null> {
+  if (!(await hasEndedHolds(db, network, Math.min(cursorTime, at)))) return null;
+  const agreed = await finalTime();
+  if (agreed === null) return null;
+  const by = Math.min(agreed, at);
+  return (await hasEndedHolds(db, network, by)) ? by : null;
+}
+
+/** Returns the invoice with these totals; null if nothing changes. */
+async function settled(
+  tx: Tx,
+  deps: SettlementDependencies,
+  before: InvoiceRow,
+  totals: PaymentTotals,
+  state: NetworkState,
+  at: Instant,
+): Promise<InvoiceRow | null> {
+  const askedAmount = askedUntilNow(before);
+  const terms = statusTerms({ ...before, askedAmount });
+  const standing = standingOf(terms, totals, deadlineTime(state, at));
+  const after: InvoiceRow = {
+    ...before,
+    ...standing,
+    askedAmount,
+    seenAmount: totals.seen,
+    confirmedAmount: totals.confirmed,
+    isLate: totals.isLate,
+    isReverted: totals.isReverted,
+    latestBlock: totals.latestBlock,
+    completedAt: totals.completedAt,
+    transactionHashes: shownHashes(deps, before, totals),
+  };
+  if (stands(before, after)) return null;
+  return {
+    ...after,
+    remainingAmount: await remainingAmount(tx, deps, before, after, at),
+    version: before.version + 1,
+    updatedAt: at,
+  };
+}
+
+/**
+ * Returns the invoice's `askedAmount` as of its next change. It never decreases: if a reorganization removes a part
+ * that then returns, the payer is still measured by the most that was requested.
+ */
+function askedUntilNow({
+  payableAmount,
+  askedAmount,
+  remainingAmount,
+  seenAmount,
+}: InvoiceRow): bigint | null {
+  if (payableAmount === null || remainingAmount === null || remainingAmount === 0n) {
+    return askedAmount;
+  }
+  const total = seenAmount + remainingAmount;
+  return total > (askedAmount ?? payableAmount) ? total : askedAmount;
+}
+
+const derivedColumns = [
+  "status",
+  "exception",
+  "seenAmount",
+  "confirmedAmount",
+  "isLate",
+  "isReverted",
+  "latestBlock",
+  "completedAt",
+  "paidAt",
+] as const;
+
+function stands(before: InvoiceRow, after: InvoiceRow): boolean {
+  return (
+    derivedColumns.every((column) => before[column] === after[column]) &&
+    before.transactionHashes.join() === after.transactionHashes.join()
+  );
+}
+
+/** Formats the transaction hashes of the totals as the network's explorers do. */
+function shownHashes(
+  { networks }: SettlementDependencies,
+  { network }: InvoiceRow,
+  { transactionHashes }: PaymentTotals,
+): readonly string[] {
+  if (transactionHashes.length === 0) return [];
+  const form = networks.get(network)?.addressForm;
+  if (form === undefined) throw new Defect(`the network ${network} is not configured`);
+  return transactionHashes.map((hash) => formatTransactionHash(form, hash));
+}
+
+function tell(
+  tx: Tx,
+  deps: SettlementDependencies,
+  before: InvoiceRow,
+  after: InvoiceRow,
+  state: NetworkState,
+  at: Instant,
+): void {
+  const types = changesBetween(
+    { ...before, seen: before.seenAmount },
+    { ...after, seen: after.seenAmount },
+  );
+  if (types.length === 0) return;
+  const seen = [before.seenAmount, after.seenAmount].map(String);
+  const fields = {
+    status: { from: before.status, to: after.status },
+    exception: { from: before.exception, to: after.exception },
+    paidTokenUnits: { from: seen[0], to: seen[1] },
+  };
+  const changes = Object.fromEntries(
+    Object.entries(fields).filter(([, { from, to }]) => from !== to),
+  );
+  const view = viewOf(after, deps.baseUrl(), state.tipHeight);
+  announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
+}
+
+/** Returns the highest newly paid address index of each wallet with an extended key. */
+function paidIndexes(
+  before: readonly InvoiceRow[],
+  after: readonly InvoiceRow[],
+): ReadonlyMap<Id<"wallet">, number> {
+  const unpaid = new Set(before.filter((row) => row.seenAmount === 0n).map(({ id }) => id));
+  const highest = new Map<Id<"wallet">, number>();
+  for (const { id, walletId, addressIndex, seenAmount } of after) {
+    if (walletId === null || addressIndex === null) continue;
+    if (seenAmount === 0n || !unpaid.has(id)) continue;
+    highest.set(walletId, Math.max(addressIndex, highest.get(walletId) ?? 0));
+  }
+  return highest;
+}

@@ -1,0 +1,176 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
+import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import { LeaseLost } from "../../../platform/jobs/leases.ts";
+import type { Logger } from "../../../platform/logger/index.ts";
+import type { claimableTerms } from "../../invoices/index.ts";
+import { enterClaimed, settleClaim, type ClaimOutcome } from "./ledger.ts";
+import type { BlockTimes } from "../watcher/block-times.ts";
+import { claimedLogs, givenUpAt, retryAt, timeFault } from "./rules.ts";
+import type { ClaimReason } from "./status.ts";
+import { closeClaim, dueClaims, postponeClaim } from "./store.ts";
+import type { LedgerDeps } from "../ledger/types.ts";
+import type { Guard } from "../watcher/recorder.ts";
+import type { ClaimRow } from "../table.ts";
+import type { TimedLog } from "../ledger/chain-diff.ts";
+
+export interface ClaimExaminerDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly network: Network;
+  readonly client: ChainClient;
+  /** The individual providers. */
+  readonly providers: readonly ChainClient[];
+  readonly claimableTerms: typeof claimableTerms;
+  readonly times: BlockTimes;
+}
+
+/** Examines the transactions that payers submitted for invoices of one network. */
+export interface ClaimExaminer {
+  readonly network: Network;
+  /**
+   * Examines a bounded batch of due claims, after a scan of the watcher and under its lease, so that the ordinary rules
+   * have matched their transfers already. Returns true if more claims may be due.
+   */
+  examine(guard: Guard): Promise<boolean>;
+}
+
+/** The number of claims that are examined concurrently. */
+const batchMax = 20;
+
+const context = systemContext("claims");
+
+/** The evidence for a claim: transfers that may pay the invoice, the reason for its refusal, or what to wait for. */
+type Evidence =
+  | { readonly logs: readonly TimedLog[] }
+  | { readonly refused: ClaimReason }
+  | { readonly waitsFor: "transaction" | "block" };
+
+export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
+  const { db, clock, network, client } = deps;
+  const logger = deps.logger.child({ network: network.id });
+
+  async function findEvidence(claim: ClaimRow): Promise<Evidence> {
+    const terms = await deps.claimableTerms(db, claim.invoiceId);
+    if (terms === null) return { refused: "hold_ended" };
+    const receipt = await client.receipt(claim.transactionHash);
+    if (receipt === null) return findUnknown(claim);
+    const state = await networkState(db, network.id);
+    const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
+    if (typeof found === "string") return { refused: found };
+    const logs = await timed(found);
+    if (logs === null) return { waitsFor: "block" };
+    const [first] = logs;
+    const fault = first === undefined ? null : timeFault(first.blockTime, terms);
+    if (fault === null) return { logs };
+    // A time that only one of several providers reports refuses no claim: wait for a second one.
+    return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
+  }
+
+  /** Asks every provider before a transaction is given up: the first one may only be behind. */
+  async function findUnknown(claim: ClaimRow): Promise<Evidence> {
+    if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
+    const answers = await Promise.all(
+      deps.providers.map(async (provider) => {
+        try {
+          return await provider.receipt(claim.transactionHash);
+        } catch (error) {
+          if (error instanceof ProviderError) return null;
+          throw error;
+        }
+      }),
+    );
+    const isUnknown = answers.every((receipt) => receipt === null);
+    return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
+  }
+
+  /** Returns the logs of one receipt with their block's time; null if the block was replaced meanwhile. */
+  async function timed(logs: readonly TransferLog[]): Promise<readonly TimedLog[] | null> {
+    const [first] = logs;
+    assert(first !== undefined, "a receipt without transfers was taken for a payment");
+    const { blockHeight: height, blockHash: hash } = first;
+    const [block] = first.blockTime === null ? await client.blocks([height]) : [];
+    const time = first.blockTime ?? (block?.hash === hash ? block.time : null);
+    if (time === null) return null;
+    const { provider } = client;
+    const believed = (await deps.times.of([{ height, hash, told: { provider, time } }])).get(hash);
+    assert(believed !== undefined, "a block with a reported time has no time");
+    const { time: blockTime, isAgreed: isTimeAgreed } = believed;
+    return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
+  }
+
+  /** Postpones a claim with its preliminary reason. */
+  async function postpone(claim: ClaimRow, guard: Guard, reason: "unknown" | null): Promise<void> {
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      const retry = retryAt(claim.attempts, clock.now());
+      const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
+      await postponeClaim(tx, claim, { nextAt, reason });
+    });
+  }
+
+  async function settle(claim: ClaimRow, evidence: Evidence, guard: Guard): Promise<void> {
+    if ("waitsFor" in evidence) {
+      await postpone(claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
+      return;
+    }
+    if ("logs" in evidence) {
+      // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
+      await db.write(context, async (tx) => {
+        await guard(tx);
+        await enterClaimed(tx, deps, network, claim, evidence.logs, clock.now());
+      });
+    }
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      const at = clock.now();
+      const outcome: ClaimOutcome | null =
+        "refused" in evidence
+          ? { state: "refused", reason: evidence.refused }
+          : await settleClaim(tx, deps, network, claim, evidence.logs, at);
+      if (outcome === null) {
+        await postponeClaim(tx, claim, { nextAt: retryAt(claim.attempts, at), reason: null });
+        return;
+      }
+      if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
+      deps.auditor.record(tx, at, {
+        action: "invoice.transaction_examined",
+        organizationId: claim.organizationId,
+        targetType: "invoice",
+        targetId: claim.invoiceId,
+        changes: { transactionHash: claim.transactionHash, state: outcome.state },
+      });
+    });
+  }
+
+  /** Examines one claim. A failure postpones it and does not block the others. */
+  async function examineOne(claim: ClaimRow, guard: Guard): Promise<void> {
+    try {
+      await settle(claim, await findEvidence(claim), guard);
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      if (!(error instanceof ProviderError)) {
+        logger.error(
+          { claim: claim.id, err: error },
+          "a submitted transaction could not be examined",
+        );
+      }
+      await postpone(claim, guard, claim.reason === "unknown" ? "unknown" : null);
+    }
+  }
+
+  return {
+    network,
+    async examine(guard) {
+      const due = await dueClaims(db, network.id, clock.now(), batchMax);
+      await Promise.all(due.map((claim) => examineOne(claim, guard)));
+      return due.length === batchMax;
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { writeChanges, type Change } from "../ledger/write-payments.ts";
+import { asksFor } from "../ledger/asked.ts";
+import { compareWithRecord } from "./rules.ts";
+import type { ClaimReason, ClaimState } from "./status.ts";
+import { lockTransaction, paymentsOfTransfer } from "./store.ts";
+import type { LedgerDeps } from "../ledger/types.ts";
+import { enter } from "../ledger/apply-chain-diff.ts";
+import { isCounted, openPayment, takenOf } from "../ledger/payment-rules.ts";
+import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
+import type { ClaimRow, TransferRow } from "../table.ts";
+import type { TimedLog } from "../ledger/chain-diff.ts";
+
+/** The result of a hash claim. */
+export interface ClaimOutcome {
+  readonly state: Exclude<ClaimState, "waiting">;
+  readonly reason: ClaimReason | null;
+}
+
+/**
+ * Enters the transfers of a hash claim that are not on record, or on record without an invoice, so that the ordinary
+ * matching rules apply. Leaves transfers to the watcher that it has not reached yet.
+ */
+export async function enterClaimed(
+  tx: Tx,
+  deps: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  logs: readonly TimedLog[],
+  at: Instant,
+): Promise<void> {
+  const state = await networkState(tx, network.id);
+  assert(state !== null, "a payment was claimed on a network that was never read");
+  const stored = await lockTransaction(tx, network.id, claim.transactionHash);
+  const recorded = compareWithRecord(stored, logs, state.cursorHeight);
+  if (recorded.isUnsettled) return;
+  const moved: { transfer: TransferRow; log: TimedLog }[] = [];
+  for (const place of recorded.known) {
+    const { id, invoiceId } = place.transfer;
+    if (invoiceId !== null || (await paymentsOfTransfer(tx, id)).length > 0) continue;
+    moved.push(place);
+  }
+  const fresh = recorded.missing;
+  if (moved.length === 0 && fresh.length === 0) return;
+  const difference = { fresh, moved, orphaned: [], contradicting: [] };
+  await enter(tx, deps, { network, state, difference, verified: [], at });
+  await finalizeTransfers(tx, network.id, state.cursorHeight);
+}
+
+/**
+ * Decides on a hash claim whose transfers were entered: transfers that no rule matched become payments in review.
+ * Returns null if the chain has to progress first.
+ */
+export async function settleClaim(
+  tx: Tx,
+  deps: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  logs: readonly TimedLog[],
+  at: Instant,
+): Promise<ClaimOutcome | null> {
+  const state = await networkState(tx, network.id);
+  assert(state !== null, "a payment was claimed on a network that was never read");
+  const stored = await lockTransaction(tx, network.id, claim.transactionHash);
+  const { known, missing, isUnsettled } = compareWithRecord(stored, logs, state.cursorHeight);
+  if (isUnsettled || missing.length > 0) return null;
+  const transfers = known.map(({ transfer }) => transfer);
+
+  const standings: Standing[] = [];
+  const toReview: TransferRow[] = [];
+  const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
+  for (const transfer of transfers) {
+    const standing = elsewhere.has(transfer.id) ? "taken" : await standingOf(tx, claim, transfer);
+    standings.push(standing);
+    if (standing === "free") toReview.push(transfer);
+  }
+  if (toReview.length > 0) {
+    await openReviews(tx, deps, { network, state, at }, claim, toReview);
+    return { state: "review", reason: null };
+  }
+  for (const good of ["credited", "review"] as const) {
+    if (standings.includes(good)) return { state: good, reason: null };
+  }
+  return { state: "refused", reason: standings.includes("taken") ? "taken" : "rejected" };
+}
+
+/** The relation of a transfer to the invoice of a hash claim. */
+type Standing = "credited" | "review" | "taken" | "rejected" | "free";
+
+async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promise<Standing> {
+  const payments = await paymentsOfTransfer(tx, transfer.id);
+  const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
+  const live = own.find(({ status }) => status !== "rejected");
+  if (live !== undefined) return isCounted(live) ? "credited" : "review";
+  if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
+  // The address may have passed to another merchant, who owns the money and alone decides about it.
+  const { organizationId } = transfer;
+  if (organizationId !== null && organizationId !== claim.organizationId) return "taken";
+  return own.length > 0 ? "rejected" : "free";
+}
+
+/**
+ * Returns the transfers that exactly match another invoice's hold while that invoice still asks for the amount. Locks
+ * those invoices and the claim's own, in the order of their ids.
+ */
+async function exactlyHeldByOthers(
+  tx: Tx,
+  { invoices }: LedgerDeps,
+  network: Network,
+  claim: ClaimRow,
+  transfers: readonly TransferRow[],
+): Promise<ReadonlySet<Id<"transfer">>> {
+  const matches = await invoices.matchHolds(
+    tx,
+    network.id,
+    transfers.map(({ id, token, toAddress, amount, blockTime }) => ({
+      key: id,
+      token,
+      address: toAddress,
+      amount,
+      blockTime,
+    })),
+  );
+  const others = transfers.flatMap(({ id, amount }) => {
+    const match = matches.get(id);
+    if (match === undefined || match.rule === "within_tolerance") return [];
+    if (match.isAmbiguous === true) return [];
+    return match.invoiceId === claim.invoiceId ? [] : [{ id, amount, match }];
+  });
+  if (others.length === 0) return new Set();
+  const terms = await invoices.lockTerms(tx, [
+    ...new Set([claim.invoiceId, ...others.map(({ match }) => match.invoiceId)]),
+  ]);
+  const held = others.filter(({ amount, match }) => {
+    const asked = terms.get(match.invoiceId);
+    if (asked === undefined) return false;
+    return match.rule === "exclusive_address" || asksFor(asked, asked.seenAmount, amount);
+  });
+  return new Set(held.map(({ id }) => id));
+}
+
+/** Opens payments in review: they reserve and count nothing until the merchant accepts them. */
+async function openReviews(
+  tx: Tx,
+  deps: LedgerDeps,
+  occasion: Parameters<typeof writeChanges>[2],
+  claim: ClaimRow,
+  transfers: readonly TransferRow[],
+): Promise<void> {
+  const { invoiceId, organizationId } = claim;
+  const terms = await deps.invoices.lockTerms(tx, [invoiceId]);
+  const asked = terms.get(invoiceId);
+  assert(asked !== undefined, "a payment was claimed for a draft");
+  const stored = await lockPayments(tx, [invoiceId]);
+  const opened = transfers.map((transfer): Change => {
+    const payment = openPayment({
+      id: deps.ids.next("payment", occasion.at),
+      transfer,
+      match: { invoiceId, organizationId, rule: "submitted_hash" },
+      terms: asked,
+      source: "submitted",
+      at: occasion.at,
+    });
+    return { before: null, after: { ...payment, status: "review" } };
+  });
+  await writeChanges(
+    tx,
+    deps,
+    occasion,
+    terms,
+    [...stored.map((payment) => ({ before: payment, after: payment })), ...opened],
+    new Map(transfers.map((transfer) => [transfer.id, transfer])),
+  );
+}

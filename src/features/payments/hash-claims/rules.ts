@@ -1,0 +1,87 @@
+import { hour, minute, second, type Instant } from "../../../kernel/clock.ts";
+import type { Receipt, TransferLog } from "../../../platform/chain/client.ts";
+import { findToken, type Network } from "../../../platform/chain/networks.ts";
+import type { ClaimableTerms } from "../../invoices/index.ts";
+import type { ClaimReason } from "./status.ts";
+import type { ClaimRow, TransferRow } from "../table.ts";
+import { isSameMoney, type TimedLog } from "../ledger/chain-diff.ts";
+
+/** How much earlier than the invoice's issue a payment's block time may be. */
+const clockSlackMs = 60 * second;
+const retryFirstMs = 3 * second;
+const retryMostMs = 30 * minute;
+
+/** How long the search for a transaction that no provider knows continues. */
+const unknownMs = hour;
+
+/** Returns when an undecided claim is retried: exponential backoff from 3 seconds to 30 minutes. */
+export function retryAt(attempts: number, at: Instant): Instant {
+  return at + Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(attempts, 20));
+}
+
+/** Returns when a claim for a transaction that no provider knows is given up. */
+export function givenUpAt(claim: Pick<ClaimRow, "createdAt">): Instant {
+  return claim.createdAt + unknownMs;
+}
+
+/** Returns the transfers of a receipt that may pay the invoice, judged by the receipt alone, or why no transfer can. */
+export function claimedLogs(
+  receipt: Receipt,
+  terms: ClaimableTerms,
+  network: Network,
+  disabledTokens: readonly string[],
+): readonly TransferLog[] | ClaimReason {
+  if (!receipt.succeeded) return "failed_transaction";
+  const ours = receipt.transfers.filter((log) => log.to === terms.address && log.amount > 0n);
+  if (ours.length === 0) return "other_address";
+  const token = findToken(network, terms.token);
+  const inToken = ours.filter(({ contract }) => contract === token?.contract);
+  if (token === null || inToken.length === 0) return "other_token";
+  if (disabledTokens.includes(token.symbol)) return "token_disabled";
+  const fromOthers = inToken.filter(({ from, to }) => from !== to);
+  if (fromOthers.length === 0) return "own_transfer";
+  const worth = fromOthers.filter(({ amount }) => amount >= token.dust);
+  return worth.length === 0 ? "dust" : worth;
+}
+
+/** Returns why a block with this time cannot pay the invoice; null if it can. */
+export function timeFault(blockTime: Instant, terms: ClaimableTerms): ClaimReason | null {
+  if (blockTime < terms.issuedAt - clockSlackMs) return "before_invoice";
+  return blockTime > terms.endsAt ? "after_hold" : null;
+}
+
+/** The transfers of a claim compared with the stored transfers. */
+export interface Recorded {
+  readonly known: readonly { readonly transfer: TransferRow; readonly log: TimedLog }[];
+  /** Unrecorded transfers in final blocks: the watcher read those while the address was not watched. */
+  readonly missing: readonly TimedLog[];
+  /** True if the watcher has yet to reach some transfers, or to follow them through a reorganization. */
+  readonly isUnsettled: boolean;
+}
+
+export function compareWithRecord(
+  stored: readonly TransferRow[],
+  logs: readonly TimedLog[],
+  cursorHeight: number,
+): Recorded {
+  const known: { transfer: TransferRow; log: TimedLog }[] = [];
+  const missing: TimedLog[] = [];
+  let isUnsettled = false;
+  for (const log of logs) {
+    const transfer = stored.find((row) => isAt(row, log));
+    if (transfer !== undefined) known.push({ transfer, log });
+    else if (log.blockHeight > cursorHeight || stored.some((row) => isSameMoney(row, log))) {
+      isUnsettled = true;
+    } else missing.push(log);
+  }
+  return { known, missing, isUnsettled };
+}
+
+function isAt(row: TransferRow, log: TransferLog): boolean {
+  return (
+    row.status === "seen" &&
+    row.logIndex === log.logIndex &&
+    row.blockHash === log.blockHash &&
+    isSameMoney(row, log)
+  );
+}

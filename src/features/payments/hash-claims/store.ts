@@ -1,0 +1,166 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { ClaimReason, ClaimState } from "./status.ts";
+import {
+  paymentClaims,
+  payments,
+  transfers,
+  type ClaimRow,
+  type PaymentRow,
+  type TransferRow,
+} from "../table.ts";
+
+// --- claims -------------------------------------------------------------------------------------------------------
+
+export function findClaim(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+  transactionHash: string,
+): Promise<ClaimRow | null> {
+  return reader.findOne(paymentClaims, "WHERE invoice_id = $1 AND transaction_hash = $2", [
+    invoiceId,
+    transactionHash,
+  ]);
+}
+
+/** Counts the claims for an invoice that are waiting, or whose payments are in review. */
+export async function countOpenClaims(reader: Reader, invoiceId: Id<"invoice">): Promise<number> {
+  const rows = await reader.all(
+    `SELECT id FROM payment_claims WHERE invoice_id = $1 AND state = 'waiting'
+     UNION ALL
+     SELECT id FROM payments WHERE invoice_id = $1 AND status = 'review' AND rule = 'submitted_hash'`,
+    [invoiceId],
+  );
+  return rows.length;
+}
+
+export async function insertClaim(tx: Tx, row: ClaimRow): Promise<void> {
+  await tx.insert(paymentClaims, row);
+}
+
+/** Reopens a refused claim. */
+export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise<void> {
+  await tx.update(
+    paymentClaims,
+    { state: "waiting", reason: null, attempts: 0, nextAt: at, createdAt: at, closedAt: null },
+    "WHERE id = $1 AND state = 'refused'",
+    [id],
+  );
+}
+
+/** Returns the due claims of a network, longest due first. */
+export function dueClaims(
+  reader: Reader,
+  network: string,
+  at: Instant,
+  limit: number,
+): Promise<ClaimRow[]> {
+  return reader.find(
+    paymentClaims,
+    "WHERE network = $1 AND state = 'waiting' AND next_at <= $2 ORDER BY next_at, id LIMIT $3",
+    [network, at, limit],
+  );
+}
+
+/** Postpones a claim, with its preliminary reason; no effect if it was closed meanwhile. */
+export async function postponeClaim(
+  tx: Tx,
+  claim: ClaimRow,
+  later: { readonly nextAt: Instant; readonly reason: "unknown" | null },
+): Promise<void> {
+  await tx.update(
+    paymentClaims,
+    { attempts: claim.attempts + 1, ...later },
+    "WHERE id = $1 AND state = 'waiting'",
+    [claim.id],
+  );
+}
+
+/** Returns the oldest waiting claim for an invoice whose transaction no provider knows; null if all are known. */
+export function oldestUnknownClaim(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<ClaimRow | null> {
+  return reader.findOne(
+    paymentClaims,
+    "WHERE invoice_id = $1 AND state = 'waiting' AND reason = 'unknown' ORDER BY created_at, id LIMIT 1",
+    [invoiceId],
+  );
+}
+
+/** Returns the latest claims for an invoice, newest first. */
+export function latestClaims(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+  limit: number,
+): Promise<ClaimRow[]> {
+  return reader.find(
+    paymentClaims,
+    "WHERE invoice_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2",
+    [invoiceId, limit],
+  );
+}
+
+/** Closes a waiting claim; returns false if it was closed already. */
+export async function closeClaim(
+  tx: Tx,
+  id: Id<"claim">,
+  closing: {
+    readonly state: Exclude<ClaimState, "waiting">;
+    readonly reason: ClaimReason | null;
+    readonly closedAt: Instant;
+  },
+): Promise<boolean> {
+  const closed = await tx.update(paymentClaims, closing, "WHERE id = $1 AND state = 'waiting'", [
+    id,
+  ]);
+  return closed === 1;
+}
+
+// --- transfers and payments to decide on --------------------------------------------------------------------------
+
+/** Locks and returns every transfer of a transaction, in any status. */
+export function lockTransaction(
+  tx: Tx,
+  network: string,
+  transactionHash: string,
+): Promise<TransferRow[]> {
+  return tx.lock(transfers, "WHERE network = $1 AND transaction_hash = $2 ORDER BY id", [
+    network,
+    transactionHash,
+  ]);
+}
+
+export function lockTransfer(tx: Tx, id: Id<"transfer">): Promise<TransferRow | null> {
+  return tx.lockOne(transfers, "WHERE id = $1", [id]);
+}
+
+/** Returns every payment of a transfer, including rejected ones. While the transfer is locked, no payment is added. */
+export function paymentsOfTransfer(
+  reader: Reader,
+  transferId: Id<"transfer">,
+): Promise<PaymentRow[]> {
+  return reader.find(payments, "WHERE transfer_id = $1 ORDER BY id", [transferId]);
+}
+
+/** Returns a payment; null if it does not exist or belongs to another organization. */
+export function findPayment(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<PaymentRow | null> {
+  return reader.findOne(payments, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    paymentId,
+  ]);
+}
+
+/** Sets a transfer's organization, invoice and disposition. */
+export async function assignTransfer(
+  tx: Tx,
+  id: Id<"transfer">,
+  standing: Partial<Pick<TransferRow, "organizationId" | "invoiceId" | "disposition">>,
+): Promise<void> {
+  await tx.update(transfers, standing, "WHERE id = $1", [id]);
+}

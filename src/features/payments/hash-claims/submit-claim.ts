@@ -1,0 +1,149 @@
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Settlement } from "../../invoices/index.ts";
+import {
+  closeClaim,
+  countOpenClaims,
+  findClaim,
+  insertClaim,
+  latestClaims,
+  oldestUnknownClaim,
+  reopenClaim,
+} from "./store.ts";
+import { TooManyClaims } from "../errors.ts";
+import { isCounted } from "../ledger/payment-rules.ts";
+import { paymentsOfInvoice } from "../ledger/store.ts";
+import type { ClaimRow, PaymentRow } from "../table.ts";
+
+/** The largest number of hash claims of an invoice that wait for the chain or for the merchant. */
+const openMax = 5;
+/** The number of an invoice's hash claims that its payer sees. */
+const shownMax = 10;
+
+export interface ClaimedInvoice {
+  readonly id: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+  readonly network: string;
+}
+
+export interface HashClaims {
+  /**
+   * Records the canonical hash of a transaction with which a payer claims to have paid an invoice, and wakes the
+   * network's worker. A repeated hash is one claim; a refused claim is examined again. If too many claims wait, the
+   * oldest one that no provider knows is dropped; if all are known, 409 `too_many_claims`.
+   */
+  submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
+}
+
+/** The result of a hash claim as its payer sees it. It reveals nothing about other invoices. */
+export type ClaimResult =
+  /** The search goes on. */
+  | "looking"
+  /** No provider knows the transaction so far. */
+  | "unknown"
+  /** The transaction was never found. */
+  | "given_up"
+  /** The transaction was not found, and the claim was dropped in favor of a newer one. */
+  | "displaced"
+  | "counted"
+  /** The merchant has to decide. */
+  | "in_review"
+  | "not_for_this";
+
+export interface SubmittedTransaction {
+  /** 64 lower-case hex digits. */
+  readonly transactionHash: string;
+  readonly result: ClaimResult;
+}
+
+/** Returns the latest transactions that were submitted for an invoice, newest first, with their results. */
+export async function submittedTransactions(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<SubmittedTransaction[]> {
+  const claims = await latestClaims(reader, invoiceId, shownMax);
+  const found = claims.some(({ state }) => state === "credited" || state === "review")
+    ? await paymentsOfInvoice(reader, invoiceId)
+    : [];
+  return claims.map((claim) => {
+    const { transactionHash } = claim;
+    const own = found.filter((payment) => payment.transactionHash === transactionHash);
+    return { transactionHash, result: resultOf(claim, own) };
+  });
+}
+
+/** `found` holds the invoice's payments by the transaction, whose status may have changed since the claim was closed. */
+function resultOf(
+  { state, reason }: Pick<ClaimRow, "state" | "reason">,
+  found: readonly PaymentRow[],
+): ClaimResult {
+  switch (state) {
+    case "waiting":
+      return reason === "unknown" ? "unknown" : "looking";
+    case "credited":
+    case "review":
+      if (found.some(isCounted)) return "counted";
+      if (found.some(({ status }) => status === "review")) return "in_review";
+      return found.some(({ status }) => status === "reverted") ? "looking" : "not_for_this";
+    case "refused":
+      if (reason === "displaced") return "displaced";
+      return reason === "unknown" || reason === "hold_ended" ? "given_up" : "not_for_this";
+  }
+}
+
+export function makeHashClaims(deps: {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly invoices: Pick<Settlement, "lockTerms">;
+  /** Wakes the watcher of a network. */
+  readonly nudge: (network: string) => void;
+}): HashClaims {
+  const { clock, ids, auditor, invoices } = deps;
+
+  /** Closes the oldest claim whose transaction no provider knows; returns false if every transaction is known. */
+  async function makeRoom(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<boolean> {
+    const oldest = await oldestUnknownClaim(tx, invoiceId);
+    if (oldest === null) return false;
+    return closeClaim(tx, oldest.id, { state: "refused", reason: "displaced", closedAt: at });
+  }
+
+  return {
+    async submit(tx, { id: invoiceId, organizationId, network }, transactionHash) {
+      // The lock serializes the submissions for an invoice, so that its claims can be counted.
+      await invoices.lockTerms(tx, [invoiceId]);
+      const at = clock.now();
+      const known = await findClaim(tx, invoiceId, transactionHash);
+      if (known !== null && known.state !== "refused") return;
+      if (
+        (await countOpenClaims(tx, invoiceId)) >= openMax &&
+        !(await makeRoom(tx, invoiceId, at))
+      ) {
+        throw new TooManyClaims(
+          `${String(openMax)} submitted transactions of this checkout are still open. Wait until they have been processed.`,
+        );
+      }
+      if (known !== null) await reopenClaim(tx, known.id, at);
+      else {
+        await insertClaim(tx, {
+          id: ids.next("claim", at),
+          ...{ organizationId, invoiceId, network, transactionHash },
+          ...{ state: "waiting", reason: null, attempts: 0, nextAt: at },
+          ...{ createdAt: at, closedAt: null },
+        });
+      }
+      auditor.record(tx, at, {
+        action: "invoice.transaction_submitted",
+        organizationId,
+        targetType: "invoice",
+        targetId: invoiceId,
+        changes: { transactionHash },
+      });
+      tx.afterCommit(() => {
+        deps.nudge(network);
+      });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { invalidField } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "../errors.ts";
+import { creditFault, takenOf } from "../ledger/payment-rules.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+import type { TransferView } from "./present-transfer.ts";
+
+/** A part of a transfer to assign to an invoice, as requested. */
+export interface Allocation {
+  readonly invoiceId: Id<"invoice">;
+  /** In the transfer's token, as decimal text. */
+  readonly amount: string;
+}
+
+/** A parsed allocation, in the token's smallest unit. */
+interface Part {
+  readonly invoiceId: Id<"invoice">;
+  readonly amount: bigint;
+}
+
+/** The largest number of payments of a transfer, including rejected ones. */
+const paymentsOfTransferMax = 200;
+
+/** Parses the amounts; throws a 400 if an invoice is named twice. */
+export function readAllocations(transfer: TransferRow, allocations: readonly Allocation[]): Part[] {
+  const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
+  const seen = new Set<Id<"invoice">>();
+  return allocations.map(({ invoiceId, amount }, place) => {
+    const pointer = `/allocations/${String(place)}`;
+    if (seen.has(invoiceId)) {
+      const message = "is already in the list: allocate one amount to it";
+      throw invalidField(`${pointer}/invoiceId`, "duplicate", message);
+    }
+    seen.add(invoiceId);
+    return { invoiceId, amount: parseMoneyField(`${pointer}/amount`, amount, asset).units };
+  });
+}
+
+/** Returns the amount of a transfer that some amounts leave, as decimal text; at least 0. */
+export function restOf(
+  { transfer, payments }: Pick<TransferView, "transfer" | "payments">,
+  amounts: readonly string[],
+): string {
+  const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
+  const given = amounts.reduce(
+    (sum, amount) => sum + parseMoneyField("/allocations", amount, asset).units,
+    0n,
+  );
+  const rest = transfer.amount - takenOf(payments) - given;
+  return shown(transfer, rest > 0n ? rest : 0n);
+}
+
+/** Throws if more than the rest would be allocated, or an invoice would have two payments of the transfer. */
+export function requireRoom(
+  transfer: TransferRow,
+  claiming: readonly PaymentRow[],
+  given: readonly Part[],
+): void {
+  const taking = claiming.filter((payment) => takenOf([payment]) > 0n);
+  const left = transfer.amount - takenOf(taking);
+  const sum = given.reduce((total, { amount }) => total + amount, 0n);
+  if (sum > left) {
+    throw new AllocationTooLarge(
+      `${shown(transfer, left)} ${transfer.token} of this transfer are left, fewer than the ${shown(transfer, sum)} to allocate. Read the transfer again, and allocate at most the rest.`,
+    );
+  }
+  const again = given.find(({ invoiceId }) => taking.some((row) => row.invoiceId === invoiceId));
+  if (again !== undefined) {
+    throw new TransferAllocated(
+      `${again.invoiceId} already has a payment of this transfer. Reverse it, then allocate the whole amount.`,
+    );
+  }
+  if (claiming.length + given.length > paymentsOfTransferMax) {
+    throw new TransferAllocated(
+      `This transfer has reached the limit of allocations, including reversed ones: ${String(paymentsOfTransferMax)}.`,
+    );
+  }
+}
+
+/** Throws if the transfer is worthless or its token disabled. */
+export function requireCreditable(
+  transfer: TransferRow,
+  network: Network,
+  disabledTokens: readonly string[],
+): void {
+  switch (creditFault(transfer, network, disabledTokens)) {
+    case null:
+      return;
+    case "worthless":
+      throw new TransferNotCreditable(
+        "This transfer is dust, or the address sent it to itself. It cannot pay an invoice.",
+      );
+    case "token_disabled":
+      throw new TransferNotCreditable(
+        `${transfer.token} is disabled on ${network.title}: its contract does not report the configured decimals. Ask the operator.`,
+      );
+  }
+}
+
+/** Formats an amount of a transfer for people. */
+export function shown({ token, tokenDecimals }: TransferRow, units: bigint): string {
+  return formatMoney(money(units, tokenAsset(token, tokenDecimals)));
+}

@@ -1,0 +1,300 @@
+import {
+  commandsOf,
+  neededOrganization,
+  pageFlags,
+  section,
+  type Column,
+  type CommandArgument,
+  type CommandCall,
+} from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { TransferDesk } from "./allocation.ts";
+import type { PaymentDecisions } from "./decide-payment.ts";
+import type { TransferView } from "./present-transfer.ts";
+
+const command = commandsOf<TransferDesk>();
+const decision = commandsOf<PaymentDecisions>();
+
+type Shown = Awaited<ReturnType<typeof present>>;
+
+const transferId: CommandArgument = { name: "transferId", description: "such as trf_01h…" };
+
+const outcome: readonly Column<Shown>[] = [
+  { title: "Transfer", value: (one) => one.id },
+  { title: "Status", value: (one) => one.status },
+  { title: "Amount", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+  { title: "Not allocated", value: (one) => `${one.unallocatedAmount} ${one.tokenSymbol}` },
+  { title: "Network", value: (one) => one.network },
+  { title: "From", value: (one) => one.fromAddress },
+  { title: "To", value: (one) => one.toAddress },
+  { title: "Transaction", value: (one) => one.transactionHash },
+  { title: "Block time", value: (one) => one.blockTime },
+  { title: "Confirmations", value: (one) => one.confirmations },
+];
+
+const sections = (one: Shown) => [
+  section({
+    title: "Payments",
+    items: one.allocations,
+    columns: [
+      { title: "ID", value: (each) => each.paymentId },
+      { title: "INVOICE", value: (each) => each.invoiceId },
+      { title: "AMOUNT", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      { title: "STATUS", value: (each) => each.status },
+      { title: "RULE", value: (each) => each.rule },
+    ],
+  }),
+  section({
+    title: "Suggestions",
+    items: one.suggestions,
+    columns: [
+      { title: "INVOICE", value: (each) => each.invoiceId },
+      { title: "ASKS FOR", value: (each) => `${each.remainingAmount} ${one.tokenSymbol}` },
+      { title: "STATUS", value: (each) => each.invoiceStatus },
+      { title: "WHY", value: (each) => each.reasons.join(", ") },
+    ],
+  }),
+  section({
+    title: "Decisions",
+    items: one.decisions,
+    columns: [
+      { title: "WHEN", value: (each) => each.createdAt },
+      { title: "DECISION", value: (each) => each.decision },
+      { title: "AMOUNT", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      { title: "WHO", value: (each) => each.actorLabel },
+    ],
+  }),
+];
+
+export const transferCommands = [
+  command({
+    name: "payments inbox",
+    summary: "List the transfers to an organization's addresses that count for no invoice",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--status <status>",
+        description: "unmatched (the default), matched, ignored, reverted, or all",
+      },
+      ...pageFlags,
+    ],
+    isWatched: true,
+    examples: [
+      "till payments inbox --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments inbox --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status all --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { TransferQuery } = await import("./records.ts");
+      const query = call.parse(TransferQuery, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        status: call.flag("status") ?? "unmatched",
+      });
+      return service.list(call.flag("organization") as Id<"organization">, query);
+    },
+    async present({ data, nextCursor }) {
+      return { data: await Promise.all(data.map(present)), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "STATUS", value: (one) => one.status },
+      { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+      { title: "LEFT", value: (one) => one.unallocatedAmount },
+      { title: "NETWORK", value: (one) => one.network },
+      { title: "FROM", value: (one) => one.fromAddress },
+      { title: "BLOCK TIME", value: (one) => one.blockTime },
+      {
+        title: "SUGGESTION",
+        value: ({ suggestions: [first] }) =>
+          first === undefined ? null : `${first.invoiceId} (${first.reasons.join(", ")})`,
+      },
+    ],
+  }),
+  command({
+    name: "payments transfer",
+    summary: "Show a transfer with its payments, suggested invoices and decisions",
+    arguments: [transferId],
+    examples: [
+      "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: async (service, call) => service.get(await ownerOf(service, call), idOf(call)),
+    present,
+    columns: outcome,
+    sections,
+  }),
+  command({
+    name: "payments allocate",
+    summary: "Allocate a transfer to invoices, in full or in parts",
+    arguments: [
+      transferId,
+      {
+        name: "allocations",
+        description: "<invoiceId>=<amount>; one may omit the amount and gets the rest",
+        isMany: true,
+      },
+    ],
+    examples: [
+      "till payments allocate trf_01kq3v5m8w2f6n9r4t7x0z1c3e inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments allocate trf_01kq3v5m8w2f6n9r4t7x0z1c3e inv_01kq3v5m8w2f6n9r4t7x0z1c3e=20.00 inv_01kq3v5m8w2f6n9r4t7x0z1c3f=5.00 --dry-run",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Allocate ${call.argument("transferId")} to ${call.argument("allocations")}? It will count as paid.`,
+    async handle(service, call) {
+      const owner = await ownerOf(service, call);
+      const { AllocateTransferRequest } = await import("./records.ts");
+      const { allocations } = call.parse(AllocateTransferRequest, {
+        allocations: await allocationsOf(service, owner, call),
+      });
+      return service.allocate(call.context, owner, idOf(call), allocations);
+    },
+    present,
+    columns: outcome,
+    sections,
+  }),
+  command({
+    name: "payments ignore",
+    summary: "Ignore the unallocated part of a transfer",
+    arguments: [transferId],
+    examples: [
+      "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) => `Ignore ${call.argument("transferId")}? It will leave the inbox.`,
+    handle: async (service, call) =>
+      service.ignore(call.context, await ownerOf(service, call), idOf(call)),
+    present,
+    columns: outcome,
+    next: (one) => `till payments unignore ${one.id} returns it to the inbox`,
+  }),
+  command({
+    name: "payments unignore",
+    summary: "Return an ignored transfer to the inbox",
+    arguments: [transferId],
+    examples: [
+      "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "write",
+    handle: async (service, call) =>
+      service.unignore(call.context, await ownerOf(service, call), idOf(call)),
+    present,
+    columns: outcome,
+    sections,
+  }),
+  command({
+    name: "payments claims",
+    summary: "List the transactions that payers submitted, with their results",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--state <state>",
+        description: "only those that are waiting, credited, review or refused",
+      },
+      ...pageFlags,
+    ],
+    examples: [
+      "till payments claims --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments claims --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --state refused --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { ClaimQuery } = await import("./records.ts");
+      const query = call.parse(ClaimQuery, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        state: call.flag("state"),
+      });
+      return service.listClaims(call.flag("organization") as Id<"organization">, query);
+    },
+    async present({ data, nextCursor }) {
+      const { presentClaim } = await import("./present-transfer.ts");
+      return { data: data.map(presentClaim), nextCursor };
+    },
+    columns: [
+      { title: "ID", value: (one) => one.id },
+      { title: "INVOICE", value: (one) => one.invoiceId },
+      { title: "NETWORK", value: (one) => one.network },
+      { title: "TRANSACTION", value: (one) => one.transactionHash },
+      { title: "STATE", value: (one) => one.state },
+      { title: "REASON", value: (one) => one.reason },
+      { title: "SUBMITTED", value: (one) => one.createdAt },
+    ],
+  }),
+];
+
+export const decisionCommands = [
+  decision({
+    name: "payments reverse",
+    summary: "Reverse a payment that was assigned to the wrong invoice",
+    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
+    flags: [neededOrganization],
+    examples: [
+      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    confirm: (call) =>
+      `Reverse ${call.argument("paymentId")}? It will no longer count for its invoice, and its amount returns to the inbox.`,
+    handle: (service, call) =>
+      service.reverse(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.argument("paymentId") as Id<"payment">,
+      ),
+    async present(view) {
+      return (await import("../present-payment.ts")).presentPayment(view);
+    },
+    columns: [
+      { title: "Payment", value: (one) => one.id },
+      { title: "Invoice", value: (one) => one.invoiceId },
+      { title: "Amount", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+      { title: "Status", value: (one) => one.status },
+      { title: "Transaction", value: (one) => one.transactionHash },
+    ],
+  }),
+];
+
+function idOf(call: CommandCall): Id<"transfer"> {
+  return call.argument("transferId") as Id<"transfer">;
+}
+
+function ownerOf(service: TransferDesk, call: CommandCall): Promise<Id<"organization">> {
+  return service.ownerOf(idOf(call));
+}
+
+/** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
+async function allocationsOf(
+  service: TransferDesk,
+  owner: Id<"organization">,
+  call: CommandCall,
+): Promise<{ invoiceId: string; amount: string }[]> {
+  const given = call.argument("allocations").split(" ");
+  const parts = given.map((text) => {
+    const [invoiceId = "", amount] = text.split("=");
+    return { invoiceId, amount };
+  });
+  const open = parts.filter(({ amount }) => amount === undefined);
+  if (open.length === 0) {
+    return parts.map(({ invoiceId, amount = "" }) => ({ invoiceId, amount }));
+  }
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  if (open.length > 1) {
+    throw new InvalidRequest("Only one invoice may omit its amount: it gets the rest.");
+  }
+  const { restOf } = await import("./allocation-rules.ts");
+  const view = await service.get(owner, idOf(call));
+  const rest = restOf(
+    view,
+    parts.flatMap(({ amount }) => amount ?? []),
+  );
+  return parts.map(({ invoiceId, amount }) => ({ invoiceId, amount: amount ?? rest }));
+}
+
+async function present(view: TransferView) {
+  return (await import("./present-transfer.ts")).presentTransfer(view);
+}

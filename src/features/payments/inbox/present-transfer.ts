@@ -1,0 +1,101 @@
+import type { z } from "zod";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { formatAddress } from "../../../platform/chain/evm/address.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
+import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
+import { takenOf } from "../ledger/payment-rules.ts";
+import type { Suggestion } from "./suggestions.ts";
+import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
+import type { TransferRecord } from "./records.ts";
+import type { TransferStanding } from "./status.ts";
+
+/** A transfer with the data needed to present it. */
+export interface TransferView {
+  readonly transfer: TransferRow;
+  readonly network: Network;
+  /** The newest scanned block of the network. */
+  readonly tipHeight: number;
+  /** Every payment of the transfer, of any organization. */
+  readonly payments: readonly PaymentRow[];
+  /** Newest first. */
+  readonly decisions: readonly DecisionRow[];
+  /** Best first. */
+  readonly suggestions: readonly Suggestion[];
+}
+
+export function standingOfTransfer({ status, disposition }: TransferRow): TransferStanding {
+  return status === "orphaned" ? "reverted" : disposition;
+}
+
+/** Returns the transfer as the API and events show it, without data of other organizations. */
+export function presentTransfer(view: TransferView): z.input<typeof TransferRecord> {
+  const { transfer, network, tipHeight, suggestions } = view;
+  const form = network.addressForm;
+  const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
+  const tokens = (units: bigint) => formatMoney(money(units, asset));
+  const isOwn = (row: PaymentRow | DecisionRow) => row.organizationId === transfer.organizationId;
+  return {
+    id: transfer.id,
+    network: transfer.network,
+    tokenSymbol: transfer.token,
+    transactionHash: formatTransactionHash(form, transfer.transactionHash),
+    logIndex: transfer.logIndex,
+    fromAddress: formatAddress(form, transfer.fromAddress),
+    toAddress: formatAddress(form, transfer.toAddress),
+    amount: tokens(transfer.amount),
+    unallocatedAmount: tokens(transfer.amount - takenOf(view.payments)),
+    blockNumber: transfer.blockHeight,
+    blockTime: toIso(transfer.blockTime),
+    confirmations:
+      transfer.status === "seen" ? confirmationsOf(tipHeight, transfer.blockHeight) : 0,
+    status: standingOfTransfer(transfer),
+    allocations: view.payments.filter(isOwn).map((payment) => ({
+      paymentId: payment.id,
+      invoiceId: payment.invoiceId,
+      amount: tokens(payment.amount),
+      status: payment.status,
+      rule: payment.rule,
+      source: payment.source,
+      createdAt: toIso(payment.createdAt),
+    })),
+    suggestions: suggestions.map(({ invoice, amount, reasons }) => ({
+      invoiceId: invoice.id,
+      publicId: invoice.publicId,
+      externalId: invoice.externalId,
+      invoiceStatus: invoice.status,
+      amount: tokens(amount),
+      remainingAmount: tokens(invoice.remainingAmount ?? 0n),
+      reasons: [...reasons],
+    })),
+    decisions: view.decisions.filter(isOwn).map((decision) => ({
+      decision: decision.decision,
+      paymentId: decision.paymentId,
+      invoiceId: decision.invoiceId,
+      amount: tokens(decision.amount),
+      actorType: decision.actorType,
+      actorId: decision.actorId,
+      actorLabel: decision.actorLabel,
+      createdAt: toIso(decision.createdAt),
+    })),
+    createdAt: toIso(transfer.createdAt),
+  };
+}
+
+/** Returns a hash claim for the operator only: its reason may reveal other invoices. */
+export function presentClaim(view: { readonly claim: ClaimRow; readonly network: Network }) {
+  const { claim, network } = view;
+  return {
+    id: claim.id,
+    invoiceId: claim.invoiceId,
+    network: claim.network,
+    transactionHash: formatTransactionHash(network.addressForm, claim.transactionHash),
+    state: claim.state,
+    reason: claim.reason,
+    attempts: claim.attempts,
+    createdAt: toIso(claim.createdAt),
+    closedAt: toIsoOrNull(claim.closedAt),
+  };
+}

@@ -1,0 +1,175 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import type { PageRequest } from "../../../kernel/page.ts";
+import type { Address } from "../../../platform/chain/client.ts";
+import type { Dialect, Reader, Tx } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { pageQuery, type Filter } from "../../../platform/database/query/page.ts";
+import {
+  paymentClaims,
+  payments,
+  transferDecisions,
+  transfers,
+  type ClaimRow,
+  type DecisionRow,
+  type PaymentRow,
+  type TransferRow,
+} from "../table.ts";
+import type { TransferDecision, TransferStanding } from "./status.ts";
+import { groupBy } from "../ledger/chain-diff.ts";
+
+/** Returns a transfer; null if it does not exist or belongs to another organization. */
+export function findTransfer(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  transferId: Id<"transfer">,
+): Promise<TransferRow | null> {
+  return reader.findOne(transfers, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    transferId,
+  ]);
+}
+
+/** Returns a page of the transfers to an organization's addresses, newest first. */
+export function listTransfers(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  status: TransferStanding | undefined,
+  page: PageRequest,
+): Promise<TransferRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    statusFilter(status),
+  ]);
+  return reader.find(transfers, rest, values);
+}
+
+/** Counts the transfers in merchants' inboxes, by network. */
+export async function countUnmatched(reader: Reader): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.all<{ network: string; total: number }>(
+    `SELECT network AS "network", COUNT(*) AS "total" FROM transfers
+     WHERE disposition <> 'matched' AND status = 'seen' AND disposition = 'unmatched'
+       AND organization_id IS NOT NULL
+     GROUP BY network`,
+  );
+  return new Map(rows.map(({ network, total }) => [network, total]));
+}
+
+/** Repeats the conditions of the partial indexes. `matched` needs no index: most transfers are matched. */
+function statusFilter(status: TransferStanding | undefined): Filter {
+  switch (status) {
+    case undefined:
+      return ["status =", undefined];
+    case "reverted":
+      return ["status = 'orphaned' AND status =", "orphaned"];
+    case "matched":
+      return ["status = 'seen' AND disposition =", status];
+    case "unmatched":
+    case "ignored":
+      return ["disposition <> 'matched' AND status = 'seen' AND disposition =", status];
+  }
+}
+
+/** Returns every payment of some transfers, oldest first, by transfer. */
+export async function paymentsByTransfer(
+  reader: Reader,
+  transferIds: readonly Id<"transfer">[],
+): Promise<ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>> {
+  if (transferIds.length === 0) return new Map();
+  const rows = await reader.find(
+    payments,
+    `WHERE transfer_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
+    [JSON.stringify(transferIds)],
+  );
+  return groupBy(rows, ({ transferId }) => transferId);
+}
+
+/** The number of decisions shown for a transfer. */
+const shownDecisionsMax = 100;
+
+/** Returns the latest decisions about a transfer, newest first. */
+export function decisionsOf(reader: Reader, transferId: Id<"transfer">): Promise<DecisionRow[]> {
+  return reader.find(
+    transferDecisions,
+    `WHERE transfer_id = $1 ORDER BY id DESC LIMIT ${String(shownDecisionsMax)}`,
+    [transferId],
+  );
+}
+
+/** Records decisions about payments, or about a transfer as a whole, with their actor. */
+export async function noteDecisions(
+  tx: Tx,
+  ids: IdSource,
+  at: Instant,
+  decision: TransferDecision,
+  subjects: readonly Decided[],
+): Promise<void> {
+  if (subjects.length === 0) return;
+  const { actor } = tx.context;
+  await tx.insertMany(
+    transferDecisions,
+    subjects.map((subject) => ({
+      id: ids.next("decision", at),
+      organizationId: subject.organizationId,
+      transferId: subject.transferId,
+      decision,
+      paymentId: subject.id,
+      invoiceId: subject.invoiceId,
+      amount: subject.amount,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorLabel: actor.label,
+      createdAt: at,
+    })),
+  );
+}
+
+/** The subject of a decision: a payment, or a transfer with neither payment nor invoice. */
+export interface Decided extends Pick<PaymentRow, "organizationId" | "transferId" | "amount"> {
+  readonly id: Id<"payment"> | null;
+  readonly invoiceId: Id<"invoice"> | null;
+}
+
+/** The number of a sender's latest transfers by which its customer is identified. */
+const senderTransfersMax = 20;
+
+const sendersOf: Readonly<Record<Dialect, string>> = {
+  sqlite: `json_each($2) AS probe CROSS JOIN transfers ON transfers.id IN (
+    SELECT id FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
+    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)})`,
+  postgres: `json_array_elements_text(CAST($2 AS json)) AS probe (value) CROSS JOIN LATERAL (
+    SELECT * FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
+    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)}) AS transfers`,
+};
+
+/** Returns the invoices that senders paid recently, by sender. */
+export async function invoicesOfSenders(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  senders: readonly Address[],
+): Promise<ReadonlyMap<Address, readonly Id<"invoice">[]>> {
+  if (senders.length === 0) return new Map();
+  const rows = await reader.all<{ sender: Address; invoiceId: Id<"invoice"> }>(
+    `SELECT transfers.from_address AS sender, transfers.invoice_id AS "invoiceId"
+     FROM ${sendersOf[reader.dialect]} WHERE transfers.invoice_id IS NOT NULL`,
+    [organizationId, JSON.stringify([...new Set(senders)])],
+  );
+  const groups = groupBy(rows, ({ sender }) => sender);
+  return new Map(
+    [...groups].map(([sender, paid]) => [sender, paid.map(({ invoiceId }) => invoiceId)]),
+  );
+}
+
+/** Returns a page of the hash claims for an organization's invoices, newest first. */
+export function listClaims(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  state: ClaimRow["state"] | undefined,
+  page: PageRequest,
+): Promise<ClaimRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["state =", state],
+  ]);
+  return reader.find(paymentClaims, rest, values);
+}

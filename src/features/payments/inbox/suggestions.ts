@@ -1,0 +1,161 @@
+import { second } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { formatAddress } from "../../../platform/chain/evm/address.ts";
+import { isWhole, type InvoiceCandidate, type InvoiceRow } from "../../invoices/index.ts";
+import { takenOf } from "../ledger/payment-rules.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+
+/** Reasons to suggest an invoice for a transfer, strongest first. */
+export const suggestionReasons = [
+  /** A payment of the transfer to this invoice is in review: accept it, or allocate the transfer otherwise. */
+  "in_review",
+  /** The unallocated amount equals the invoice's remaining amount or its payable amount. */
+  "same_amount",
+  /** The amounts differ by at most 5 %: exchanges deduct their fee from the amount that they send. */
+  "close_amount",
+  /** The sender has paid invoices of the same customer before. */
+  "same_customer",
+  /** Less than the remaining amount, sent to the invoice's address between its issue and its deadline. */
+  "possible_part",
+  /** The block's time is between the invoice's issue and its deadline. */
+  "in_time",
+  /** The invoice asked for exactly this amount and is paid: its payer may have paid twice. */
+  "already_paid",
+] as const;
+export type SuggestionReason = (typeof suggestionReasons)[number];
+/** Reasons to suggest an invoice that is not fully paid. */
+type AskingReason = Exclude<SuggestionReason, "already_paid">;
+
+/** An invoice that a transfer is probably for. A suggestion allocates nothing. */
+export interface Suggestion {
+  readonly invoice: InvoiceRow;
+  /** The amount to allocate: the unallocated amount, capped at the remaining amount unless the two are close. */
+  readonly amount: bigint;
+  /** At least one. */
+  readonly reasons: readonly SuggestionReason[];
+}
+
+/** The largest number of invoices suggested for a transfer. */
+export const suggestionsMax = 5;
+
+const clockSlackMs = 60 * second;
+/** The largest difference between two close amounts, in percent of the remaining amount. */
+const closePercent = 5n;
+
+const weights: Readonly<Record<AskingReason, number>> = {
+  in_review: 1_000,
+  same_amount: 500,
+  close_amount: 300,
+  same_customer: 250,
+  possible_part: 100,
+  in_time: 50,
+};
+
+export interface SuggestionCase {
+  readonly transfer: TransferRow;
+  readonly network: Pick<Network, "addressForm">;
+  readonly payments: readonly PaymentRow[];
+  /** Invoices of the organization, also of other networks and tokens. */
+  readonly candidates: readonly InvoiceCandidate[];
+  /** Customers whose invoices the sender paid before; empty if there are many, as for exchanges. */
+  readonly customers: ReadonlySet<Id<"customer">>;
+}
+
+/**
+ * Returns the invoices that a transfer fits best, best first. No invoice is suggested merely because it is the only
+ * one. Paid invoices come after all others and are not crowded out by them.
+ */
+export function suggest(given: SuggestionCase): Suggestion[] {
+  const { transfer, candidates, payments } = given;
+  const left = transfer.amount - takenOf(payments);
+  const paid = new Set(
+    payments.filter((payment) => takenOf([payment]) > 0n).map(({ invoiceId }) => invoiceId),
+  );
+  const fitting = candidates.filter(
+    ({ invoice: { id, network, tokenSymbol } }) =>
+      network === transfer.network && tokenSymbol === transfer.token && !paid.has(id),
+  );
+  const twice = fitting
+    .filter(
+      ({ invoice, heldAmounts }) =>
+        isWhole(invoice) && heldAmounts.includes(left) && isAtAddress(given, invoice),
+    )
+    .map(({ invoice }) => ({ invoice, amount: left, reasons: ["already_paid" as const] }));
+  const asking = fitting
+    .filter(({ invoice }) => !isWhole(invoice))
+    .filter(
+      ({ invoice, heldAmounts }) => invoice.status !== "canceled" || heldAmounts.includes(left),
+    )
+    .map(({ invoice }) => ({ invoice, asked: askedBy(invoice) }))
+    .map(({ invoice, asked }) => ({
+      invoice,
+      distance: asked > left ? asked - left : left - asked,
+      amount: left > asked && !isClose(left, asked) ? asked : left,
+      reasons: reasonsFor(given, invoice, left, asked),
+    }))
+    .filter(({ reasons }) => reasons.some((reason) => reason !== "in_time"))
+    .sort(
+      (one, other) =>
+        weightOf(other.reasons) - weightOf(one.reasons) ||
+        compare(one.distance, other.distance) ||
+        compare(other.invoice.id, one.invoice.id),
+    )
+    .slice(0, suggestionsMax - twice.length)
+    .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
+  return [...asking, ...twice];
+}
+
+/** Returns the amount that an invoice still asks for. */
+function askedBy({ status, payableAmount, seenAmount, remainingAmount }: InvoiceRow): bigint {
+  if (status === "canceled") return (payableAmount ?? 0n) - seenAmount;
+  return remainingAmount ?? (payableAmount ?? 0n) - seenAmount;
+}
+
+function reasonsFor(
+  given: SuggestionCase,
+  invoice: InvoiceRow,
+  left: bigint,
+  asked: bigint,
+): AskingReason[] {
+  const { transfer, payments, customers } = given;
+  const { issuedAt, expiresAt, customerId } = invoice;
+  const { blockTime } = transfer;
+  const isInTime =
+    issuedAt !== null &&
+    expiresAt !== null &&
+    blockTime >= issuedAt - clockSlackMs &&
+    blockTime <= expiresAt;
+  const isSame = left === asked || left === invoice.payableAmount;
+  const holds: Readonly<Record<AskingReason, boolean>> = {
+    in_review: payments.some(
+      ({ invoiceId, status }) => invoiceId === invoice.id && status === "review",
+    ),
+    same_amount: isSame,
+    close_amount: !isSame && isClose(left, asked),
+    same_customer: customerId !== null && customers.has(customerId),
+    possible_part: left < asked && !isClose(left, asked) && isInTime && isAtAddress(given, invoice),
+    in_time: isInTime,
+  };
+  return suggestionReasons.filter(
+    (reason): reason is AskingReason => reason !== "already_paid" && holds[reason],
+  );
+}
+
+function isAtAddress({ transfer, network }: SuggestionCase, invoice: InvoiceRow): boolean {
+  return invoice.walletAddress === formatAddress(network.addressForm, transfer.toAddress);
+}
+
+function isClose(left: bigint, asked: bigint): boolean {
+  const distance = asked > left ? asked - left : left - asked;
+  return distance * 100n <= asked * closePercent;
+}
+
+function weightOf(reasons: readonly AskingReason[]): number {
+  return reasons.reduce((sum, reason) => sum + weights[reason], 0);
+}
+
+function compare<T extends bigint | string>(one: T, other: T): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

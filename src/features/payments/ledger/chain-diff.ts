@@ -1,0 +1,190 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { TransferLog } from "../../../platform/chain/client.ts";
+import type { TransferRow } from "../table.ts";
+
+/** A range of blocks, both ends included. */
+export interface BlockRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A log whose block's time is known. */
+export interface TimedLog extends TransferLog {
+  readonly blockTime: Instant;
+  /** False if only one of several providers reported the time, which then makes no payment late. */
+  readonly isTimeAgreed: boolean;
+}
+
+/** A stored transfer whose position on the chain changed, or whose time was corrected by agreement of providers. */
+export interface MovedTransfer<Log extends TransferLog = TransferLog> {
+  readonly transfer: TransferRow;
+  readonly log: Log;
+}
+
+/** The changes to the stored transfers that a scan requires. */
+export interface WindowDifference<Log extends TransferLog = TransferLog> {
+  readonly fresh: readonly Log[];
+  readonly moved: readonly MovedTransfer<Log>[];
+  readonly orphaned: readonly TransferRow[];
+  /** Logs of transactions that are already final in another place: an honest chain cannot have them. */
+  readonly contradicting: readonly TransferLog[];
+}
+
+/** A log as a provider listed it; its time may be agreed on by providers. */
+type ComparedLog = TransferLog & { readonly isTimeAgreed?: boolean };
+
+/**
+ * Compares the stored transfers with every transfer that the chain has in a range. `stored` holds at least the
+ * transfers that are seen and not final, and all transfers, in any status, of the found transactions.
+ *
+ * A log's index counts within its block, so a reorganization may change the index and the block of a transfer. A log
+ * with the same transaction, parties, token and amount is the same transfer and keeps its row.
+ */
+export function compareWindow<Log extends ComparedLog>(
+  stored: readonly TransferRow[],
+  found: readonly Log[],
+  range: BlockRange,
+): WindowDifference<Log> {
+  const rowsOf = groupBy(stored, (row) => row.transactionHash);
+  const logsOf = groupBy(found, (log) => log.transactionHash);
+  const fresh: Log[] = [];
+  const moved: MovedTransfer<Log>[] = [];
+  const orphaned: TransferRow[] = [];
+  const contradicting: TransferLog[] = [];
+
+  for (const [transaction, logs] of logsOf) {
+    const rows = rowsOf.get(transaction) ?? [];
+    if (rows.some((row) => row.isFinal)) {
+      contradicting.push(...logs);
+      continue;
+    }
+    const pairing = pair(rows, logs);
+    fresh.push(...pairing.logs);
+    moved.push(...pairing.pairs.filter(hasMoved));
+    // A transaction is in one block: if one of its transfers is found, its other transfers are found too or gone.
+    orphaned.push(...pairing.rows.filter((row) => row.status === "seen"));
+  }
+  for (const row of stored) {
+    const isRead = row.blockHeight >= range.from && row.blockHeight <= range.to;
+    const isRevocable = row.status === "seen" && !row.isFinal;
+    if (isRead && isRevocable && !logsOf.has(row.transactionHash)) orphaned.push(row);
+  }
+  return { fresh, moved, orphaned, contradicting };
+}
+
+/**
+ * Compares a range that is read again with the stored transfers: stored ones stay, orphaned ones return, and unknown
+ * ones are new. No transfer is orphaned here: only the watcher decides that.
+ */
+export function compareAgain<Log extends ComparedLog>(
+  stored: readonly TransferRow[],
+  found: readonly Log[],
+): WindowDifference<Log> {
+  const rowsOf = groupBy(stored, (row) => row.transactionHash);
+  const fresh: Log[] = [];
+  const moved: MovedTransfer<Log>[] = [];
+  const contradicting: TransferLog[] = [];
+  for (const [transaction, logs] of groupBy(found, (log) => log.transactionHash)) {
+    const rows = rowsOf.get(transaction) ?? [];
+    const elsewhere = rows.find((row) => row.isFinal && row.blockHash !== logs[0]?.blockHash);
+    if (elsewhere !== undefined) {
+      contradicting.push(...logs);
+      continue;
+    }
+    const pairing = pair(rows, logs);
+    fresh.push(...pairing.logs);
+    moved.push(...pairing.pairs.filter(({ transfer }) => transfer.status === "orphaned"));
+  }
+  return { fresh, moved, orphaned: [], contradicting };
+}
+
+/** Returns true if storing the difference would change nothing. */
+export function isSame(difference: WindowDifference): boolean {
+  const { fresh, moved, orphaned } = difference;
+  return fresh.length === 0 && moved.length === 0 && orphaned.length === 0;
+}
+
+/**
+ * Splits a difference into batches of at most `freshMax` new transfers; returns at least one batch. The first one
+ * holds all moved and orphaned transfers, because new transfers may take their positions.
+ */
+export function batchesOf<Log extends TransferLog>(
+  difference: WindowDifference<Log>,
+  freshMax: number,
+): WindowDifference<Log>[] {
+  const { fresh } = difference;
+  const batches = [{ ...difference, fresh: fresh.slice(0, freshMax) }];
+  for (let start = freshMax; start < fresh.length; start += freshMax) {
+    const part = fresh.slice(start, start + freshMax);
+    batches.push({ fresh: part, moved: [], orphaned: [], contradicting: [] });
+  }
+  return batches;
+}
+
+interface Pairing<Log extends TransferLog> {
+  readonly pairs: readonly MovedTransfer<Log>[];
+  /** Rows and logs without a partner. */
+  readonly rows: readonly TransferRow[];
+  readonly logs: readonly Log[];
+}
+
+/** Pairs the rows and logs of one transaction: first those with an unchanged log index, then the others in order. */
+function pair<Log extends TransferLog>(
+  rows: readonly TransferRow[],
+  logs: readonly Log[],
+): Pairing<Log> {
+  const free = new Set(
+    rows.toSorted((one, other) => rank(one) - rank(other) || one.logIndex - other.logIndex),
+  );
+  const pairs: MovedTransfer<Log>[] = [];
+  const take = (log: Log, fits: (row: TransferRow) => boolean): boolean => {
+    for (const transfer of free) {
+      if (!isSameMoney(transfer, log) || !fits(transfer)) continue;
+      free.delete(transfer);
+      pairs.push({ transfer, log });
+      return true;
+    }
+    return false;
+  };
+  const inOrder = logs.toSorted((one, other) => one.logIndex - other.logIndex);
+  const displaced = inOrder.filter((log) => !take(log, (row) => row.logIndex === log.logIndex));
+  const unknown = displaced.filter((log) => !take(log, () => true));
+  return { pairs, rows: [...free], logs: unknown };
+}
+
+/** Ranks transfers on the chain before orphaned ones. */
+function rank(row: TransferRow): number {
+  return row.status === "seen" ? 0 : 1;
+}
+
+/** Returns true if a stored transfer and a log of its transaction have the same parties, token and amount. */
+export function isSameMoney(row: TransferRow, log: TransferLog): boolean {
+  return (
+    row.contract === log.contract &&
+    row.toAddress === log.to &&
+    row.fromAddress === log.from &&
+    row.amount === log.amount
+  );
+}
+
+function hasMoved({ transfer, log }: MovedTransfer<ComparedLog>): boolean {
+  return (
+    (log.isTimeAgreed === true && transfer.blockTime !== log.blockTime) ||
+    transfer.status === "orphaned" ||
+    transfer.blockHash !== log.blockHash ||
+    transfer.blockHeight !== log.blockHeight ||
+    transfer.logIndex !== log.logIndex
+  );
+}
+
+/** Groups items by a key, and keeps their order. */
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [item]);
+    else members.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,156 @@
+import {
+  firstDifference,
+  queryCheck,
+  walkBatch,
+  walkCheck,
+  type Check,
+  type Violation,
+} from "../../../platform/database/schema/checks.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { issuedLedgers, type LedgerOfInvoice, type PaymentTotals } from "../../invoices/index.ts";
+import { settleLedger, takenOf } from "./payment-rules.ts";
+import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
+import { groupBy } from "./chain-diff.ts";
+
+function paymentsBy(
+  reader: Reader,
+  column: "invoice_id" | "transfer_id",
+  ids: readonly string[],
+): Promise<PaymentRow[]> {
+  return reader.find(payments, `WHERE ${column} IN ${listed(reader.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(ids),
+  ]);
+}
+
+/** Compares invoices' totals and their payments' settlement amounts with the values computed from the payments. */
+async function ledgerFaults(
+  reader: Reader,
+  ledgers: readonly LedgerOfInvoice[],
+): Promise<readonly Violation[]> {
+  const ids = ledgers.map(({ id }) => id);
+  const byInvoice = groupBy(await paymentsBy(reader, "invoice_id", ids), (row) => row.invoiceId);
+  return ledgers.flatMap(({ id, terms, totals }) => {
+    const own = byInvoice.get(id) ?? [];
+    const settled = settleLedger(own, terms);
+    const found: Violation[] = [];
+    const fault = firstDifference(comparable(totals), comparable(settled.totals));
+    if (fault !== null) found.push({ row: id, fault: `According to its payments, its ${fault}.` });
+    const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
+    for (const { id: paymentId, settlementAmount } of settled.payments) {
+      const stored = worths.get(paymentId);
+      if (stored === settlementAmount) continue;
+      const told = `Its settlement amount is ${String(stored)} and should be ${String(settlementAmount)}.`;
+      found.push({ row: paymentId, fault: told });
+    }
+    return found;
+  });
+}
+
+function comparable(totals: PaymentTotals) {
+  return { ...totals, transactionHashes: totals.transactionHashes.join() };
+}
+
+async function takenFaults(
+  reader: Reader,
+  rows: readonly TransferRow[],
+): Promise<readonly Violation[]> {
+  const ids = rows.map(({ id }) => id);
+  const byTransfer = groupBy(await paymentsBy(reader, "transfer_id", ids), (row) => row.transferId);
+  return rows.flatMap(({ id, amount }) => {
+    const taken = takenOf(byTransfer.get(id) ?? []);
+    if (taken <= amount) return [];
+    const fault = `${String(taken)} of its ${String(amount)} units are allocated.`;
+    return [{ row: id, fault }];
+  });
+}
+
+const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
+
+export const paymentChecks: readonly Check[] = [
+  walkCheck({
+    name: "payments.ledger",
+    describe: "An invoice's totals are the sums of its payments, to the last unit.",
+    advice: restore,
+    batch: issuedLedgers,
+    faultsOf: ledgerFaults,
+  }),
+  walkCheck({
+    name: "payments.within-transfer",
+    describe: "No transfer is allocated beyond its amount.",
+    advice: "Reverse one of its payments: till payments transfer lists them.",
+    batch: (reader, after) =>
+      reader.find(transfers, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    faultsOf: takenFaults,
+  }),
+  queryCheck({
+    name: "payments.transfer",
+    describe: "A payment has the network, token and block of its transfer, and at most its amount.",
+    advice: restore,
+    sql: `SELECT payments.id AS "row",
+        COALESCE('It differs from its transfer ' || transfers.id || '.', 'Its transfer is gone.') AS fault
+      FROM payments LEFT JOIN transfers ON transfers.id = payments.transfer_id
+      WHERE transfers.id IS NULL OR transfers.network <> payments.network OR transfers.token <> payments.token
+        OR payments.amount > transfers.amount
+        OR (payments.status IN ('confirming', 'confirmed') AND (
+          transfers.status <> 'seen' OR transfers.block_hash <> payments.block_hash
+          OR transfers.block_height <> payments.block_height OR transfers.block_time <> payments.block_time
+        ))
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
+    name: "payments.owner",
+    describe: "A payment that counts or is in review has a transfer of its own organization.",
+    advice: "Reverse or reject the payment: the transfer belongs to the owner of its address.",
+    sql: `SELECT payments.id AS "row", 'Its transfer ' || transfers.id || ' belongs to another organization.' AS fault
+      FROM payments JOIN transfers ON transfers.id = payments.transfer_id
+      WHERE payments.status IN ('review', 'confirming', 'confirmed')
+        AND transfers.organization_id <> payments.organization_id
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
+    name: "payments.invoice",
+    describe:
+      "A payment belongs to an issued invoice with the same organization, network and token.",
+    advice: restore,
+    sql: `SELECT payments.id AS "row",
+        COALESCE('It differs from its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
+      FROM payments LEFT JOIN invoices ON invoices.id = payments.invoice_id
+      WHERE invoices.id IS NULL OR invoices.organization_id <> payments.organization_id
+        OR invoices.network <> payments.network OR invoices.token_symbol <> payments.token
+        OR invoices.issued_at IS NULL
+      ORDER BY payments.id`,
+  }),
+  queryCheck({
+    name: "payments.confirmed",
+    describe:
+      "Exactly the confirmed payments have a confirmation time, and every payment confirms at the right height.",
+    advice: restore,
+    sql: `SELECT id AS "row", 'It is ' || status || ' and ' ||
+        CASE WHEN confirmed_at IS NULL THEN 'has no confirmation time.'
+          WHEN status = 'confirmed' THEN 'confirms at the wrong height.'
+          ELSE 'has a confirmation time.' END AS fault
+      FROM payments
+      WHERE (status = 'confirmed') <> (confirmed_at IS NOT NULL)
+        OR confirms_at_height <> block_height + required_confirmations - 1
+      ORDER BY id`,
+  }),
+  queryCheck({
+    name: "transfers.final",
+    describe: "No transfer is marked as final above its network's last final block.",
+    advice: "Read the blocks again: till chain scan.",
+    sql: `SELECT transfers.id AS "row", 'It is marked as final in block ' || transfers.block_height || '.' AS fault
+      FROM transfers JOIN network_states ON network_states.network = transfers.network
+      WHERE transfers.is_final = 1 AND transfers.status = 'seen'
+        AND transfers.block_height > network_states.cursor_height
+      ORDER BY transfers.id`,
+  }),
+  queryCheck({
+    name: "transfers.once",
+    describe: "No two transfers have the same position on their chain.",
+    advice: "Reject or reverse the payments of the later row.",
+    sql: `SELECT MAX(id) AS "row", 'It has the same position as ' || MIN(id) || '.' AS fault
+      FROM transfers WHERE status = 'seen'
+      GROUP BY network, transaction_hash, log_index HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
+  }),
+];

@@ -1,0 +1,253 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
+import { settlementOf, type PayableTerms, type PaymentTotals } from "../../invoices/index.ts";
+import type { Match } from "./invoices-port.ts";
+import type { PaymentSource, PaymentStatus } from "../payment-status.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+
+/** Returns true for dust and for transfers from an address to itself: recorded, but ignored and never credited. */
+export function isWorthless(
+  token: Pick<NetworkToken, "dust">,
+  { amount, from, to }: { readonly amount: bigint; readonly from: string; readonly to: string },
+): boolean {
+  return amount < token.dust || from === to;
+}
+
+/** Returns why a transfer cannot be credited; null if it can. */
+export function creditFault(
+  transfer: Pick<TransferRow, "token" | "amount" | "fromAddress" | "toAddress">,
+  network: Network,
+  disabledTokens: readonly string[],
+): "worthless" | "token_disabled" | null {
+  const token = findToken(network, transfer.token);
+  if (token === null || disabledTokens.includes(token.symbol)) return "token_disabled";
+  const { amount, fromAddress: from, toAddress: to } = transfer;
+  return isWorthless(token, { amount, from, to }) ? "worthless" : null;
+}
+
+/** Returns true if a payment counts toward its invoice. */
+export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
+  return payment.status === "confirming" || payment.status === "confirmed";
+}
+
+/** Returns a new payment of a transfer for the matched invoice; `settleLedger` sets its settlement amount. */
+export function openPayment(given: {
+  readonly id: Id<"payment">;
+  readonly transfer: TransferRow;
+  readonly match: Match;
+  readonly terms: PayableTerms;
+  readonly source: PaymentSource;
+  /** The assigned part of the transfer; by default all of it. */
+  readonly amount?: bigint;
+  readonly at: Instant;
+}): PaymentRow {
+  const { transfer, match, terms } = given;
+  return {
+    id: given.id,
+    organizationId: match.organizationId,
+    invoiceId: match.invoiceId,
+    transferId: transfer.id,
+    transactionHash: transfer.transactionHash,
+    network: transfer.network,
+    token: transfer.token,
+    amount: given.amount ?? transfer.amount,
+    settlementAmount: 0n,
+    settlementCurrency: terms.settlementCurrency,
+    settlementDecimals: terms.settlementDecimals,
+    tokenDecimals: terms.tokenDecimals,
+    rule: match.rule,
+    source: given.source,
+    status: firstStatus(transfer.blockTime, terms),
+    statusWhenBack: null,
+    blockHeight: transfer.blockHeight,
+    blockHash: transfer.blockHash,
+    blockTime: transfer.blockTime,
+    requiredConfirmations: terms.requiredConfirmations,
+    confirmsAtHeight: confirmsAt(transfer.blockHeight, terms.requiredConfirmations),
+    version: 1,
+    createdAt: given.at,
+    confirmedAt: null,
+  };
+}
+
+/**
+ * Returns the status of a new payment. Payments for a canceled invoice wait for the merchant's review, and so do late
+ * payments if the policy says so. A managed invoice, such as a collection invoice, takes every payment.
+ */
+export function firstStatus(blockTime: Instant, terms: PayableTerms): "confirming" | "review" {
+  if (terms.managedBy !== null) return "confirming";
+  if (terms.isCanceled) return "review";
+  return blockTime > terms.expiresAt && terms.latePolicy === "review" ? "review" : "confirming";
+}
+
+function confirmsAt(blockHeight: number, requiredConfirmations: number): number {
+  return blockHeight + requiredConfirmations - 1;
+}
+
+/** Reverts a payment whose transfer a reorganization removed. A rejected payment stays rejected. */
+export function revertPayment(payment: PaymentRow): PaymentRow {
+  if (payment.status === "rejected" || payment.status === "reverted") return payment;
+  const statusWhenBack = payment.status === "review" ? "review" : "confirming";
+  return { ...payment, status: "reverted", statusWhenBack, confirmedAt: null };
+}
+
+/**
+ * Moves a payment to another block, possibly after its transfer was off the chain: its confirmations start over. If only
+ * the block's time was corrected, it keeps its confirmations.
+ */
+export function movePayment(
+  payment: PaymentRow,
+  block: Pick<TransferRow, "blockHeight" | "blockHash" | "blockTime">,
+): PaymentRow {
+  const isSameBlock = payment.blockHash === block.blockHash && payment.status !== "reverted";
+  if (isSameBlock) return { ...payment, blockTime: block.blockTime };
+  return {
+    ...payment,
+    status: statusWhenMoved(payment),
+    statusWhenBack: null,
+    blockHeight: block.blockHeight,
+    blockHash: block.blockHash,
+    blockTime: block.blockTime,
+    confirmsAtHeight: confirmsAt(block.blockHeight, payment.requiredConfirmations),
+    confirmedAt: null,
+  };
+}
+
+function statusWhenMoved(payment: PaymentRow): PaymentStatus {
+  if (payment.status === "reverted") return payment.statusWhenBack ?? "confirming";
+  return payment.status === "confirmed" ? "confirming" : payment.status;
+}
+
+export function confirmPayment(payment: PaymentRow, at: Instant): PaymentRow {
+  return { ...payment, status: "confirmed", confirmedAt: at };
+}
+
+export interface SettledLedger {
+  readonly payments: readonly PaymentRow[];
+  readonly totals: PaymentTotals;
+}
+
+/**
+ * Computes the totals of an invoice's payments, and each payment's settlement amount: the difference that it makes to
+ * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit.
+ */
+export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
+  const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const seen = sumOf(inOrder.filter(isCounted));
+  let before = 0n;
+  const valued = inOrder.map((payment): PaymentRow => {
+    if (payment.status === "review") {
+      return { ...payment, settlementAmount: worthAfter(seen, payment.amount, terms) };
+    }
+    if (!isCounted(payment)) return payment;
+    const settlementAmount = worthAfter(before, payment.amount, terms);
+    before += payment.amount;
+    return { ...payment, settlementAmount };
+  });
+  return { payments: valued, totals: totalsOf(inOrder, terms) };
+}
+
+/** Returns what `amount` adds to the settlement amount of the `before` tokens. */
+function worthAfter(before: bigint, amount: bigint, terms: PayableTerms): bigint {
+  return worthOf(before + amount, terms) - worthOf(before, terms);
+}
+
+function worthOf(tokens: bigint, terms: PayableTerms): bigint {
+  return settlementOf(tokens, terms.amount, terms.payableAmount);
+}
+
+export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
+  return payments.reduce((total, payment) => total + payment.amount, 0n);
+}
+
+/** Computes an invoice's totals. `payments` must be sorted by id. */
+function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
+  const counted = payments.filter(isCounted).toSorted(byChainOrder);
+  const completing = completingPlace(counted, terms.dueAmount);
+  // A payment after the invoice is fully paid is an overpayment, not a late payment.
+  const making = completing === -1 ? counted : counted.slice(0, completing + 1);
+  // Anybody may submit a hash: it does not affect the invoice until the merchant accepts it.
+  const waiting = payments.filter(
+    ({ status, rule }) => status === "review" && rule !== "submitted_hash",
+  );
+  const isLate = ({ blockTime }: PaymentRow) => terms.isCanceled || blockTime > terms.expiresAt;
+  return {
+    seen: sumOf(counted),
+    confirmed: sumOf(counted.filter(({ status }) => status === "confirmed")),
+    isLate: making.some(isLate) || waiting.some(isLate),
+    isReverted: payments.some(
+      ({ status, statusWhenBack }) => status === "reverted" && statusWhenBack === "confirming",
+    ),
+    latestBlock:
+      counted.length === 0 ? null : Math.max(...counted.map(({ blockHeight }) => blockHeight)),
+    completedAt: counted[completing]?.blockTime ?? null,
+    transactionHashes: [
+      ...new Set(payments.filter(isCounted).map(({ transactionHash }) => transactionHash)),
+    ],
+  };
+}
+
+function byChainOrder(one: PaymentRow, other: PaymentRow): number {
+  return one.blockHeight - other.blockHeight || (one.id < other.id ? -1 : 1);
+}
+
+/** Returns the index of the payment with which the sum reaches the due amount; -1 if it does not. */
+function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
+  let sum = 0n;
+  return counted.findIndex((payment) => {
+    sum += payment.amount;
+    return sum >= due;
+  });
+}
+
+/** Accepts a payment in review. It counts from now on and is confirmed like any other. */
+export function acceptPayment(payment: PaymentRow): PaymentRow {
+  return { ...payment, status: "confirming" };
+}
+
+/** Rejects or reverses a payment, or drops it because another payment of its transfer was accepted. */
+export function rejectPayment(payment: PaymentRow): PaymentRow {
+  return { ...payment, status: "rejected", statusWhenBack: null, confirmedAt: null };
+}
+
+/** Returns the allocated amount: counted payments plus reverted ones that would count again. */
+export function takenOf(payments: readonly PaymentRow[]): bigint {
+  return sumOf(
+    payments.filter((payment) => isCounted(payment) || payment.statusWhenBack === "confirming"),
+  );
+}
+
+/**
+ * Returns a transfer's disposition and first invoice after a decision. `rest` is the disposition if an unallocated
+ * amount remains.
+ */
+export function standingAfter(
+  transfer: TransferRow,
+  payments: readonly PaymentRow[],
+  rest: "unmatched" | "ignored",
+): Pick<TransferRow, "invoiceId" | "disposition"> {
+  const taking = payments.filter((payment) => takenOf([payment]) > 0n);
+  const isStillFor = payments.some(
+    ({ invoiceId, status }) => invoiceId === transfer.invoiceId && status !== "rejected",
+  );
+  return {
+    invoiceId: isStillFor ? transfer.invoiceId : (taking[0]?.invoiceId ?? null),
+    disposition: takenOf(taking) >= transfer.amount ? "matched" : rest,
+  };
+}
+
+/** The event types by the payment's new status. */
+const paymentEvents = {
+  confirming: "payment.detected",
+  confirmed: "payment.confirmed",
+  reverted: "payment.reverted",
+  review: "payment.needs_review",
+  rejected: "payment.rejected",
+} as const satisfies Record<PaymentStatus, string>;
+
+/** Returns the event type for a payment's new status. */
+export function eventOf(before: Pick<PaymentRow, "status"> | null, after: PaymentRow) {
+  const isAccepted = before?.status === "review" && after.status === "confirming";
+  return isAccepted ? "payment.accepted" : paymentEvents[after.status];
+}

@@ -1,0 +1,206 @@
+import type { Id } from "../../../kernel/id.ts";
+import { encodeAmount, type Reader, type Tx } from "../../../platform/database/index.ts";
+import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
+import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
+
+// --- transfers ----------------------------------------------------------------------------------------------------
+
+/** Returns the transfers that a reorganization may still remove. */
+export function revocableTransfers(reader: Reader, network: string): Promise<TransferRow[]> {
+  return reader.find(
+    transfers,
+    "WHERE network = $1 AND is_final = 0 AND status = 'seen' ORDER BY block_height, log_index",
+    [network],
+  );
+}
+
+/** Returns every transfer of these transactions, in any status. */
+export function transfersOfTransactions(
+  reader: Reader,
+  network: string,
+  hashes: readonly string[],
+): Promise<TransferRow[]> {
+  if (hashes.length === 0) return Promise.resolve([]);
+  return reader.find(
+    transfers,
+    `WHERE network = $1 AND transaction_hash IN ${listed(reader.dialect, 2)}`,
+    [network, JSON.stringify(hashes)],
+  );
+}
+
+export async function transfersById(
+  reader: Reader,
+  ids: readonly Id<"transfer">[],
+): Promise<Map<Id<"transfer">, TransferRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader.find(transfers, `WHERE id IN ${listed(reader.dialect, 1)}`, [
+    JSON.stringify(ids),
+  ]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Marks transfers as orphaned, which also frees their positions for others. */
+export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(`UPDATE transfers SET status = 'orphaned' WHERE id IN ${listed(tx.dialect, 1)}`, [
+    JSON.stringify(ids),
+  ]);
+}
+
+/**
+ * Stores the current positions of transfers on the chain. The rows may be out of date, so organization, invoice and
+ * disposition are written only for transfers that were matched in this transaction.
+ */
+export async function putOnChain(
+  tx: Tx,
+  moved: readonly { readonly row: TransferRow; readonly isMatched: boolean }[],
+): Promise<void> {
+  if (moved.length === 0) return;
+  await tx.run(
+    `UPDATE transfers SET status = 'seen', log_index = CAST(given.value ->> 1 AS BIGINT),
+      block_height = CAST(given.value ->> 2 AS BIGINT), block_hash = given.value ->> 3,
+      block_time = CAST(given.value ->> 4 AS BIGINT), organization_id = COALESCE(given.value ->> 5, organization_id),
+      invoice_id = COALESCE(given.value ->> 6, invoice_id), disposition = COALESCE(given.value ->> 7, disposition)
+     FROM ${givenRows[tx.dialect]} WHERE transfers.id = given.value ->> 0`,
+    [
+      JSON.stringify(
+        moved.map(({ row, isMatched }) => [
+          ...[row.id, row.logIndex, row.blockHeight, row.blockHash, row.blockTime],
+          ...(isMatched
+            ? [row.organizationId, row.invoiceId, row.disposition]
+            : [null, null, null]),
+        ]),
+      ),
+    ],
+  );
+}
+
+export async function insertTransfers(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
+  if (rows.length > 0) await tx.insertMany(transfers, rows);
+}
+
+/** Marks transfers at or below a final block as final. */
+export async function finalizeTransfers(tx: Tx, network: string, height: number): Promise<void> {
+  await tx.run(
+    `UPDATE transfers SET is_final = 1
+     WHERE network = $1 AND is_final = 0 AND status = 'seen' AND block_height <= $2`,
+    [network, height],
+  );
+}
+
+/** Marks transfers above a block as no longer final. */
+export async function reviveTransfers(tx: Tx, network: string, height: number): Promise<void> {
+  await tx.run(
+    `UPDATE transfers SET is_final = 0
+     WHERE network = $1 AND is_final = 1 AND status = 'seen' AND block_height > $2`,
+    [network, height],
+  );
+}
+
+// --- payments -----------------------------------------------------------------------------------------------------
+
+/** Returns the invoices to which transfers are or were assigned. */
+export async function allocationsOf(
+  reader: Reader,
+  transferIds: readonly Id<"transfer">[],
+): Promise<{ readonly transferId: Id<"transfer">; readonly invoiceId: Id<"invoice"> }[]> {
+  if (transferIds.length === 0) return [];
+  return reader.all(
+    `SELECT transfer_id AS "transferId", invoice_id AS "invoiceId" FROM payments
+     WHERE transfer_id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(transferIds)],
+  );
+}
+
+/** Locks and returns every payment of some invoices. */
+export function lockPayments(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<PaymentRow[]> {
+  if (invoiceIds.length === 0) return Promise.resolve([]);
+  return tx.lock(payments, `WHERE invoice_id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(invoiceIds),
+  ]);
+}
+
+export async function insertPayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
+  if (rows.length > 0) await tx.insertMany(payments, rows);
+}
+
+/** Writes the changeable columns of payments. */
+export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(
+    `UPDATE payments SET settlement_amount = given.value ->> 1, status = given.value ->> 2,
+      status_when_back = given.value ->> 3, block_height = CAST(given.value ->> 4 AS BIGINT),
+      block_hash = given.value ->> 5, block_time = CAST(given.value ->> 6 AS BIGINT),
+      confirms_at_height = CAST(given.value ->> 7 AS BIGINT),
+      version = CAST(given.value ->> 8 AS BIGINT), confirmed_at = CAST(given.value ->> 9 AS BIGINT)
+     FROM ${givenRows[tx.dialect]} WHERE payments.id = given.value ->> 0`,
+    [
+      JSON.stringify(
+        rows.map((row) => [
+          row.id,
+          encodeAmount(row.settlementAmount),
+          row.status,
+          row.statusWhenBack,
+          row.blockHeight,
+          row.blockHash,
+          row.blockTime,
+          row.confirmsAtHeight,
+          row.version,
+          row.confirmedAt,
+        ]),
+      ),
+    ],
+  );
+}
+
+/** A position in the order in which payments confirm. */
+export interface ConfirmingPlace {
+  readonly height: number;
+  readonly id: string;
+}
+
+/** Returns payments after a position that have their confirmations at a tip and are not confirmed yet. */
+export function maturePayments(
+  reader: Reader,
+  network: string,
+  tipHeight: number,
+  after: ConfirmingPlace,
+  limit: number,
+): Promise<PaymentRow[]> {
+  return reader.find(
+    payments,
+    `WHERE network = $1 AND status = 'confirming' AND confirms_at_height <= $2
+      AND (confirms_at_height > $3 OR (confirms_at_height = $3 AND id > $4))
+     ORDER BY confirms_at_height, id LIMIT $5`,
+    [network, tipHeight, after.height, after.id, limit],
+  );
+}
+
+/** Returns the given payments that are still confirming. */
+export async function confirmingAmong(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM payments WHERE status = 'confirming' AND id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(ids)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Finds a payment of an organization. */
+export function findPayment(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<PaymentRow | null> {
+  return reader.findOne(payments, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    paymentId,
+  ]);
+}
+
+/** Returns all payments of an invoice, oldest first. */
+export function paymentsOfInvoice(reader: Reader, invoiceId: Id<"invoice">): Promise<PaymentRow[]> {
+  return reader.find(payments, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
+}

@@ -1,0 +1,27 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { IdSource } from "../../../kernel/id.ts";
+import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
+import type { Outbox } from "../../../platform/events/index.ts";
+import type { Invoices } from "./invoices-port.ts";
+import type { Candidate } from "../watcher/receipt-verifier.ts";
+import type { TimedLog, WindowDifference } from "./chain-diff.ts";
+
+export interface LedgerDeps {
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly invoices: Invoices;
+}
+
+/** The findings of a scan that the payment ledger enters. */
+export interface Entry {
+  readonly network: Network;
+  /** The network's state as stored in the same transaction. */
+  readonly state: NetworkState;
+  readonly difference: WindowDifference<TimedLog>;
+  /** Payments whose receipts were verified. */
+  readonly verified: readonly Candidate[];
+  readonly at: Instant;
+}

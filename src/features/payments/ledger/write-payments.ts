@@ -1,0 +1,147 @@
+import { assert } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { difference } from "../../../platform/audit/index.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import type { PayableTerms, PaymentTotals } from "../../invoices/index.ts";
+import { meterPayment } from "../../usage/index.ts";
+import type { Entry, LedgerDeps } from "./types.ts";
+import { presentPayment } from "../present-payment.ts";
+import { eventOf, settleLedger } from "./payment-rules.ts";
+import { insertPayments, transfersById, updatePayments } from "./store.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+import { groupBy } from "./chain-diff.ts";
+
+/** A payment as stored, null for a new one, and as it becomes. */
+export interface Change {
+  readonly before: PaymentRow | null;
+  readonly after: PaymentRow;
+}
+
+export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
+
+/** The network, its state and the time of a change to payments. */
+export type Occasion = Pick<Entry, "network" | "state" | "at">;
+
+/**
+ * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
+ * every payment of each invoice in `terms`, all of them locked; `known` holds transfers that are already loaded. Returns
+ * the payments that changed.
+ */
+export async function writeChanges(
+  tx: Tx,
+  deps: LedgerDeps,
+  occasion: Occasion,
+  terms: TermsOf,
+  given: readonly Change[],
+  known: ReadonlyMap<Id<"transfer">, TransferRow>,
+): Promise<readonly Change[]> {
+  const { changes, totals } = settle(given, terms);
+  // Updates come first: a rejected payment makes room for a new one of the same transfer and invoice.
+  await updatePayments(
+    tx,
+    changes.filter(({ before }) => before !== null).map(({ after }) => after),
+  );
+  await insertPayments(
+    tx,
+    changes.filter(({ before }) => before === null).map(({ after }) => after),
+  );
+  meter(tx, deps, occasion, changes, terms);
+  await tell(tx, deps, occasion, changes, known);
+  const { network, state, at } = occasion;
+  await deps.invoices.settleInvoices(tx, network.id, totals, state, at);
+  return changes;
+}
+
+/** Computes each invoice's totals and the payments that change. */
+function settle(
+  given: readonly Change[],
+  terms: TermsOf,
+): { changes: Change[]; totals: Map<Id<"invoice">, PaymentTotals> } {
+  const befores = new Map(given.map(({ before, after }) => [after.id, before]));
+  const ledgers = groupBy(given, ({ after }) => after.invoiceId);
+  const changes: Change[] = [];
+  const totals = new Map<Id<"invoice">, PaymentTotals>();
+  for (const [invoiceId, asked] of terms) {
+    const ledger = (ledgers.get(invoiceId) ?? []).map(({ after }) => after);
+    const settled = settleLedger(ledger, asked);
+    totals.set(invoiceId, settled.totals);
+    for (const payment of settled.payments) {
+      const before = befores.get(payment.id) ?? null;
+      if (before === null) changes.push({ before, after: payment });
+      else if (differs(before, payment)) {
+        changes.push({ before, after: { ...payment, version: before.version + 1 } });
+      }
+    }
+  }
+  return { changes, totals };
+}
+
+function differs(one: PaymentRow, other: PaymentRow): boolean {
+  const names = Object.keys(one) as (keyof PaymentRow)[];
+  return names.some((name) => one[name] !== other[name]);
+}
+
+/** Adds newly confirmed payments to the figures, and removes payments that are no longer confirmed. */
+function meter(
+  tx: Tx,
+  { ids }: LedgerDeps,
+  { at }: Occasion,
+  changes: readonly Change[],
+  terms: TermsOf,
+): void {
+  for (const { before, after } of changes) {
+    const subjects = terms.get(after.invoiceId);
+    assert(subjects !== undefined, "a payment's invoice was not locked");
+    meterPayment(tx, ids, at, subjects, before, after);
+  }
+}
+
+/** Records audit entries and emits events for payments whose status changed. */
+async function tell(
+  tx: Tx,
+  deps: LedgerDeps,
+  { at, network, state }: Occasion,
+  changes: readonly Change[],
+  known: ReadonlyMap<Id<"transfer">, TransferRow>,
+): Promise<void> {
+  const told = changes.filter(({ before, after }) => before?.status !== after.status);
+  const transfers = await transfersOf(tx, told, known);
+  for (const { before, after } of told) {
+    const transfer = transfers.get(after.transferId);
+    assert(transfer !== undefined, "a payment has no transfer");
+    const type = eventOf(before, after);
+    const view = { payment: after, transfer, network, tipHeight: state.tipHeight };
+    const record = presentPayment(view);
+    const { organizationId } = after;
+    deps.outbox.emit(tx, at, {
+      type,
+      organizationId,
+      objectType: "payment",
+      objectId: after.id,
+      objectVersion: after.version,
+      data: before === null ? record : { ...record, previousStatus: before.status },
+    });
+    const past = before === null ? {} : presentPayment({ ...view, payment: before });
+    deps.auditor.record(tx, at, {
+      action: type,
+      organizationId,
+      targetType: "payment",
+      targetId: after.id,
+      changes: difference(past, record),
+    });
+  }
+}
+
+/** Returns the transfers of payments: the loaded ones, and the others read with one query. */
+async function transfersOf(
+  tx: Tx,
+  changes: readonly Change[],
+  known: ReadonlyMap<Id<"transfer">, TransferRow>,
+): Promise<ReadonlyMap<Id<"transfer">, TransferRow>> {
+  const ids = changes.map(({ after }) => after.transferId);
+  const others = await transfersById(
+    tx,
+    ids.filter((id) => !known.has(id)),
+  );
+  return new Map([...known, ...others]);
+}

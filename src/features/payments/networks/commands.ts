@@ -1,0 +1,239 @@
+import {
+  commandsOf,
+  section,
+  type CommandCall,
+  type CommandFlag,
+} from "../../../api/declare/command.ts";
+import type { PresentedNetwork } from "./present.ts";
+import type { ChainService } from "./service.ts";
+
+const command = commandsOf<ChainService>();
+
+const network: CommandFlag = {
+  flags: "--network <id>",
+  description: "such as tron",
+  ask: "The network",
+};
+const block = (flag: string, description: string): CommandFlag => ({
+  flags: `--${flag} <height>`,
+  description,
+});
+
+export const chainCommands = [
+  command({
+    name: "chain status",
+    summary: "Show the progress, providers and alarms of each network",
+    flags: [{ flags: "--probe", description: "ask every provider now" }],
+    examples: ["till chain status", "till chain status --probe --json"],
+    effect: "read",
+    handle: (service, call) => service.status({ isLive: call.isSet("probe") }),
+    async present(statuses) {
+      return (await import("./present.ts")).presentStatus(statuses);
+    },
+    columns: [
+      { title: "NETWORK", value: (one) => one.network },
+      { title: "READ UP TO", value: (one) => one.tip?.blockNumber ?? null },
+      { title: "FINAL UP TO", value: (one) => one.finalizedBlockNumber },
+      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
+      { title: "SECONDS BEHIND", value: (one) => one.lagSeconds },
+      { title: "LAST READ", value: (one) => one.scannedAt },
+      { title: "WATCHED NOW", value: (one) => one.isWatched },
+      { title: "TOKENS OFF", value: (one) => one.disabledTokens.join(", ") },
+    ],
+    identify: (one) => one.network,
+    sections: ({ data }) => [providerSection(data), alarmSection(data)],
+  }),
+  command({
+    name: "chain scan",
+    summary: "Read blocks again, and enter missing transfers",
+    flags: [
+      network,
+      { ...block("from", "the first block"), ask: "The first block" },
+      { ...block("to", "the last block"), ask: "The last block" },
+    ],
+    examples: [
+      "till chain scan --network tron --from 67000000 --to 67001000",
+      "till chain scan --network ethereum --from 21000000 --to 21000000 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(service, call) {
+      const from = await heightOf(call, "from");
+      const to = await heightOf(call, "to");
+      return service.scan(call.context, call.flag("network") ?? "", {
+        from: from ?? 0,
+        to: to ?? 0,
+      });
+    },
+    async present(report) {
+      return (await import("./present.ts")).presentScan(report);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "From block", value: (one) => one.fromBlockNumber },
+      { title: "To block", value: (one) => one.toBlockNumber },
+      { title: "Transfers found", value: (one) => one.transfersFound },
+      { title: "Not on record before", value: (one) => one.transfersNew },
+    ],
+    identify: (one) => one.network,
+    sections: ({ newTransfers }) => [
+      section({
+        title: "Entered now",
+        items: newTransfers,
+        columns: [
+          { title: "TRANSACTION", value: (one) => one.transactionHash },
+          { title: "BLOCK", value: (one) => one.blockNumber },
+          { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
+          { title: "TO", value: (one) => one.toAddress },
+        ],
+      }),
+    ],
+    next: ({ network: id }) => `till chain audit --network ${id}`,
+  }),
+  command({
+    name: "chain audit",
+    summary: "Prove that no block went unread, and show the readings of final blocks",
+    flags: [
+      network,
+      block("from", "the first block (default: the first one ever read)"),
+      block("to", "the last block (default: the newest one read)"),
+    ],
+    examples: [
+      "till chain audit --network tron",
+      "till chain audit --network tron --from 67000000 --to 67010000 --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const from = await heightOf(call, "from");
+      const to = await heightOf(call, "to");
+      return service.audit(call.flag("network") ?? "", {
+        ...(from === null ? {} : { from }),
+        ...(to === null ? {} : { to }),
+      });
+    },
+    async present(report) {
+      return (await import("./present.ts")).presentAudit(report);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "From block", value: (one) => one.fromBlockNumber },
+      { title: "To block", value: (one) => one.toBlockNumber },
+      { title: "Final up to", value: (one) => one.finalizedBlockNumber },
+      { title: "Read from two providers up to", value: (one) => one.witnessedBlockNumber },
+      { title: "Blocks unread", value: (one) => one.blocksUnread },
+      { title: "Final blocks read only once", value: (one) => one.blocksReadOnce },
+    ],
+    identify: (one) => one.network,
+    sections: ({ gaps, seams, readings }) => [
+      section({
+        title: "Readings of final blocks",
+        items: readings,
+        columns: [
+          { title: "FROM", value: (one) => one.fromBlockNumber },
+          { title: "TO", value: (one) => one.toBlockNumber },
+          { title: "TIMES READ", value: (one) => one.timesRead },
+          { title: "PROVIDERS", value: (one) => one.providers.length },
+          { title: "LAST READ", value: (one) => one.readAt },
+          { title: "READ FROM", value: (one) => one.providers.join(", ") },
+        ],
+      }),
+      section({
+        title: "Unread",
+        items: gaps,
+        columns: [
+          { title: "FROM", value: (gap) => gap.fromBlockNumber },
+          { title: "TO", value: (gap) => gap.toBlockNumber },
+        ],
+      }),
+      section({
+        title: "Read on two chains that part above this block",
+        items: seams,
+        columns: [{ title: "BLOCK", value: (seam) => seam.blockNumber }],
+      }),
+    ],
+    async fault({ isComplete, network: id, gaps, seams }) {
+      if (isComplete) return null;
+      const { BlocksUnread } = await import("../errors.ts");
+      const places = [
+        ...gaps.map((gap) => `${String(gap.fromBlockNumber)}–${String(gap.toBlockNumber)}`),
+        ...seams.map((seam) => `around ${String(seam.blockNumber)}`),
+      ];
+      return new BlocksUnread(
+        `Missing blocks: ${places.join(", ")}. ` +
+          `Read them with till chain scan --network ${id} --from … --to ….`,
+      );
+    },
+  }),
+  command({
+    name: "chain acknowledge",
+    summary: "Acknowledge alarms that stay open until an operator has checked them",
+    flags: [
+      network,
+      {
+        flags: "--subject <text>",
+        description: "only alarms about this subject, as till chain status shows it (default: all)",
+      },
+    ],
+    examples: [
+      "till chain acknowledge --network tron",
+      "till chain acknowledge --network tron --subject 'blocks 67000000 to 67001999'",
+    ],
+    effect: "write",
+    handle: (service, call) =>
+      service.acknowledge(call.context, call.flag("network") ?? "", call.flag("subject") ?? null),
+    async present(acknowledged) {
+      return (await import("./present.ts")).presentAcknowledged(acknowledged);
+    },
+    columns: [
+      { title: "Network", value: (one) => one.network },
+      { title: "Acknowledged", value: (one) => one.acknowledged.length },
+    ],
+    identify: (one) => one.network,
+    sections: ({ network: id, acknowledged }) => [
+      alarmSection([{ network: id, alarms: acknowledged }]),
+    ],
+    next: () => "till chain status",
+  }),
+];
+
+function providerSection(networks: readonly PresentedNetwork[]) {
+  return section({
+    title: "Providers",
+    items: networks.flatMap(({ network: id, providers }) =>
+      providers.map((provider) => ({ id, ...provider })),
+    ),
+    columns: [
+      { title: "NETWORK", value: (one) => one.id },
+      { title: "PROVIDER", value: (one) => one.provider },
+      { title: "IN USE", value: (one) => one.isInUse },
+      { title: "CONDITION", value: (one) => one.condition },
+      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
+      { title: "MS", value: (one) => one.latencyMs },
+      { title: "ERRORS", value: (one) => `${String(one.errorPercent)} %` },
+      { title: "REQUESTS TODAY", value: (one) => one.requestsToday },
+      { title: "LAST ERROR", value: (one) => one.lastError?.message ?? null },
+    ],
+  });
+}
+
+function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "alarms">[]) {
+  return section({
+    title: "Alarms",
+    items: networks.flatMap(({ network: id, alarms }) => alarms.map((alarm) => ({ id, ...alarm }))),
+    columns: [
+      { title: "NETWORK", value: (one) => one.id },
+      { title: "SINCE", value: (one) => one.raisedAt },
+      { title: "ALARM", value: (one) => one.kind },
+      { title: "ABOUT", value: (one) => one.subject },
+      { title: "MESSAGE", value: (one) => one.message },
+    ],
+  });
+}
+
+/** Returns the block height in a flag; null if the flag is absent. */
+async function heightOf(call: CommandCall, flag: "from" | "to"): Promise<number | null> {
+  const text = call.flag(flag);
+  if (text === undefined) return null;
+  if (/^(0|[1-9][0-9]{0,14})$/.test(text)) return Number(text);
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  throw new InvalidRequest(`--${flag} must be a block height: a whole number, 0 or greater.`);
+}

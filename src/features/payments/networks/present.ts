@@ -1,0 +1,152 @@
+import { second, toIso, toIsoOrNull } from "../../../kernel/clock.ts";
+import { formatAddress } from "../../../platform/chain/evm/address.ts";
+import type { Alarm } from "../../../platform/chain/state/alarms.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { unknownProvider } from "../../../platform/chain/state/readings.ts";
+import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
+import { formatMoney } from "../../../kernel/money/money.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { findTokenByContract } from "../../../platform/chain/networks.ts";
+import type { AuditReport, NetworkStatus } from "./service.ts";
+import type { ScanReport } from "../watcher/rescanner.ts";
+import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
+
+/** The status of networks as `till chain status --json` prints it. */
+export function presentStatus(statuses: readonly NetworkStatus[]) {
+  return { data: statuses.map(presentNetwork), nextCursor: null };
+}
+
+export type PresentedNetwork = ReturnType<typeof presentNetwork>;
+
+function presentNetwork(status: NetworkStatus) {
+  const { network, state, headHeight, lagMs } = status;
+  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  return {
+    network: network.id,
+    chainId: network.chainId,
+    isWatched: status.isWatched,
+    tip:
+      state === null
+        ? null
+        : {
+            blockNumber: state.tipHeight,
+            blockHash: hash(state.tipHash),
+            blockTime: toIso(state.tipTime),
+          },
+    finalizedBlockNumber: state?.cursorHeight ?? null,
+    headBlockNumber: headHeight,
+    lagBlocks:
+      state === null || headHeight === null ? null : Math.max(0, headHeight - state.tipHeight),
+    lagSeconds: lagMs === null ? null : Math.round(lagMs / second),
+    scannedAt: toIsoOrNull(state?.scannedAt ?? null),
+    disabledTokens: state?.disabledTokens ?? [],
+    providersCheckedAt: toIsoOrNull(status.providersAt),
+    providers: status.providers.map((one) => ({
+      provider: one.provider,
+      condition: one.condition,
+      isInUse: one.isInUse,
+      latencyMs: one.latencyMs,
+      tipBlockNumber: one.tipHeight,
+      lagBlocks: one.lagBlocks,
+      errorPercent: one.errorPercent,
+      requestsToday: one.requestsToday,
+      requestsPerDay: one.requestsPerDay,
+      answeredAt: toIsoOrNull(one.answeredAt),
+      logsProvenAt: toIsoOrNull(one.provenAt ?? null),
+      retryAt: toIsoOrNull(one.retryAt),
+      lastError:
+        one.lastError === null
+          ? null
+          : {
+              kind: one.lastError.kind,
+              message: one.lastError.message,
+              at: toIso(one.lastError.at),
+            },
+    })),
+    alarms: status.alarms.map(presentAlarm),
+  };
+}
+
+function presentAlarm({ kind, subject, message, raisedAt }: Alarm) {
+  return { kind, subject, message, raisedAt: toIso(raisedAt) };
+}
+
+export function presentAcknowledged({
+  network,
+  ended,
+}: {
+  readonly network: Network;
+  readonly ended: readonly Alarm[];
+}) {
+  return { network: network.id, acknowledged: ended.map(presentAlarm) };
+}
+
+export function presentScan({
+  network,
+  from,
+  to,
+  found,
+  fresh,
+}: ScanReport & { network: Network }) {
+  return {
+    network: network.id,
+    fromBlockNumber: from,
+    toBlockNumber: to,
+    transfersFound: found,
+    transfersNew: fresh.length,
+    newTransfers: fresh.map((log) => presentLog(network, log)),
+  };
+}
+
+function presentLog(network: Network, log: TimedLog) {
+  const token = findTokenByContract(network, log.contract);
+  return {
+    transactionHash: formatTransactionHash(network.addressForm, log.transactionHash),
+    logIndex: log.logIndex,
+    blockNumber: log.blockHeight,
+    toAddress: formatAddress(network.addressForm, log.to),
+    tokenSymbol: token?.symbol ?? "",
+    amount:
+      token === null
+        ? log.amount.toString()
+        : formatMoney({ units: log.amount, asset: tokenAsset(token.symbol, token.decimals) }),
+  };
+}
+
+function blocksIn(ranges: readonly BlockRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}
+
+export function presentAudit(report: AuditReport) {
+  const { network, from, to, gaps, seams, ranges, readings } = report;
+  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  const unread = blocksIn(gaps);
+  return {
+    network: network.id,
+    fromBlockNumber: from,
+    toBlockNumber: to,
+    finalizedBlockNumber: report.cursorHeight,
+    witnessedBlockNumber: report.witnessedTo,
+    isComplete: gaps.length === 0 && seams.length === 0,
+    blocksUnread: unread,
+    blocksReadOnce: blocksIn(readings.filter(({ timesRead }) => timesRead < 2)),
+    readings: readings.map((one) => ({
+      fromBlockNumber: one.from,
+      toBlockNumber: one.to,
+      timesRead: one.timesRead,
+      providers: one.providers.map((provider) =>
+        provider === unknownProvider ? "unknown" : provider,
+      ),
+      readAt: toIso(one.readAt),
+    })),
+    gaps: gaps.map((gap) => ({ fromBlockNumber: gap.from, toBlockNumber: gap.to })),
+    seams: seams.map(({ height }) => ({ blockNumber: height })),
+    ranges: ranges.map((row) => ({
+      fromBlockNumber: row.fromHeight,
+      parentHash: row.parentHash === null ? null : hash(row.parentHash),
+      toBlockNumber: row.toHeight,
+      toBlockHash: hash(row.toHash),
+      readAt: toIso(row.readAt),
+    })),
+  };
+}

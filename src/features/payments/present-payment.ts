@@ -1,0 +1,49 @@
+import type { z } from "zod";
+import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { formatMoney, money } from "../../kernel/money/money.ts";
+import { formatAddress } from "../../platform/chain/evm/address.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
+import { formatTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
+import type { PaymentRecord } from "./records.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
+
+/** A payment with the data needed to present it. */
+export interface PaymentView {
+  readonly payment: PaymentRow;
+  readonly transfer: TransferRow;
+  readonly network: Network;
+  /** The newest scanned block of the network. */
+  readonly tipHeight: number;
+}
+
+/** Returns the payment as the API and events show it. */
+export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord> {
+  const { payment, transfer, network, tipHeight } = view;
+  const form = network.addressForm;
+  const isOnChain = transfer.status === "seen";
+  const token = tokenAsset(payment.token, payment.tokenDecimals);
+  const settlement = settlementAsset(payment.settlementCurrency, payment.settlementDecimals);
+  return {
+    id: payment.id,
+    invoiceId: payment.invoiceId,
+    network: payment.network,
+    tokenSymbol: payment.token,
+    transactionHash: formatTransactionHash(form, transfer.transactionHash),
+    logIndex: transfer.logIndex,
+    fromAddress: formatAddress(form, transfer.fromAddress),
+    toAddress: formatAddress(form, transfer.toAddress),
+    amount: formatMoney(money(payment.amount, token)),
+    settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
+    settlementCurrency: payment.settlementCurrency,
+    blockNumber: payment.blockHeight,
+    blockTime: toIso(payment.blockTime),
+    confirmations: isOnChain ? confirmationsOf(tipHeight, payment.blockHeight) : 0,
+    requiredConfirmations: payment.requiredConfirmations,
+    status: payment.status,
+    source: payment.source,
+    createdAt: toIso(payment.createdAt),
+    confirmedAt: toIsoOrNull(payment.confirmedAt),
+  };
+}

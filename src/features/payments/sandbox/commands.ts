@@ -1,0 +1,277 @@
+import {
+  commandsOf,
+  type CommandArgument,
+  type CommandFlag,
+} from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Head } from "../../../platform/chain/client.ts";
+import type { SandboxFault } from "../../../platform/chain/sandbox/chain.ts";
+import type { SandboxDesk, SandboxScene } from "./service.ts";
+
+export { chainCommands } from "../networks/commands.ts";
+
+const command = commandsOf<SandboxDesk>();
+
+const drop: CommandFlag = {
+  flags: "--drop",
+  description: "drop their transactions instead of including them in a later block",
+};
+
+const invoiceArgument: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
+
+const scenes: readonly (readonly [SandboxScene, string])[] = [
+  ["part", "Pay half of an invoice's remaining amount"],
+  ["over", "Pay an invoice and one whole token more"],
+  ["double", "Pay an invoice twice"],
+  ["late", "Expire an invoice, then pay it"],
+  ["fail", "Pay an invoice with a call that fails, so that no token moves"],
+  ["fake", "Pay an invoice in a fake token with the same symbol"],
+  ["zero", "Send a transfer of zero to an invoice's address"],
+  ["dust", "Send less than the token's minimum to an invoice's address"],
+  ["lie", "Make the first provider report a payment that never happened"],
+];
+
+const faults: readonly (readonly [SandboxFault, string])[] = [
+  ["stall", "Make all providers of the sandbox time out for a while"],
+  ["refuse", "Make the first provider refuse requests for a while, as if a rate limit was reached"],
+  ["silence", "Make the first provider return no logs for a while, as if nobody had paid"],
+  ["contradict", "Make the first provider report every transaction as failed for a while"],
+];
+
+export const sandboxCommands = [
+  command({
+    name: "sandbox pay",
+    summary: "Pay an invoice on the sandbox as its payer would",
+    arguments: [{ name: "invoiceId", description: "such as inv_01h…" }],
+    flags: [
+      {
+        flags: "--amount <amount>",
+        description: "in the invoice's token, such as 24.00 (default: the remaining amount)",
+      },
+    ],
+    examples: [
+      "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 24.00 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const { parseMoneyField } = await import("../../../kernel/money/money.ts");
+      const { tokenAsset } = await import("../../../kernel/money/asset.ts");
+      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const asset = tokenAsset(bill.token, bill.tokenDecimals);
+      const given = call.flag("amount");
+      const units =
+        given === undefined ? bill.remaining : parseMoneyField("/amount", given, asset).units;
+      const transaction = await desk.pay(call.context, bill.invoiceId, units);
+      return { bill, transaction, amount: { units, asset }, network: desk.network };
+    },
+    async present({ bill, transaction, amount, network }) {
+      const { formatMoney } = await import("../../../kernel/money/money.ts");
+      const { formatAddress } = await import("../../../platform/chain/evm/address.ts");
+      const { formatTransactionHash } =
+        await import("../../../platform/chain/evm/transaction-hash.ts");
+      const form = network.addressForm;
+      return {
+        invoiceId: bill.invoiceId,
+        network: network.id,
+        tokenSymbol: bill.token,
+        amount: formatMoney(amount),
+        fromAddress: formatAddress(form, transaction.from),
+        transactionHash: formatTransactionHash(form, transaction.transactionHash),
+        blockNumber: transaction.blockHeight,
+      };
+    },
+    columns: [
+      { title: "Invoice", value: (sent) => sent.invoiceId },
+      { title: "Amount", value: (sent) => `${sent.amount} ${sent.tokenSymbol}` },
+      { title: "Transaction", value: (sent) => sent.transactionHash },
+      { title: "Block", value: (sent) => sent.blockNumber },
+    ],
+    next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
+  }),
+  command({
+    name: "sandbox batch",
+    summary: "Pay an invoice with several transfers in one transaction",
+    arguments: [invoiceArgument],
+    flags: [
+      {
+        flags: "--amounts <amounts>",
+        description: "in the invoice's token, comma-separated, such as 10,14.00",
+        ask: "Which amounts, comma-separated?",
+      },
+    ],
+    examples: [
+      "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00",
+      "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00 --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const { parseMoneyField } = await import("../../../kernel/money/money.ts");
+      const { tokenAsset } = await import("../../../kernel/money/asset.ts");
+      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const asset = tokenAsset(bill.token, bill.tokenDecimals);
+      const amounts = (call.flag("amounts") ?? "")
+        .split(",")
+        .map((given, place) => parseMoneyField(`/amounts/${String(place)}`, given, asset));
+      const units = amounts.map((each) => each.units);
+      const transaction = await desk.payTogether(call.context, bill.invoiceId, units);
+      return { bill, transaction, amounts, network: desk.network };
+    },
+    async present({ bill, transaction, amounts, network }) {
+      const { formatMoney } = await import("../../../kernel/money/money.ts");
+      const { formatTransactionHash } =
+        await import("../../../platform/chain/evm/transaction-hash.ts");
+      return {
+        invoiceId: bill.invoiceId,
+        network: network.id,
+        tokenSymbol: bill.token,
+        amounts: amounts.map((amount) => formatMoney(amount)),
+        transactionHash: formatTransactionHash(network.addressForm, transaction.transactionHash),
+        blockNumber: transaction.blockHeight,
+      };
+    },
+    columns: [
+      { title: "Invoice", value: (sent) => sent.invoiceId },
+      { title: "Amounts", value: (sent) => `${sent.amounts.join(" + ")} ${sent.tokenSymbol}` },
+      { title: "Transaction", value: (sent) => sent.transactionHash },
+      { title: "Block", value: (sent) => sent.blockNumber },
+    ],
+    identify: (sent) => sent.transactionHash,
+    next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
+  }),
+  ...scenes.map(([scene, summary]) =>
+    command({
+      name: `sandbox ${scene}`,
+      summary,
+      arguments: [invoiceArgument],
+      examples: [
+        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e`,
+        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
+      ],
+      effect: "write-without-trial",
+      handle: (desk, call) =>
+        desk.play(call.context, call.argument("invoiceId") as Id<"invoice">, scene),
+      async present(sent) {
+        const hashOf = await hashFormatter();
+        const data = sent.map(({ transactionHash, blockHeight }) => ({
+          transactionHash: hashOf(transactionHash),
+          blockNumber: blockHeight,
+        }));
+        return { data, nextCursor: null };
+      },
+      columns: [
+        { title: "TRANSACTION", value: (one) => one.transactionHash },
+        { title: "BLOCK", value: (one) => one.blockNumber },
+      ],
+      identify: (one) => one.transactionHash,
+      next: () => "till sandbox mine 3, or wait for the blocks that include it",
+    }),
+  ),
+  ...faults.map(([fault, summary]) =>
+    command({
+      name: `sandbox ${fault}`,
+      summary,
+      arguments: [
+        {
+          name: "seconds",
+          description: "duration in seconds (60); 0 ends the fault",
+          isOptional: true,
+        },
+      ],
+      examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
+      effect: "write-without-trial",
+      async handle(desk, call) {
+        const seconds = call.optionalArgument("seconds") ?? "60";
+        const forMs = seconds === "0" ? 0 : (await wholeNumber("seconds", seconds)) * 1_000;
+        return { fault, until: await desk.disturb(call.context, fault, forMs) };
+      },
+      async present({ fault: shown, until }) {
+        return { fault: shown, until: (await import("../../../kernel/clock.ts")).toIso(until) };
+      },
+      columns: [{ title: "Until", value: (one) => one.until }],
+      identify: (one) => one.fault,
+    }),
+  ),
+  command({
+    name: "sandbox expire",
+    summary: "Expire an invoice now",
+    arguments: [invoiceArgument],
+    examples: [
+      "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const invoiceId = call.argument("invoiceId") as Id<"invoice">;
+      await desk.expire(call.context, invoiceId);
+      return { invoiceId };
+    },
+    present: (done) => Promise.resolve(done),
+    columns: [{ title: "Invoice", value: (one) => one.invoiceId }],
+    identify: (one) => one.invoiceId,
+    next: () => "till sandbox mine, or wait for a block: deadlines follow the chain's time",
+  }),
+  command({
+    name: "sandbox mine",
+    summary: "Mine blocks on the sandbox now",
+    arguments: [{ name: "blocks", description: "the number of blocks (1)", isOptional: true }],
+    examples: ["till sandbox mine", "till sandbox mine 3 --json"],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
+      return desk.mine(call.context, blocks);
+    },
+    present: presentHead,
+    columns: [
+      { title: "Block", value: (head) => head.blockNumber },
+      { title: "Hash", value: (head) => head.blockHash },
+    ],
+  }),
+  command({
+    name: "sandbox reorg",
+    summary: "Replace the newest blocks of the sandbox",
+    arguments: [{ name: "depth", description: "the number of blocks" }],
+    flags: [drop],
+    examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
+    effect: "write-without-trial",
+    async handle(desk, call) {
+      const depth = await wholeNumber("blocks", call.argument("depth"));
+      return desk.reorganise(call.context, depth, { drop: call.isSet("drop") });
+    },
+    async present(change) {
+      const hashOf = await hashFormatter();
+      return {
+        ...(await presentHead(change.tip)),
+        fromBlockNumber: change.fromHeight,
+        transactionHashes: change.transactions.map(hashOf),
+      };
+    },
+    columns: [
+      { title: "Replaced from block", value: (change) => change.fromBlockNumber },
+      { title: "to block", value: (change) => change.blockNumber },
+      { title: "Transactions in them", value: (change) => change.transactionHashes.join(", ") },
+    ],
+  }),
+];
+
+async function presentHead(head: Head) {
+  const hashOf = await hashFormatter();
+  const { toIso } = await import("../../../kernel/clock.ts");
+  return {
+    blockNumber: head.height,
+    blockHash: hashOf(head.hash),
+    blockTime: toIso(head.time),
+  };
+}
+
+/** Returns a formatter for hashes, which the sandbox writes like EVM networks. */
+async function hashFormatter(): Promise<(hash: string) => string> {
+  const { formatTransactionHash } = await import("../../../platform/chain/evm/transaction-hash.ts");
+  return (hash) => formatTransactionHash("evm", hash);
+}
+
+async function wholeNumber(name: string, text: string): Promise<number> {
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidRequest(`The number of ${name} must be a whole number from 1 to 999,999,999.`);
+}

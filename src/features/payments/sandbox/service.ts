@@ -1,0 +1,202 @@
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import { Defect, notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Auditor } from "../../../platform/audit/index.ts";
+import { parseAddress } from "../../../platform/chain/evm/address.ts";
+import type { Head } from "../../../platform/chain/client.ts";
+import { findToken, type Network } from "../../../platform/chain/networks.ts";
+import type {
+  Reorganisation,
+  Sandbox,
+  SandboxFault,
+  SandboxPayment,
+  SandboxTransaction,
+} from "../../../platform/chain/sandbox/chain.ts";
+import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Outbox } from "../../../platform/events/index.ts";
+import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
+
+/** The token and amount with which to pay an invoice on the sandbox. */
+export interface SandboxBill {
+  readonly invoiceId: Id<"invoice">;
+  readonly token: string;
+  readonly tokenDecimals: number;
+  /** The remaining amount in the token's smallest unit; the payable amount if the invoice is fully paid. */
+  readonly remaining: bigint;
+}
+
+/**
+ * A way to pay an invoice:
+ * - `part`: half of the remaining amount; `over`: one whole token more than it; `double`: twice.
+ * - `late`: in full, after its deadline was moved to now.
+ * - `fail`: with a call that fails; `fake`: in another token that uses the same symbol.
+ * - `zero`: a transfer of zero; `dust`: the largest amount below the token's minimum.
+ * - `lie`: in full, but only the first provider reports it: the payment never happened.
+ */
+export type SandboxScene =
+  "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
+
+/** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
+export interface SandboxDesk {
+  readonly network: Network;
+  /** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
+  open(context: WriteContext, blockMs: number): Promise<void>;
+  /** Returns the bill of an invoice; 404 if the invoice is not on the sandbox. */
+  bill(invoiceId: Id<"invoice">): Promise<SandboxBill>;
+  /** Pays an invoice at its address. */
+  pay(context: WriteContext, invoiceId: Id<"invoice">, amount: bigint): Promise<SandboxTransaction>;
+  /** Pays an invoice with several transfers in one transaction, like a batch payment. */
+  payTogether(
+    context: WriteContext,
+    invoiceId: Id<"invoice">,
+    amounts: readonly bigint[],
+  ): Promise<SandboxTransaction>;
+  /** Pays an invoice in the given way, and returns the transactions in order. */
+  play(
+    context: WriteContext,
+    invoiceId: Id<"invoice">,
+    scene: SandboxScene,
+  ): Promise<readonly SandboxTransaction[]>;
+  /** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
+  disturb(context: WriteContext, how: SandboxFault, forMs: number): Promise<Instant>;
+  mine(context: WriteContext, blocks: number): Promise<Head>;
+  reorganise(
+    context: WriteContext,
+    depth: number,
+    options: { readonly drop: boolean },
+  ): Promise<Reorganisation>;
+  /** Moves an invoice's deadline to now. */
+  expire(context: WriteContext, invoiceId: Id<"invoice">): Promise<void>;
+}
+
+export function makeSandboxDesk(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  readonly baseUrl: () => string;
+  readonly sandbox: Sandbox;
+  readonly network: Network;
+  /** Wakes the watcher of the sandbox. */
+  readonly nudge: () => void;
+}): SandboxDesk {
+  const { db, clock, sandbox, network, nudge } = deps;
+
+  async function invoiceOf(invoiceId: Id<"invoice">): Promise<InvoiceRow> {
+    const invoice = await issuedInvoice(db, invoiceId);
+    if (invoice?.network !== network.id) throw notFound();
+    return invoice;
+  }
+
+  /** Returns the address and token in which an invoice is paid. */
+  function receiverOf(invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
+    const to = parseAddress(network.addressForm, invoice.walletAddress ?? "");
+    if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
+    return { to: to.address, token: invoice.tokenSymbol };
+  }
+
+  return {
+    network,
+
+    open: (context, blockMs) => db.write(context, (tx) => sandbox.open(tx, blockMs)),
+
+    async bill(invoiceId) {
+      return billOf(await invoiceOf(invoiceId));
+    },
+
+    async pay(context, invoiceId, amount) {
+      const payment = { ...receiverOf(await invoiceOf(invoiceId)), amount };
+      return db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.pay(tx, payment);
+      });
+    },
+
+    async payTogether(context, invoiceId, amounts) {
+      const receiver = receiverOf(await invoiceOf(invoiceId));
+      return db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.payTogether(tx, receiver, amounts);
+      });
+    },
+
+    async play(context, invoiceId, scene) {
+      const invoice = await invoiceOf(invoiceId);
+      const receiver = receiverOf(invoice);
+      const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
+      const payments = paymentsOf(scene, billOf(invoice), dust);
+      return db.write(context, async (tx) => {
+        tx.afterCommit(nudge);
+        if (scene === "late") {
+          await endTime(tx, deps, invoiceId, clock.now());
+          // A block at the deadline, so that the following blocks are after it.
+          await sandbox.mine(tx, 1);
+        }
+        const sent: SandboxTransaction[] = [];
+        for (const payment of payments)
+          sent.push(await sandbox.pay(tx, { ...receiver, ...payment }));
+        return sent;
+      });
+    },
+
+    disturb: (context, how, forMs) =>
+      db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.disturb(tx, how, forMs);
+      }),
+
+    mine: (context, blocks) =>
+      db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.mine(tx, blocks);
+      }),
+
+    reorganise: (context, depth, options) =>
+      db.write(context, (tx) => {
+        tx.afterCommit(nudge);
+        return sandbox.reorganise(tx, depth, options);
+      }),
+
+    async expire(context, invoiceId) {
+      await invoiceOf(invoiceId);
+      await db.write(context, async (tx) => {
+        await endTime(tx, deps, invoiceId, clock.now());
+        tx.afterCommit(nudge);
+      });
+    },
+  };
+}
+
+function billOf(invoice: InvoiceRow): SandboxBill {
+  const { id, tokenSymbol: token, tokenDecimals, remainingAmount, payableAmount } = invoice;
+  const open = remainingAmount ?? 0n;
+  const remaining = open > 0n ? open : (payableAmount ?? 0n);
+  return { invoiceId: id, token, tokenDecimals, remaining };
+}
+
+function paymentsOf(
+  scene: SandboxScene,
+  { remaining: whole, tokenDecimals }: SandboxBill,
+  dust: bigint,
+): readonly Omit<SandboxPayment, "to" | "token">[] {
+  switch (scene) {
+    case "part":
+      return [{ amount: (whole + 1n) / 2n }];
+    case "over":
+      return [{ amount: whole + 10n ** BigInt(tokenDecimals) }];
+    case "double":
+      return [{ amount: whole }, { amount: whole }];
+    case "late":
+      return [{ amount: whole }];
+    case "fail":
+      return [{ amount: whole, failed: true }];
+    case "fake":
+      return [{ amount: whole, fakeToken: true }];
+    case "zero":
+      return [{ amount: 0n }];
+    case "dust":
+      return [{ amount: dust > 1n ? dust - 1n : 1n }];
+    case "lie":
+      return [{ amount: whole, lie: true }];
+  }
+}

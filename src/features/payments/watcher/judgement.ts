@@ -1,0 +1,141 @@
+import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
+import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
+import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import { makeRangeSize } from "./chain-reader.ts";
+import type { RangeReading, Scanner } from "./rescanner.ts";
+import type { BlockRange, TimedLog, WindowDifference } from "../ledger/chain-diff.ts";
+
+/** The transfers of a reading that may be entered. */
+export interface Judgement {
+  readonly difference: WindowDifference<TimedLog>;
+  /** The positions of transfers that a provider does not list although it has their receipts. */
+  readonly provenLeftOut: ReadonlySet<string>;
+  /** The transactions whose transfers the other provider denies; these are not entered. */
+  readonly denied: ReadonlySet<string>;
+}
+
+/** Decides whether transfers that a later reading found are really on the chain. */
+export interface Judge {
+  /**
+   * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
+   * is believed: its payments are still verified before they are confirmed.
+   */
+  judge(reading: RangeReading, other: ChainClient | null): Promise<Judgement>;
+}
+
+/** The largest number of missing transfers of one reading that are judged and reported individually. */
+const judgedMax = 50;
+
+export function makeJudge(deps: {
+  readonly pool: Pick<ProviderPool, "distrust" | "health">;
+  readonly alarms: ChainAlarms;
+  readonly scanner: Pick<Scanner, "network" | "read">;
+}): Judge {
+  const { pool, alarms, scanner } = deps;
+  const { network } = scanner;
+
+  /** Returns true if the other provider has the receipt of a transfer that it does not list. */
+  async function isConceded(reading: RangeReading, other: ChainClient, log: TransferLog) {
+    const { transactionHash, blockHeight } = log;
+    if (hasLog(await other.receipt(transactionHash), log)) {
+      const inUse = pool.health().find(({ isInUse }) => isInUse);
+      if (inUse?.provider === other.provider) {
+        pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`);
+      }
+      alarms.clear("providers_disagree", transactionHash);
+      return true;
+    }
+    alarms.raise(
+      "providers_disagree",
+      transactionHash,
+      `${reading.provider} has a transfer to us in block ${String(blockHeight)} that ` +
+        `${other.provider} denies. Check a block explorer; till chain scan reads the block again.`,
+      { network: network.id, transactionHash, blockHeight },
+    );
+    return false;
+  }
+
+  /** Raises one alarm if too many transfers are missing to judge each, and clears it otherwise. */
+  function reportMany(reading: RangeReading, other: ChainClient, missing: number): void {
+    const { from, to, provider } = reading;
+    const subject = subjectOf(reading);
+    if (missing <= judgedMax) {
+      alarms.clear("providers_disagree", subject);
+      return;
+    }
+    alarms.raise(
+      "providers_disagree",
+      subject,
+      `${provider} has ${String(missing)} transfers to us in blocks ${String(from)} to ` +
+        `${String(to)} that ${other.provider} does not list. Ask a third provider.`,
+      { network: network.id, from, to },
+    );
+  }
+
+  return {
+    async judge(reading, other) {
+      const { difference } = reading;
+      const unknown = unknownOf(difference);
+      const nothing = { difference, provenLeftOut: new Set<string>(), denied: new Set<string>() };
+      if (other === null) return nothing;
+      if (unknown.length === 0) {
+        reportMany(reading, other, 0);
+        return nothing;
+      }
+      const heights = unknown.map(({ blockHeight }) => blockHeight);
+      const range = { from: Math.min(...heights), to: Math.max(...heights) };
+      const again = await scanner.read(other, makeRangeSize(network.maxLogRange), range);
+      const listed = new Set(unknownOf(again.difference).map(placeOf));
+      const missing = unknown.filter((log) => !listed.has(placeOf(log)));
+      const conceded = new Set<string>();
+      for (const log of missing.slice(0, judgedMax)) {
+        if (await isConceded(reading, other, log)) conceded.add(placeOf(log));
+      }
+      reportMany(reading, other, missing.length);
+      const refused = missing.filter((log) => !conceded.has(placeOf(log)));
+      const isRefused = new Set(refused.map(placeOf));
+      return {
+        difference: {
+          ...difference,
+          fresh: difference.fresh.filter((log) => !isRefused.has(placeOf(log))),
+          moved: difference.moved.filter(({ log }) => !isRefused.has(placeOf(log))),
+        },
+        provenLeftOut: conceded,
+        denied: new Set(refused.map(({ transactionHash }) => transactionHash)),
+      };
+    },
+  };
+}
+
+/** Returns the transfers of a reading that are not stored at their found positions. */
+function unknownOf({ fresh, moved }: WindowDifference<TimedLog>): readonly TimedLog[] {
+  return [...fresh, ...moved.map(({ log }) => log)];
+}
+
+/** Returns the subject of an alarm about a range of blocks. */
+function subjectOf({ from, to }: BlockRange): string {
+  return `blocks ${String(from)} to ${String(to)}`;
+}
+
+/** Parses the range in an alarm's subject; null if the subject is a transaction. */
+export function rangeOf(subject: string): BlockRange | null {
+  const [, from, to] = /^blocks (\d+) to (\d+)$/.exec(subject) ?? [];
+  return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
+}
+
+export function placeOf({ transactionHash, logIndex, blockHash }: TransferLog): string {
+  return `${transactionHash}:${String(logIndex)}:${blockHash}`;
+}
+
+function hasLog(receipt: Awaited<ReturnType<ChainClient["receipt"]>>, log: TransferLog): boolean {
+  return (
+    receipt?.blockHash === log.blockHash &&
+    receipt.transfers.some(
+      ({ logIndex, contract, to, amount }) =>
+        logIndex === log.logIndex &&
+        contract === log.contract &&
+        to === log.to &&
+        amount === log.amount,
+    )
+  );
+}

@@ -1,0 +1,101 @@
+import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { AlarmKind, ChainAlarms } from "../../../platform/chain/state/alarms.ts";
+import {
+  openAlarms,
+  storedProviders,
+  writeAlarms,
+  writeProviders,
+} from "../../../platform/chain/state/provider-store.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
+import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import { watcherContext, type Guard } from "./recorder.ts";
+import type { Witness } from "./provider-cross-check.ts";
+
+/** Stores the health of a network's providers and its open alarms, so that every process can show them. */
+export interface Monitor {
+  /** Loads the state that the previous process stored, when this process begins to read the network. */
+  takeOver(): Promise<void>;
+  /**
+   * Runs after a scan: probes the providers that are not in use, lets the witness read due ranges, and stores what
+   * changed. Returns true if more work is due.
+   */
+  attend(guard: Guard): Promise<boolean>;
+}
+
+const everyMs = 15 * second;
+
+export function makeMonitor(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly pool: ProviderPool;
+  readonly alarms: ChainAlarms;
+  readonly witness: Witness;
+}): Monitor {
+  const { db, clock, network, pool, alarms, witness } = deps;
+  let writtenAt: Instant = 0;
+  let written = "";
+
+  return {
+    async takeOver() {
+      alarms.adopt(await openAlarms(db, network.id));
+      endOfGone();
+      const stored = await storedProviders(db);
+      pool.resume(stored.filter((row) => row.network === network.id).map(({ health }) => health));
+      writtenAt = 0;
+    },
+
+    async attend(guard) {
+      await pool.check();
+      const isMore = await witness.compare(guard);
+      await write(guard);
+      return isMore;
+    },
+  };
+
+  /** Clears alarms about providers and tokens that are no longer configured. */
+  function endOfGone(): void {
+    const providers = new Set(pool.providers.map(({ provider }) => provider));
+    const tokens = new Set(network.tokens.map(({ symbol }) => symbol));
+    for (const { kind, subject } of alarms.open()) {
+      const isGone = kind === "token_disabled" ? !tokens.has(subject) : !providers.has(subject);
+      const isOfConfigured = kind === "token_disabled" || isOfProvider(kind);
+      if (isOfConfigured && isGone) alarms.clear(kind, subject);
+    }
+  }
+
+  async function write(guard: Guard): Promise<void> {
+    const health = pool.health();
+    const conditions = JSON.stringify(health.map(conditionOf));
+    const changes = alarms.changes();
+    const at = clock.now();
+    const isDue = at - writtenAt >= everyMs || conditions !== written;
+    if (!isDue && changes.length === 0) return;
+    // Read before the changes are written, because an operator may have acknowledged alarms meanwhile.
+    if (alarms.open().length > 0) alarms.keepOpen(await openAlarms(db, network.id));
+    await db.write(watcherContext, async (tx) => {
+      await guard(tx);
+      await writeProviders(tx, network.id, health, at);
+      await writeAlarms(tx, network.id, changes, at);
+    });
+    alarms.written(changes);
+    writtenAt = at;
+    written = conditions;
+  }
+}
+
+function isOfProvider(kind: AlarmKind): boolean {
+  return (
+    kind === "provider_wrong_chain" ||
+    kind === "provider_silent_logs" ||
+    kind === "provider_too_far_ahead" ||
+    kind === "provider_wrong_time" ||
+    kind === "block_time_disputed"
+  );
+}
+
+function conditionOf({ provider, condition, isInUse }: ProviderHealth) {
+  return [provider, condition, isInUse];
+}

@@ -1,0 +1,176 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
+import type { Address, ChainClient, Heads, TransferLog } from "../../../platform/chain/client.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import {
+  knownBlocks,
+  type KnownBlock,
+  type NetworkStateRow,
+} from "../../../platform/chain/state/network-state.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import type { BlockTimes } from "./block-times.ts";
+import {
+  AnswerDropped,
+  look,
+  wrongTime,
+  type Look,
+  type RangeSize,
+  type Recipients,
+} from "./chain-reader.ts";
+import type { Invoices } from "../ledger/invoices-port.ts";
+import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
+import type { TransferRow } from "../table.ts";
+import { isStillThere } from "./receipt-verifier.ts";
+import { compareWindow, type TimedLog, type WindowDifference } from "../ledger/chain-diff.ts";
+
+/** The result of a scan compared with the stored transfers. */
+export interface News {
+  readonly look: Look;
+  /** The provider that was read. */
+  readonly provider: string;
+  /** The kept blocks before this scan. */
+  readonly known: readonly KnownBlock[];
+  readonly difference: WindowDifference<TimedLog>;
+  /** True if some transfers are not final, or were not before this scan. */
+  readonly hasRevocable: boolean;
+}
+
+export interface NewsRequest {
+  readonly db: Reader;
+  readonly client: ChainClient;
+  readonly network: Network;
+  readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong">;
+  readonly state: NetworkStateRow;
+  readonly heads: Heads;
+  readonly times: BlockTimes;
+  readonly rangeSize: RangeSize;
+}
+
+/** The largest number of addresses by which providers filter; with more, all transfers are fetched and filtered here. */
+const recipientsMax = 1_000;
+
+/** The largest number of receipts that are checked for missing transfers. */
+const receiptsMax = 20;
+
+export async function findNews(request: NewsRequest): Promise<News> {
+  const { db, client, network } = request;
+  const [revocable, known] = await Promise.all([
+    revocableTransfers(db, network.id),
+    knownBlocks(db, network.id),
+  ]);
+  const found = await look({
+    ...request,
+    known,
+    contracts: network.tokens.map(({ contract }) => contract),
+    recipients: await recipientsOf(request, revocable),
+  });
+  const { provider } = client;
+  const stored = await withTheirTransactions(request, revocable, found.logs);
+  const range = { from: found.base.height + 1, to: found.to.height };
+  const logs = await withTimes(request, stored, found.logs, {
+    after: request.heads.known?.time ?? 0,
+    before: found.to.time,
+  });
+  const difference = compareWindow(stored, logs, range);
+  await assertGone(client, difference.orphaned);
+  return {
+    look: found,
+    provider,
+    known,
+    difference,
+    hasRevocable: revocable.length + difference.fresh.length + difference.moved.length > 0,
+  };
+}
+
+/**
+ * Checks that orphaned transfers are really gone. A provider with a broken log index returns no logs, as if transfers
+ * had vanished: if it still has the receipt of one, none of its answers is believed, and AnswerDropped is thrown.
+ */
+async function assertGone(client: ChainClient, orphaned: readonly TransferRow[]): Promise<void> {
+  const asked = orphaned.slice(0, receiptsMax);
+  const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
+  if (found.includes(true)) {
+    throw new AnswerDropped(
+      `${client.provider} omitted transfers for which it has receipts`,
+      "left_out",
+    );
+  }
+}
+
+/** Returns the watched addresses: those with a hold, and those of transfers that are not final. */
+export async function recipientsOf(
+  { db, network, invoices }: Pick<NewsRequest, "db" | "network" | "invoices">,
+  revocable: readonly TransferRow[],
+): Promise<Recipients> {
+  const paid = revocable.map(({ toAddress }) => toAddress);
+  const held = await invoices.watchedAddresses(db, network.id, recipientsMax + 1);
+  const all = new Set<Address>([...held, ...paid]);
+  if (all.size <= recipientsMax) {
+    return { addresses: [...all], among: () => Promise.resolve(all) };
+  }
+  return {
+    addresses: null,
+    among: async (addresses) =>
+      new Set([...paid, ...(await invoices.watchedAmong(db, network.id, addresses))]),
+  };
+}
+
+/** Adds the orphaned and final transfers of transactions whose logs are not at their stored positions. */
+async function withTheirTransactions(
+  { db, network }: NewsRequest,
+  revocable: readonly TransferRow[],
+  logs: readonly TransferLog[],
+): Promise<readonly TransferRow[]> {
+  const places = new Set(revocable.map(placeKey));
+  const displaced = logs.filter((log) => !places.has(placeKey(log)));
+  const hashes = new Set(displaced.map(({ transactionHash }) => transactionHash));
+  const others = await transfersOfTransactions(db, network.id, [...hashes]);
+  return [...new Map([...revocable, ...others].map((row) => [row.id, row])).values()];
+}
+
+function placeKey(at: {
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockHash: string;
+}): string {
+  return `${at.transactionHash}:${String(at.logIndex)}:${at.blockHash}`;
+}
+
+/**
+ * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
+ * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped.
+ */
+export async function withTimes(
+  { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },
+  stored: readonly TransferRow[],
+  logs: readonly TransferLog[],
+  { after, before }: { readonly after: Instant; readonly before: Instant },
+): Promise<TimedLog[]> {
+  const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
+  const told = new Map<string, Instant>();
+  for (const { blockHash, blockTime } of logs) {
+    if (blockTime !== null) told.set(blockHash, blockTime);
+  }
+  const missing = logs.filter(({ blockHash: hash }) => !told.has(hash) && !onRecord.has(hash));
+  const heights = [...new Set(missing.map(({ blockHeight }) => blockHeight))];
+  for (const block of heights.length === 0 ? [] : await client.blocks(heights)) {
+    if (block !== null) told.set(block.hash, block.time);
+  }
+  const { provider } = client;
+  const asked = logs.map(({ blockHash: hash, blockHeight: height }) => {
+    const time = told.get(hash);
+    if (time === undefined) {
+      if (onRecord.has(hash)) return { hash, height, told: null };
+      throw new AnswerDropped("a log's block was replaced");
+    }
+    if (time < after || time > before) throw wrongTime({ height });
+    return { hash, height, told: { provider, time } };
+  });
+  const believed = await times.of(asked);
+  return logs.map((log) => {
+    const block = believed.get(log.blockHash);
+    const blockTime = block?.time ?? onRecord.get(log.blockHash);
+    assert(blockTime !== undefined, "a log's block has no time");
+    return { ...log, blockTime, isTimeAgreed: block?.isAgreed ?? false };
+  });
+}

@@ -1,0 +1,170 @@
+import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
+import { lastReadAt, type ReadingRow } from "../../../platform/chain/state/reading-ranges.ts";
+import { unknownProvider } from "../../../platform/chain/state/readings.ts";
+import type { BlockRange } from "../ledger/chain-diff.ts";
+
+/**
+ * How long after each reading of a range the next one is due, in milliseconds: the first delay catches an index that is
+ * minutes behind its node, the second one an index that was repaired or replaced.
+ */
+const nextReadingMs = [2 * minute, hour] as const;
+
+/** Final blocks whose next reading is due. */
+export interface DueRange extends BlockRange {
+  /** The rows that hold it, the lowest first. */
+  readonly rows: readonly ReadingRow[];
+}
+
+/**
+ * Returns true if a range is due to be read again. A reading that came before it was due, such as an operator's
+ * till chain scan, does not count: an index that is behind answers both readings alike.
+ */
+function isDue({ readings }: ReadingRow, now: Instant): boolean {
+  const [first, ...later] = readings;
+  if (first === undefined) return true;
+  let last = first.at;
+  let done = 0;
+  // The absolute difference also ends the wait if the clock was set back.
+  const isTime = (at: Instant) => Math.abs(at - last) >= (nextReadingMs[done] ?? Infinity);
+  for (const { at } of later) {
+    if (!isTime(at)) continue;
+    last = at;
+    done += 1;
+  }
+  return isTime(now);
+}
+
+/**
+ * Returns the newest final blocks that are due for another reading, with neighboring ranges joined; null if no range is
+ * due. New ranges go before old ones, so that a backlog does not delay them. `oldestHold` is the lowest block that can
+ * matter to an open hold: ranges that an earlier version read are not read again below it.
+ */
+export function nextDueRange(
+  rows: readonly ReadingRow[],
+  at: { readonly cursorHeight: number; readonly now: Instant; readonly oldestHold: number },
+  blocksMax: number,
+): DueRange | null {
+  const joined: ReadingRow[] = [];
+  let [from, to] = [0, -1];
+  for (const row of rows.toReversed()) {
+    const lowest = isOfEarlierVersion(row)
+      ? Math.max(row.fromHeight, at.oldestHold)
+      : row.fromHeight;
+    const highest = Math.min(row.toHeight, at.cursorHeight);
+    const isRead = lowest > highest || !isDue(row, at.now);
+    if (joined.length > 0 && (isRead || highest !== from - 1)) break;
+    if (isRead) continue;
+    if (joined.length === 0) to = highest;
+    joined.unshift(row);
+    from = lowest;
+    if (to - from + 1 >= blocksMax) break;
+  }
+  if (joined.length === 0) return null;
+  return { from: Math.max(from, to - blocksMax + 1), to, rows: joined };
+}
+
+/** Returns true if the row comes from an earlier version, which did not record the provider. */
+export function isOfEarlierVersion({ readings: [first] }: ReadingRow): boolean {
+  return first?.provider === unknownProvider;
+}
+
+/**
+ * Returns the provider for the next reading of a range: the one that has read the fewest of its blocks, preferably one
+ * that is not in use. Null if no provider is usable.
+ */
+export function chooseReader<Health extends Pick<ProviderHealth, "provider" | "isInUse" | "place">>(
+  able: readonly Health[],
+  { from, to, rows }: DueRange,
+): Health | null {
+  const blocksReadBy = (provider: string) =>
+    rows.reduce((sum, { fromHeight, toHeight, readings }) => {
+      const blocks = Math.min(to, toHeight) - Math.max(from, fromHeight) + 1;
+      return sum + blocks * readings.filter((each) => each.provider === provider).length;
+    }, 0);
+  const ranked = able.map((health) => ({ health, blocks: blocksReadBy(health.provider) }));
+  ranked.sort(
+    (one, other) =>
+      one.blocks - other.blocks ||
+      Number(one.health.isInUse) - Number(other.health.isInUse) ||
+      one.health.place - other.health.place,
+  );
+  return ranked[0]?.health ?? null;
+}
+
+/** Returns true if a provider may be asked for a reading now. */
+export function isAble({ condition }: Pick<ProviderHealth, "condition">): boolean {
+  return condition === "ok" || condition === "unknown" || condition === "behind";
+}
+
+/** The average limit of eth_getLogs requests for readings, per minute. */
+export const requestsPerMinute = 2;
+/** The burst limit, in requests. */
+const requestsBurst = 4;
+
+/** Limits the requests of readings. */
+export interface Pace {
+  /** Returns true if one more request is within the limit. */
+  isWithin(): boolean;
+  /** Counts a request, even one above the limit: later requests wait for it. */
+  count(): void;
+  /** Returns the number of requests since the process started. */
+  counted(): number;
+}
+
+export function makePace(clock: Clock): Pace {
+  let left = requestsPerMinute;
+  let countedAt = clock.now();
+  let total = 0;
+  function refill(): void {
+    const now = clock.now();
+    const gained = (Math.max(0, now - countedAt) * requestsPerMinute) / minute;
+    left = Math.min(requestsBurst, left + gained);
+    countedAt = now;
+  }
+  return {
+    isWithin() {
+      refill();
+      return left >= 1;
+    },
+    count() {
+      refill();
+      left -= 1;
+      total += 1;
+    },
+    counted: () => total,
+  };
+}
+
+/** Neighboring ranges with equal numbers of readings and the same providers, for operators. */
+export interface ReadingSummary extends BlockRange {
+  readonly timesRead: number;
+  readonly providers: readonly string[];
+  readonly readAt: Instant;
+}
+
+/** Summarizes the readings of the blocks in a range, lowest first. */
+export function summarize(rows: readonly ReadingRow[], { from, to }: BlockRange): ReadingSummary[] {
+  const summaries: ReadingSummary[] = [];
+  for (const row of rows) {
+    if (row.toHeight < from || row.fromHeight > to) continue;
+    const summary = {
+      from: Math.max(from, row.fromHeight),
+      to: Math.min(to, row.toHeight),
+      timesRead: row.readings.length,
+      providers: [...new Set(row.readings.map(({ provider }) => provider))].sort(),
+      readAt: lastReadAt(row),
+    };
+    const below = summaries.at(-1);
+    const isSame =
+      below?.timesRead === summary.timesRead &&
+      below.to + 1 === summary.from &&
+      below.providers.join(" ") === summary.providers.join(" ");
+    if (below === undefined || !isSame) summaries.push(summary);
+    else {
+      const readAt = Math.max(below.readAt, summary.readAt);
+      summaries[summaries.length - 1] = { ...below, to: summary.to, readAt };
+    }
+  }
+  return summaries;
+}

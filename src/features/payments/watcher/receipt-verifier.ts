@@ -1,0 +1,271 @@
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import { minute, second } from "../../../kernel/clock.ts";
+import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
+import type { ChainClient, Head, Receipt } from "../../../platform/chain/client.ts";
+import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import type { Logger } from "../../../platform/logger/index.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+
+/** A payment with all its confirmations, and its transfer as scanned. */
+export interface Candidate {
+  readonly payment: PaymentRow;
+  readonly transfer: TransferRow;
+}
+
+/**
+ * Verifies payments before they are confirmed: reads their receipts once more. Where two or more providers are
+ * configured, two must agree with the scan, so that a single provider cannot make an invoice paid.
+ */
+export interface Verifier {
+  /** Returns the candidates whose receipts agree. The others are verified again in a later call. */
+  verify(candidates: readonly Candidate[]): Promise<readonly Candidate[]>;
+  /** Returns the payments that are held because a provider disagrees, including those held by an earlier process. */
+  held(): readonly string[];
+  /** Forgets payments that are no longer confirming, and ends their alarms. */
+  release(paymentIds: readonly string[]): void;
+}
+
+/** The number of payments that are verified concurrently. */
+const parallel = 20;
+/**
+ * How long to wait for a second provider after it began to fail, before one provider suffices, in milliseconds. An
+ * outage costs this wait once, not once per payment. It starts over for a provider that was not asked for this long.
+ */
+const patienceMs = 2 * minute;
+const retryFirstMs = 5 * second;
+const retryMostMs = 5 * minute;
+/** The age in milliseconds above which a provider's newest block shows that the provider is behind. */
+const staleMs = minute;
+/** The largest number of notes about held payments; the oldest are dropped first. */
+const notesMax = 10_000;
+
+/**
+ * A provider's opinion on a candidate. `is_early`: it has the transfer, but its newest block, which is recent, is below
+ * the confirming one: the chain has not reached it yet, whatever another provider says. `is_behind`: its blocks are old
+ * or do not reach the transfer. `is_away`: it failed to answer.
+ */
+type Opinion = "agrees" | "is_early" | "is_behind" | "is_away" | { readonly disagrees: string };
+
+/** The retry schedule of a payment about which a provider disagrees. */
+interface Note {
+  readonly retryAt: Instant;
+  readonly waitMs: number;
+}
+
+export function makeVerifier(deps: {
+  /** The individual providers, in order of preference. */
+  readonly providers: readonly ChainClient[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly alarms: ChainAlarms;
+  /** Knows since when each provider fails; without it, the first unanswered request counts. */
+  readonly pool?: Pick<ProviderPool, "unusableSince">;
+}): Verifier {
+  const { providers, clock, logger, alarms, pool } = deps;
+  /** The notes on held payments, by payment id. */
+  const notes = new Map<string, Note>();
+  /** Since when a provider is away or behind, and when this was last found. */
+  const missing = new Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>();
+
+  function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
+    const { payment, transfer } = candidate;
+    const before = notes.get(payment.id);
+    const now = clock.now();
+    const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
+    note(payment.id, { retryAt: now + waitMs, waitMs });
+    const { provider: name } = provider;
+    alarms.raise(
+      "payment_held",
+      payment.id,
+      `a payment is held: a provider contradicts what was scanned (${name}: ${reason})`,
+      {
+        payment: payment.id,
+        network: payment.network,
+        transactionHash: transfer.transactionHash,
+        provider: name,
+        reason,
+      },
+    );
+  }
+
+  function note(id: string, value: Note): void {
+    notes.delete(id);
+    notes.set(id, value);
+    const [oldest] = notes.keys();
+    if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
+  }
+
+  /** Returns since when a provider cannot judge a candidate; null if it can. */
+  function missingSince(provider: ChainClient, opinion: Opinion): Instant | null {
+    if (opinion !== "is_away" && opinion !== "is_behind") {
+      missing.delete(provider);
+      return null;
+    }
+    const now = clock.now();
+    const before = missing.get(provider);
+    // The provider may have recovered since it was last asked.
+    const isSameOutage = before !== undefined && now - before.foundAt < patienceMs;
+    const failing = opinion === "is_away" ? pool?.unusableSince(provider.provider) : null;
+    // A clock that was set back must not prolong the wait.
+    const since = Math.min(now, isSameOutage ? before.since : now, failing ?? now);
+    missing.set(provider, { since, foundAt: now });
+    return since;
+  }
+
+  /** Returns true if the wait for the missing providers is over. */
+  function isOutOfPatience({ payment }: Candidate, since: readonly Instant[]): boolean {
+    // A payment that one provider denied is never confirmed by another one alone, not even after a restart.
+    const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
+    return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
+  }
+
+  async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
+    const needed = Math.min(2, providers.length);
+    let agreed = 0;
+    let isEarly = false;
+    const missingSinces: Instant[] = [];
+    for (const provider of providers) {
+      const opinion = await round.opinionOf(provider, candidate);
+      const since = missingSince(provider, opinion);
+      if (since !== null) missingSinces.push(since);
+      if (typeof opinion === "object") {
+        hold(candidate, provider, opinion.disagrees);
+        return false;
+      }
+      if (opinion === "agrees") agreed += 1;
+      isEarly ||= opinion === "is_early";
+      if (agreed === needed) return true;
+    }
+    // A provider with recent blocks is not missing: the chain has not reached the confirming block yet.
+    if (agreed === 0 || isEarly || !isOutOfPatience(candidate, missingSinces)) return false;
+    logger.warn(
+      { payment: candidate.payment.id, network: candidate.payment.network },
+      "a payment is confirmed by one provider alone, because no second provider was available for a while",
+    );
+    return true;
+  }
+
+  return {
+    async verify(candidates) {
+      const now = clock.now();
+      const due = candidates.filter(
+        ({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now,
+      );
+      const round = makeRound(now);
+      const agreed: Candidate[] = [];
+      for (let start = 0; start < due.length; start += parallel) {
+        const group = due.slice(start, start + parallel);
+        const verdicts = await Promise.all(group.map((candidate) => isAgreed(candidate, round)));
+        agreed.push(...group.filter((_, place) => verdicts[place] === true));
+      }
+      for (const { payment } of agreed) {
+        notes.delete(payment.id);
+        alarms.clear("payment_held", payment.id);
+      }
+      return agreed;
+    },
+    held: () => [
+      ...new Set([
+        ...notes.keys(),
+        ...alarms
+          .open()
+          .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)
+          .map(({ subject }) => subject),
+      ]),
+    ],
+    release(paymentIds) {
+      for (const id of paymentIds) {
+        notes.delete(id);
+        alarms.clear("payment_held", id);
+      }
+    },
+  };
+}
+
+interface Round {
+  opinionOf(provider: ChainClient, candidate: Candidate): Promise<Opinion>;
+}
+
+/** One round of requests: a failed provider is not asked again, and no receipt or tip is read twice. */
+function makeRound(now: Instant): Round {
+  const away = new Set<ChainClient>();
+  const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
+  const tips = new Map<ChainClient, Promise<Head>>();
+
+  function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
+    let answer = known.get(key);
+    if (answer === undefined) {
+      answer = read();
+      known.set(key, answer);
+    }
+    return answer;
+  }
+
+  function receiptsOf(provider: ChainClient): Map<string, Promise<Receipt | null>> {
+    const known = receipts.get(provider) ?? new Map<string, Promise<Receipt | null>>();
+    receipts.set(provider, known);
+    return known;
+  }
+
+  const tipOf = (provider: ChainClient) =>
+    once(tips, provider, async () => (await provider.heads()).latest);
+
+  async function ask(provider: ChainClient, candidate: Candidate): Promise<Opinion> {
+    const { transactionHash, blockHeight } = candidate.transfer;
+    const receipt = await once(receiptsOf(provider), transactionHash, () =>
+      provider.receipt(transactionHash),
+    );
+    const opinion = receipt === null ? null : compare(receipt, candidate.transfer);
+    if (opinion !== null && opinion !== "agrees") return opinion;
+    const tip = await tipOf(provider);
+    if (opinion === null) {
+      return tip.height < blockHeight
+        ? "is_behind"
+        : { disagrees: "it does not know the transaction" };
+    }
+    if (tip.height >= candidate.payment.confirmsAtHeight) return "agrees";
+    return tip.time >= now - staleMs ? "is_early" : "is_behind";
+  }
+
+  return {
+    async opinionOf(provider, candidate) {
+      if (away.has(provider)) return "is_away";
+      try {
+        return await ask(provider, candidate);
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        away.add(provider);
+        return "is_away";
+      }
+    },
+  };
+}
+
+function compare(receipt: Receipt, transfer: TransferRow): Opinion {
+  if (!receipt.succeeded) return { disagrees: "the transaction failed" };
+  if (receipt.blockHash !== transfer.blockHash) {
+    return { disagrees: "the transaction is in another block" };
+  }
+  return holds(receipt, transfer)
+    ? "agrees"
+    : { disagrees: "the transaction does not contain the transfer" };
+}
+
+/** Returns true if the receipt contains the transfer as scanned. */
+function holds(receipt: Receipt, transfer: TransferRow): boolean {
+  return receipt.transfers.some(
+    (log) =>
+      log.logIndex === transfer.logIndex &&
+      log.contract === transfer.contract &&
+      log.from === transfer.fromAddress &&
+      log.to === transfer.toAddress &&
+      log.amount === transfer.amount,
+  );
+}
+
+/** Returns true if a provider still has a transfer at its stored position. */
+export async function isStillThere(client: ChainClient, transfer: TransferRow): Promise<boolean> {
+  const receipt = await client.receipt(transfer.transactionHash);
+  return receipt !== null && compare(receipt, transfer) === "agrees";
+}

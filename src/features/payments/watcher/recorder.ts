@@ -1,0 +1,151 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Head } from "../../../platform/chain/client.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { extendReadings } from "../../../platform/chain/state/readings.ts";
+import {
+  keepBlocks,
+  knownBlocks,
+  replaceState,
+  type NetworkStateRow,
+} from "../../../platform/chain/state/network-state.ts";
+import type { Database, Tx } from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import type { LedgerDeps } from "../ledger/types.ts";
+import { enter } from "../ledger/apply-chain-diff.ts";
+import { AnswerDropped } from "./chain-reader.ts";
+import type { News } from "./read-changes.ts";
+import { keptBlocks, nextState, stateAt } from "./cursor.ts";
+import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
+import type { Candidate } from "./receipt-verifier.ts";
+import { batchesOf } from "../ledger/chain-diff.ts";
+
+/** Called in the transaction of a scan; throws if this process may no longer write. */
+export type Guard = (tx: Tx) => Promise<void>;
+
+/** The findings of a scan that are to be stored. */
+export interface Findings {
+  readonly news: News;
+  /** Payments whose receipts were verified. */
+  readonly verified: readonly Candidate[];
+  readonly disabledTokens: readonly string[];
+}
+
+export interface RecorderDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+}
+
+/** The largest number of new transfers in one transaction, so that other writers do not wait for a full block. */
+const freshMax = 1_000;
+
+export const watcherContext = systemContext("watcher");
+
+/** The result of storing a scan's findings. */
+export interface Recorded {
+  readonly state: NetworkStateRow;
+  /** True if payments reached their required confirmations. */
+  readonly hasMature: boolean;
+}
+
+export interface Recorder {
+  /**
+   * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
+   * advances the state: an interrupted scan is repeated and finds those transfers stored.
+   */
+  record(guard: Guard, stored: NetworkStateRow, findings: Findings): Promise<Recorded>;
+  /**
+   * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
+   * are reverted as in any reorganization.
+   */
+  goBack(guard: Guard, stored: NetworkStateRow, base: Head, headHeight: number): Promise<void>;
+  /** Confirms more payments at the stored tip, and returns the new state. */
+  confirm(
+    guard: Guard,
+    stored: NetworkStateRow,
+    verified: readonly Candidate[],
+  ): Promise<NetworkStateRow>;
+}
+
+const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
+
+export function makeRecorder(deps: RecorderDeps): Recorder {
+  const { db, clock, network } = deps;
+
+  /** Advances the state. Throws AnswerDropped if another process has changed it. */
+  async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
+    if (await replaceState(tx, before, after)) return;
+    throw new AnswerDropped("another process has scanned the network meanwhile");
+  }
+
+  /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
+  async function close(
+    tx: Tx,
+    news: News,
+    before: NetworkStateRow,
+    after: NetworkStateRow,
+  ): Promise<void> {
+    const { base, to } = news.look;
+    const reading = { provider: news.provider, at: after.scannedAt };
+    await extendReadings(tx, network.id, { parent: base, to }, reading);
+    const kept = keptBlocks(news.known, news.look, before, after, network);
+    await keepBlocks(tx, network.id, news.known, kept);
+    if (news.hasRevocable && after.cursorHeight > before.cursorHeight) {
+      await finalizeTransfers(tx, network.id, after.cursorHeight);
+    }
+  }
+
+  async function record(
+    guard: Guard,
+    stored: NetworkStateRow,
+    { news, verified, disabledTokens }: Findings,
+  ): Promise<Recorded> {
+    const batches = batchesOf(news.difference, freshMax);
+    let hasMature = batches.length > 1;
+    let state = stored;
+    for (const [place, difference] of batches.entries()) {
+      const isLast = place === batches.length - 1;
+      const before = state;
+      const at = clock.now();
+      const after = isLast
+        ? nextState(before, news.look, disabledTokens, at)
+        : { ...before, version: before.version + 1 };
+      const entry = { network, state: after, difference, verified: isLast ? verified : [], at };
+      const foundMature = await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        const found = await enter(tx, deps, entry);
+        if (isLast) await close(tx, news, before, after);
+        return found;
+      });
+      hasMature ||= foundMature;
+      state = after;
+    }
+    return { state, hasMature };
+  }
+
+  return {
+    record,
+    async goBack(guard, before, base, headHeight) {
+      const after = stateAt(before, base, headHeight, clock.now());
+      await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        const known = await knownBlocks(tx, network.id);
+        const kept = known.filter(({ height }) => height <= base.height);
+        await keepBlocks(tx, network.id, known, kept);
+        await reviveTransfers(tx, network.id, base.height);
+      });
+    },
+    async confirm(guard, before, verified) {
+      const after = { ...before, version: before.version + 1 };
+      const entry = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+      await db.write(watcherContext, async (tx) => {
+        await guard(tx);
+        await advance(tx, before, after);
+        await enter(tx, deps, entry);
+      });
+      return after;
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import type { ChainClient, Head } from "../../../platform/chain/client.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import { addReading } from "../../../platform/chain/state/readings.ts";
+import {
+  knownOf,
+  networkState,
+  replaceState,
+  stateTable,
+  type NetworkStateRow,
+} from "../../../platform/chain/state/network-state.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { BlockTimes } from "./block-times.ts";
+import type { LedgerDeps } from "../ledger/types.ts";
+import { enter } from "../ledger/apply-chain-diff.ts";
+import { AnswerDropped, blockAt, makeRangeSize, readLogs, type RangeSize } from "./chain-reader.ts";
+import { recipientsOf, withTimes } from "./read-changes.ts";
+import { ScanInterrupted } from "../errors.ts";
+import type { Guard } from "./recorder.ts";
+import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
+import {
+  batchesOf,
+  compareAgain,
+  isSame,
+  type BlockRange,
+  type TimedLog,
+  type WindowDifference,
+} from "../ledger/chain-diff.ts";
+
+export interface ScanReport extends BlockRange {
+  /** Transfers to watched addresses in the range. */
+  readonly found: number;
+  /** The found transfers that were not on record. */
+  readonly fresh: readonly TimedLog[];
+}
+
+/** The transfers of a range as one provider listed them, compared with the stored ones. */
+export interface RangeReading extends BlockRange {
+  readonly provider: string;
+  /** Transfers to watched addresses in the range. */
+  readonly found: number;
+  readonly difference: WindowDifference<TimedLog>;
+  /** The block before the range; null if the range begins with the first block of the chain. */
+  readonly parent: Head | null;
+  readonly end: Head;
+  /** The network's state when the range was read. */
+  readonly state: NetworkStateRow;
+}
+
+export interface RecordOptions {
+  readonly guard: Guard;
+  /** If false, the transfers are entered, but the range does not count as read once more. */
+  readonly isReading?: boolean;
+  /** Called in each transaction with the transfers that it enters. */
+  readonly within?: (tx: Tx, entered: readonly TimedLog[]) => Promise<void>;
+}
+
+/** Reads blocks that the watcher has read before. Stored transfers stay unchanged. */
+export interface Scanner {
+  readonly network: Network;
+  /** Reads a range and enters new transfers. Throws ScanInterrupted if the network's state kept changing meanwhile. */
+  scan(context: WriteContext, range: BlockRange, guard?: Guard): Promise<ScanReport>;
+  /**
+   * Reads a range from one provider and writes nothing. Throws AnswerDropped if the network was never reached or the
+   * provider's answers are inconsistent.
+   */
+  read(client: ChainClient, rangeSize: RangeSize, range: BlockRange): Promise<RangeReading>;
+  /** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
+  record(context: WriteContext, reading: RangeReading, options: RecordOptions): Promise<void>;
+}
+
+export interface ScannerDeps extends LedgerDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly pool: Pick<ProviderPool, "client">;
+  readonly times: BlockTimes;
+}
+
+/** The number of blocks that are read before their transfers are written. */
+const sliceBlocks = 20_000;
+const freshMax = 1_000;
+const attemptsMax = 5;
+
+export function makeScanner(deps: ScannerDeps): Scanner {
+  const { db, clock, network, pool, times } = deps;
+  const scanSize = makeRangeSize(network.maxLogRange);
+  const contracts = network.tokens.map(({ contract }) => contract);
+
+  async function read(
+    client: ChainClient,
+    rangeSize: RangeSize,
+    { from, to }: BlockRange,
+  ): Promise<RangeReading> {
+    const state = await networkState(db, network.id);
+    if (state === null) throw new AnswerDropped("the network was never reached");
+    const { latest, known } = await client.heads(knownOf(state));
+    if (known !== null && known.hash !== state.cursorHash) {
+      throw new AnswerDropped(`${client.provider} has another final block than was scanned`);
+    }
+    const revocable = await revocableTransfers(db, network.id);
+    const end = await blockAt(client, to);
+    const parent = from === 0 ? null : await blockAt(client, from - 1);
+    const recipients = await recipientsOf({ db, network, invoices: deps.invoices }, revocable);
+    const isAsked = recipients.addresses?.length !== 0;
+    const request = { client, rangeSize, contracts, recipients };
+    const logs = isAsked ? await readLogs(request, from, end, latest) : [];
+    const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
+    const stored = await transfersOfTransactions(db, network.id, [...hashes]);
+    // Stored transfers keep their times, so that only unknown times are requested.
+    const { fresh, moved, ...rest } = compareAgain(stored, logs);
+    const unknown = [...fresh, ...moved.map(({ log }) => log)];
+    const timed = await withTimes({ client, times }, stored, unknown, {
+      after: parent?.time ?? 0,
+      before: end.time,
+    });
+    const difference = {
+      ...rest,
+      fresh: timed.slice(0, fresh.length),
+      moved: timed.slice(fresh.length).flatMap((log, place) => {
+        const transfer = moved[place]?.transfer;
+        return transfer === undefined ? [] : [{ transfer, log }];
+      }),
+    };
+    const { provider } = client;
+    return { from, to, provider, found: logs.length, difference, parent, end, state };
+  }
+
+  async function record(
+    context: WriteContext,
+    reading: RangeReading,
+    { guard, isReading = true, within }: RecordOptions,
+  ): Promise<void> {
+    const { difference, end: to, provider } = reading;
+    const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
+    let { state } = reading;
+    // A reading of final blocks without new transfers cannot conflict with the watcher.
+    const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
+    const batches = batchesOf(difference, freshMax);
+    for (const [place, part] of batches.entries()) {
+      const before = state;
+      const after = isEntered ? { ...before, version: before.version + 1 } : before;
+      const at = clock.now();
+      await db.write(context, async (tx) => {
+        await guard(tx);
+        if (isEntered) {
+          if (!(await replaceState(tx, before, after))) {
+            throw new AnswerDropped("another process has scanned the network meanwhile");
+          }
+          await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
+        } else await assertStillFinal(tx, reading);
+        await within?.(tx, part.fresh);
+        if (place < batches.length - 1 || !isReading) return;
+        await addReading(tx, network.id, { parent, to }, { provider, at });
+      });
+      state = after;
+    }
+  }
+
+  /** Throws AnswerDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
+  async function assertStillFinal(tx: Tx, { to, state: before }: RangeReading): Promise<void> {
+    const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
+    const isSetBack =
+      state === null ||
+      state.cursorHeight < Math.max(to, before.cursorHeight) ||
+      (state.cursorHeight === before.cursorHeight && state.cursorHash !== before.cursorHash);
+    if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
+  }
+
+  /** Reads a slice, and reads it again if the watcher, which continues meanwhile, changed the state in between. */
+  async function scanThrough(
+    context: WriteContext,
+    range: BlockRange,
+    guard: Guard,
+  ): Promise<ScanReport> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const reading = await read(pool.client, scanSize, range);
+        await record(context, reading, { guard });
+        return { ...range, found: reading.found, fresh: reading.difference.fresh };
+      } catch (error) {
+        if (!(error instanceof AnswerDropped)) throw error;
+        if (attempt >= attemptsMax) {
+          throw new ScanInterrupted(`${error.message}. Scan the range again.`);
+        }
+      }
+    }
+  }
+
+  return {
+    network,
+    async scan(context, { from, to }, guard = () => Promise.resolve()) {
+      let found = 0;
+      const fresh: TimedLog[] = [];
+      for (let next = from; next <= to; next += sliceBlocks) {
+        const slice = { from: next, to: Math.min(to, next + sliceBlocks - 1) };
+        const report = await scanThrough(context, slice, guard);
+        found += report.found;
+        fresh.push(...report.fresh);
+      }
+      return { from, to, found, fresh };
+    },
+    read,
+    record,
+  };
+}

@@ -1,0 +1,69 @@
+import { second, type Clock } from "../../kernel/clock.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
+import type { Database } from "../../platform/database/index.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { Leases } from "../../platform/jobs/leases.ts";
+import type { ClaimExaminer } from "./hash-claims/examiner.ts";
+import type { Monitor } from "./watcher/provider-monitor.ts";
+import type { Invoices } from "./ledger/invoices-port.ts";
+import type { Guard } from "./watcher/recorder.ts";
+import type { Watcher } from "./watcher/watcher.ts";
+
+/** The lease on a network, in milliseconds: after a crash, another process takes over at its next run after this time. */
+const leaseMs = 20 * second;
+
+/** Returns the name by which a network's watch worker is woken. */
+export function watchWorkerName(network: string): string {
+  return `watch ${network}`;
+}
+
+/**
+ * Makes one worker per network. It scans the chain, expires invoices by the time of the newest scanned block, examines
+ * hash claims and runs the monitor. Only the process that holds the network's lease does this.
+ */
+export function makeWatchWorkers(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly leases: Leases;
+  readonly watchers: readonly Watcher[];
+  /** The examiners of the same networks. */
+  readonly examiners: readonly ClaimExaminer[];
+  /** The monitors, by network. */
+  readonly monitors?: ReadonlyMap<string, Monitor>;
+  readonly invoices: Pick<Invoices, "sweepDeadlines">;
+}): Worker[] {
+  const { db, clock, leases, invoices } = deps;
+
+  async function sweep(watcher: Watcher): Promise<boolean> {
+    const { id } = watcher.network;
+    const state = await networkState(db, id);
+    if (state === null) return false;
+    const finalTime = () => watcher.finalTime();
+    return (await invoices.sweepDeadlines(db, id, state, clock.now(), finalTime)) > 0;
+  }
+
+  const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
+
+  /** The fencing token of the last lease per network; with a new one, another process may have read the network. */
+  const tokens = new Map<string, number>();
+
+  return deps.watchers.map((watcher) => ({
+    name: watchWorkerName(watcher.network.id),
+    everyMs: watcher.network.pollMs,
+    async run(signal) {
+      const { id } = watcher.network;
+      const lease = await leases.acquire(watchWorkerName(id), leaseMs);
+      if (lease === null) return false;
+      const monitor = deps.monitors?.get(id);
+      if (tokens.get(id) !== lease.token) await monitor?.takeOver();
+      tokens.set(id, lease.token);
+      const guard: Guard = (tx) => leases.guard(tx, lease);
+      const isMore = await watcher.look(guard);
+      if (signal.aborted) return false;
+      const hasExpired = await sweep(watcher);
+      const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
+      const hasUnseen = (await monitor?.attend(guard)) ?? false;
+      return isMore || hasExpired || hasClaims || hasUnseen;
+    },
+  }));
+}

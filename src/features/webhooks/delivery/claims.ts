@@ -1,0 +1,193 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { columns, type Dialect, type Reader, type Tx } from "../../../platform/database/index.ts";
+import { givenRows } from "../../../platform/database/query/json-rows.ts";
+import type { DeliveryRow } from "./store.ts";
+import type { EndpointRow } from "../endpoints/store.ts";
+import { webhookDeliveries } from "../table.ts";
+
+/** An endpoint with pending deliveries, and everything needed to send to it. */
+export interface Lane extends Pick<
+  EndpointRow,
+  "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status" | "failingSince"
+> {
+  readonly endpointId: Id<"webhookEndpoint">;
+  /** Due time of the first pending delivery. */
+  readonly dueAt: Instant;
+  /** Number of attempts of that delivery. */
+  readonly attempts: number;
+}
+
+/**
+ * Returns every endpoint with pending deliveries. It skips through the index from endpoint to endpoint, so the cost
+ * does not depend on the number of deliveries per endpoint.
+ */
+export function findLanes(reader: Reader): Promise<Lane[]> {
+  const first = `FROM webhook_deliveries d
+         WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1`;
+  return reader.all<Lane>(
+    `WITH RECURSIVE lanes (endpoint_id) AS (
+       SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
+         WHERE d.due_at IS NOT NULL ORDER BY d.endpoint_id LIMIT 1)
+       UNION ALL
+       SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
+         WHERE d.due_at IS NOT NULL AND d.endpoint_id > lanes.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+       FROM lanes WHERE lanes.endpoint_id IS NOT NULL
+     )
+     SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
+       e.previous_secret_until AS "previousSecretUntil", e.status AS "status", e.failing_since AS "failingSince",
+       (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts"
+     FROM lanes JOIN webhook_endpoints e ON e.id = lanes.endpoint_id`,
+  );
+}
+
+/** SQL that selects the first due deliveries of each requested endpoint: `given.value` is [endpoint, number]. */
+const takenFrom: Readonly<Record<Dialect, (laneMax: number) => string>> = {
+  // In SQLite, this LIMIT cannot refer to a column.
+  sqlite: (laneMax) => `json_each($1) AS given JOIN webhook_deliveries AS due ON due.id IN (
+      SELECT first.id FROM (
+        SELECT d.id AS id, ROW_NUMBER() OVER (ORDER BY d.due_at, d.id) AS place FROM (
+          SELECT id, due_at FROM webhook_deliveries
+          WHERE endpoint_id = given.value ->> 0 AND due_at <= $2
+          ORDER BY due_at, id LIMIT ${String(laneMax)}
+        ) AS d
+      ) AS first WHERE first.place <= given.value ->> 1
+    )`,
+  postgres: () => `json_array_elements(CAST($1 AS json)) AS given(value) CROSS JOIN LATERAL (
+      SELECT d.id FROM webhook_deliveries d
+      WHERE d.endpoint_id = given.value ->> 0 AND d.due_at <= $2
+      ORDER BY d.due_at, d.id LIMIT CAST(given.value ->> 1 AS BIGINT) FOR UPDATE SKIP LOCKED
+    ) AS due`,
+};
+
+/**
+ * SQL for the selected ids. For PostgreSQL an array, because with a subquery it overestimates the rows and scans the
+ * table.
+ */
+const amongTaken: Readonly<Record<Dialect, string>> = {
+  sqlite: "IN (SELECT taken.id FROM taken)",
+  postgres: "= ANY (ARRAY(SELECT taken.id FROM taken))",
+};
+
+/**
+ * Claims due deliveries: for each endpoint the number in `wanted`, at most `laneMax`. Until the lease ends, no one else
+ * can claim them. Deliveries that another process is claiming now are skipped.
+ */
+export async function claimDue(
+  tx: Tx,
+  wanted: ReadonlyMap<Id<"webhookEndpoint">, number>,
+  claim: {
+    readonly now: Instant;
+    readonly leaseUntil: Instant;
+    readonly token: string;
+    readonly laneMax: number;
+  },
+): Promise<DeliveryRow[]> {
+  const claimed = await tx.all<DeliveryRow>(
+    `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${takenFrom[tx.dialect](claim.laneMax)})
+     UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4
+     WHERE id ${amongTaken[tx.dialect]} AND due_at <= $2
+     RETURNING ${columns(webhookDeliveries)}`,
+    [JSON.stringify([...wanted]), claim.now, claim.leaseUntil, claim.token],
+  );
+  return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Ends all leases and returns their number. The tokens fence off the previous holders' results. */
+export function endClaims(tx: Tx, now: Instant): Promise<number> {
+  return tx.run(
+    "UPDATE webhook_deliveries SET due_at = $1 WHERE due_at > $1 AND status = 'in_progress'",
+    [now],
+  );
+}
+
+/** State of a claimed delivery after its attempt. */
+export type SettledDelivery = Pick<
+  DeliveryRow,
+  | "id"
+  | "status"
+  | "attempts"
+  | "dueAt"
+  | "lastAttemptAt"
+  | "leaseToken"
+  | "responseStatus"
+  | "lastError"
+  | "completedAt"
+>;
+
+/** Returns the claimed deliveries that were not claimed again in the meantime. */
+export async function findStillHeld(
+  reader: Reader,
+  claimed: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
+): Promise<ReadonlySet<Id<"webhookDelivery">>> {
+  const held = await reader.all<{ id: Id<"webhookDelivery"> }>(
+    `SELECT webhook_deliveries.id AS "id" FROM ${givenRows[reader.dialect]}
+     JOIN webhook_deliveries ON webhook_deliveries.id = given.value ->> 0
+       AND webhook_deliveries.lease_token = given.value ->> 1`,
+    [JSON.stringify(claimed.map(({ id, leaseToken }) => [id, leaseToken]))],
+  );
+  return new Set(held.map(({ id }) => id));
+}
+
+/**
+ * Stores results and returns the ids of the deliveries that were updated. A result whose lease has passed to another
+ * claim changes nothing.
+ */
+export async function settleDeliveries(
+  tx: Tx,
+  settled: readonly SettledDelivery[],
+): Promise<ReadonlySet<Id<"webhookDelivery">>> {
+  const rows = settled.map((delivery) => [
+    delivery.id,
+    delivery.leaseToken,
+    delivery.status,
+    delivery.attempts,
+    delivery.dueAt,
+    delivery.lastAttemptAt,
+    delivery.responseStatus,
+    delivery.lastError,
+    delivery.completedAt,
+  ]);
+  const counted = await tx.all<{ id: Id<"webhookDelivery"> }>(
+    `UPDATE webhook_deliveries SET
+       status = given.value ->> 2,
+       attempts = CAST(given.value ->> 3 AS BIGINT),
+       due_at = CAST(given.value ->> 4 AS BIGINT),
+       last_attempt_at = CAST(given.value ->> 5 AS BIGINT),
+       response_status = CAST(given.value ->> 6 AS BIGINT),
+       last_error = given.value ->> 7,
+       completed_at = CAST(given.value ->> 8 AS BIGINT),
+       lease_token = NULL
+     FROM ${givenRows[tx.dialect]}
+     WHERE webhook_deliveries.id = given.value ->> 0 AND webhook_deliveries.status = 'in_progress'
+       AND webhook_deliveries.lease_token = given.value ->> 1
+     RETURNING webhook_deliveries.id AS "id"`,
+    [JSON.stringify(rows)],
+  );
+  return new Set(counted.map(({ id }) => id));
+}
+
+/** Maximum number of deliveries that one statement gives up. */
+export const givenUpMax = 500;
+
+/**
+ * Moves unclaimed deliveries of an endpoint to the dead letters: all of them, or those created before a time. Returns
+ * their number, at most `givenUpMax`; then there may be more.
+ */
+export async function giveUp(
+  tx: Tx,
+  endpointId: Id<"webhookEndpoint">,
+  reason: { readonly at: Instant; readonly error: string; readonly madeBefore?: Instant },
+): Promise<number> {
+  return tx.run(
+    `UPDATE webhook_deliveries SET status = 'dead_letter', due_at = NULL, lease_token = NULL,
+       completed_at = $2, last_error = $3
+     WHERE id IN (
+       SELECT id FROM webhook_deliveries
+       WHERE endpoint_id = $1 AND due_at IS NOT NULL AND (status <> 'in_progress' OR due_at <= $2)
+         AND created_at < $4
+       ORDER BY due_at LIMIT ${String(givenUpMax)}
+     ) AND due_at IS NOT NULL AND (status <> 'in_progress' OR due_at <= $2)`,
+    [endpointId, reason.at, reason.error, reason.madeBefore ?? Number.MAX_SAFE_INTEGER],
+  );
+}

@@ -1,0 +1,300 @@
+import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
+import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Worker } from "../../../platform/jobs/background.ts";
+import type { Logger } from "../../../platform/logger/index.ts";
+import type { Counts } from "../../../platform/metrics/metrics.ts";
+import type { Sender } from "../../../platform/outbound/sender.ts";
+import { sendAttempt, type Attempt } from "./attempt.ts";
+import type { EndpointWriter } from "../endpoints/writer.ts";
+import {
+  allot,
+  claimPerEndpointMax,
+  goodHealth,
+  isForgettable,
+  isTroubled,
+  observe,
+  type Health,
+} from "./circuit-breaker.ts";
+import { createPace } from "./rate-limit.ts";
+import { recordAttempts } from "./record-attempts.ts";
+import { isSuccess, isThrottled } from "./retry-policy.ts";
+import { claimDue, endClaims, findLanes, giveUp, givenUpMax, type Lane } from "./claims.ts";
+import type { DeliveryRow } from "./store.ts";
+
+/** Maximum number of concurrent requests in this process. */
+const concurrencyMax = 64;
+/** Slots reserved for first attempts at healthy endpoints, so that they never wait for retries. */
+const reservedForFirst = 16;
+const troubledMax = concurrencyMax - reservedForFirst;
+/** Maximum number of claimed but unrecorded deliveries, which are sent again if the process is killed. */
+const heldMax = 4 * concurrencyMax;
+/** Maximum number of deliveries per claim. */
+const claimMax = 32;
+/** Maximum number of results recorded in one transaction. */
+const recordMax = 64;
+/** More than four times the maximum duration of an attempt; later results are ignored. */
+const leaseLife = 60 * second;
+/** Poll interval without a nudge, in milliseconds: retries become due with time. */
+const everyMs = 1 * second;
+/**
+ * How long a stop waits for open requests: less than the time after which supervisors kill a process. Deliveries of
+ * slower receivers are sent again.
+ */
+const drainPatience = 5 * second;
+/** Number of endpoints with cached health at which outdated entries are removed. */
+const rememberedMax = 1_000;
+
+export interface DelivererDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly randomBytes: RandomBytes;
+  readonly sender: Sender;
+  readonly endpointWriter: EndpointWriter;
+  /** Key that encrypts webhook secrets. */
+  readonly secretKey: Uint8Array;
+  readonly context: WriteContext;
+  /** Maximum number of requests per second and endpoint from this process; 0 for no limit. */
+  readonly perSecond: number;
+  /** Wakes this worker when there is room again. */
+  readonly nudge: () => void;
+  readonly logger: Logger;
+  readonly metrics: Pick<Counts, "deliveryAttempted">;
+}
+
+export interface Deliverer extends Worker {
+  /**
+   * Makes deliveries claimed by a dead process due immediately. Only for the sole process of a store, which need not
+   * wait for the leases to expire.
+   */
+  reclaim(): Promise<void>;
+  /** Resolves when no request is open and every result is recorded. */
+  settled(): Promise<void>;
+  /**
+   * Starts nothing new, waits for open requests (five seconds by default), and returns unfinished deliveries to the
+   * queue.
+   */
+  close(patienceMs?: number): Promise<void>;
+}
+
+/** Open requests of an endpoint. */
+interface UnderWay {
+  readonly count: number;
+  /** The number of open requests that are retries. */
+  readonly retries: number;
+}
+
+const noneUnderWay: UnderWay = { count: 0, retries: 0 };
+
+function demandOf({ endpointId, dueAt, attempts, failingSince }: Lane) {
+  return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
+}
+
+/**
+ * Creates the worker that sends due deliveries. A run claims and starts as many as there is room for, without waiting
+ * for receivers, so a silent receiver blocks only its own few requests. Results are recorded in batches. Anything lost,
+ * even with the process, is due again when its lease expires: each delivery is sent at least once.
+ */
+export function createDeliverer(deps: DelivererDependencies): Deliverer {
+  const { db, clock, ids, sender, context, nudge, logger } = deps;
+  const health = new Map<Id<"webhookEndpoint">, Health>();
+  const pace = createPace<Id<"webhookEndpoint">>(deps.perSecond);
+  /** Claimed and not yet recorded, by endpoint. */
+  const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
+  const ended: Attempt[] = [];
+  /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
+  let sending = 0;
+  /** Number of claimed and not yet recorded deliveries. */
+  let held = 0;
+  /** True if the last run left due deliveries for lack of room. */
+  let isWaitingForRoom = false;
+  let recording: Promise<void> | null = null;
+  let pacing: NodeJS.Timeout | undefined;
+  let isClosing = false;
+  let waiters: (() => void)[] = [];
+
+  const healthOf = (endpointId: Id<"webhookEndpoint">): Health =>
+    health.get(endpointId) ?? goodHealth;
+  const underWayOf = (endpointId: Id<"webhookEndpoint">): UnderWay =>
+    underWay.get(endpointId) ?? noneUnderWay;
+
+  function occupy({ endpointId, attempts }: DeliveryRow, change: 1 | -1): void {
+    held += change;
+    const { count, retries } = underWayOf(endpointId);
+    const next = { count: count + change, retries: retries + (attempts > 0 ? change : 0) };
+    if (next.count === 0) underWay.delete(endpointId);
+    else underWay.set(endpointId, next);
+  }
+
+  function roomFor(lanes: readonly Lane[], now: Instant): Map<Id<"webhookEndpoint">, number> {
+    let troubled = 0;
+    for (const [endpointId, { count, retries }] of underWay) {
+      troubled += isTroubled(healthOf(endpointId)) ? count : retries;
+    }
+    const free = Math.min(concurrencyMax - sending, heldMax - held);
+    const wanted = allot(
+      lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now).map(demandOf),
+      {
+        now,
+        free,
+        freeForTroubled: troubledMax - troubled,
+        batchMax: claimMax,
+        health: healthOf,
+        pace: (endpointId) => pace.available(endpointId, now),
+        underWay: (endpointId) => underWayOf(endpointId).count,
+      },
+    );
+    isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
+    return wanted;
+  }
+
+  /** Claims and starts as many deliveries as there is room for; returns their number. */
+  async function startDue(lanes: readonly Lane[]): Promise<number> {
+    const now = clock.now();
+    const wanted = roomFor(lanes, now);
+    wakeForPace(lanes, now);
+    if (wanted.size === 0) return 0;
+    const token = ids.unguessable("lease");
+    const claimed = await db.write(context, (tx) =>
+      claimDue(tx, wanted, {
+        now,
+        leaseUntil: now + leaseLife,
+        token,
+        laneMax: claimPerEndpointMax,
+      }),
+    );
+    const laneOf = new Map(lanes.map((lane) => [lane.endpointId, lane]));
+    for (const delivery of claimed) {
+      const lane = laneOf.get(delivery.endpointId);
+      if (lane !== undefined) start(delivery, lane);
+    }
+    return claimed.length;
+  }
+
+  /** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
+  function wakeForPace(lanes: readonly Lane[], now: Instant): void {
+    const isPaced = lanes.some(
+      ({ status, dueAt, endpointId }) =>
+        status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
+    );
+    if (!isPaced || pacing !== undefined) return;
+    pacing = setTimeout(() => {
+      pacing = undefined;
+      nudge();
+    }, pace.intervalMs);
+  }
+
+  function start(delivery: DeliveryRow, lane: Lane): void {
+    occupy(delivery, 1);
+    sending += 1;
+    pace.spend(delivery.endpointId, 1, clock.now());
+    sendAttempt({ ...deps, delivery, lane }).then(
+      (attempt) => {
+        sending -= 1;
+        const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
+        deps.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
+        ended.push(attempt);
+        recording ??= recordEnded();
+        if (isWaitingForRoom) nudge();
+      },
+      (error: unknown) => {
+        sending -= 1;
+        // Its lease expires, and it is sent again.
+        logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
+        release(delivery);
+      },
+    );
+  }
+
+  function release(delivery: DeliveryRow): void {
+    occupy(delivery, -1);
+    if (held > 0) return;
+    for (const wake of waiters) wake();
+    waiters = [];
+  }
+
+  /** Records results in batches, including those that arrive in the meantime. */
+  async function recordEnded(): Promise<void> {
+    while (ended.length > 0) {
+      const batch = ended.splice(0, recordMax);
+      const postponed = isClosing ? new Set<Id<"webhookEndpoint">>() : learn(batch);
+      try {
+        await recordAttempts(deps, { attempts: batch, postponed, isClosing });
+      } catch (error) {
+        // Nothing is lost: the leases expire, and the deliveries are attempted again.
+        logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
+      }
+      for (const { delivery } of batch) release(delivery);
+      nudge();
+    }
+    recording = null;
+  }
+
+  /** Updates the endpoints' health; returns those whose postponement has just started or been extended. */
+  function learn(attempts: readonly Attempt[]): Set<Id<"webhookEndpoint">> {
+    const postponed = new Set<Id<"webhookEndpoint">>();
+    for (const { delivery, result, endedAt } of attempts) {
+      const before = healthOf(delivery.endpointId);
+      const after = observe(before, {
+        at: endedAt,
+        isGood: isSuccess(result),
+        isThrottled: isThrottled(result),
+      });
+      health.set(delivery.endpointId, after);
+      if (after.openUntil !== null && after.openUntil !== before.openUntil) {
+        postponed.add(delivery.endpointId);
+      }
+    }
+    if (health.size > rememberedMax) forgetOld(clock.now());
+    return postponed;
+  }
+
+  function forgetOld(now: Instant): void {
+    for (const [endpointId, known] of health) {
+      if (isForgettable(known, now)) health.delete(endpointId);
+    }
+  }
+
+  /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
+  async function clearDisabled(lanes: readonly Lane[]): Promise<boolean> {
+    const disabled = lanes.find((lane) => lane.status === "disabled");
+    if (disabled === undefined) return false;
+    const at = clock.now();
+    const given = await db.write(context, (tx) =>
+      giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
+    );
+    return given === givenUpMax;
+  }
+
+  const deliverer: Deliverer = {
+    async reclaim() {
+      await db.write(context, (tx) => endClaims(tx, clock.now()));
+    },
+
+    name: "webhooks",
+    everyMs,
+    async run() {
+      if (isClosing) return false;
+      const lanes = await findLanes(db);
+      const isMoreToClear = await clearDisabled(lanes);
+      const started = await startDue(lanes);
+      return isMoreToClear || started > 0;
+    },
+    async settled() {
+      while (held > 0) await new Promise<void>((resolve) => waiters.push(resolve));
+    },
+    drained: () => deliverer.close(),
+    async close(patienceMs = drainPatience) {
+      isClosing = true;
+      clearTimeout(pacing);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
+      await Promise.race([deliverer.settled(), late]);
+      clearTimeout(timer);
+      sender.close();
+      await deliverer.settled();
+    },
+  };
+  return deliverer;
+}

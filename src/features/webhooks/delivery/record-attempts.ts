@@ -1,0 +1,199 @@
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { Id, RandomBytes } from "../../../kernel/id.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Attempt } from "./attempt.ts";
+import type { EndpointWriter } from "../endpoints/writer.ts";
+import { deliveryLifeMax, judge, type Verdict } from "./retry-policy.ts";
+import { findStillHeld, giveUp, settleDeliveries, type SettledDelivery } from "./claims.ts";
+import { forgiveEndpoints, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
+import { webhookAttempts } from "../table.ts";
+
+export interface RecordingDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  readonly endpointWriter: EndpointWriter;
+  readonly context: WriteContext;
+}
+
+export interface Recorded {
+  readonly attempts: readonly Attempt[];
+  /** Postponed endpoints; their deliveries that have waited too long are given up. */
+  readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
+  /** True while the process stops; connections that it has reset itself are not attempts. */
+  readonly isClosing: boolean;
+}
+
+const goneReason = "The receiver responded with 410 Gone.";
+const tooOld = "The delivery was given up because the receiver has failed for too long.";
+
+interface Judged {
+  readonly attempt: Attempt;
+  readonly settled: SettledDelivery;
+  readonly disables: boolean;
+}
+
+/**
+ * Records the results of attempts in one transaction. A result whose lease has expired and passed to another claim
+ * changes nothing.
+ */
+export async function recordAttempts(
+  deps: RecordingDependencies,
+  { attempts, postponed, isClosing }: Recorded,
+): Promise<void> {
+  const at = deps.clock.now();
+  const cutOff = attempts.filter((attempt) => isClosing && isReset(attempt));
+  const judged = attempts
+    .filter((attempt) => !cutOff.includes(attempt))
+    .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
+  await deps.db.write(deps.context, async (tx) => {
+    // Lock order: endpoints before deliveries, as everywhere.
+    const failed = await noteHowTheyDo(tx, deps, at, await withoutLost(tx, at, judged));
+    const settled = [
+      ...judged.map((each) => each.settled),
+      ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
+    ];
+    const counted = await settleDeliveries(tx, settled);
+    const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
+    if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
+    for (const endpoint of failed.filter(({ id }) => postponed.has(id))) {
+      const reason = { at, error: tooOld, madeBefore: at - deliveryLifeMax };
+      if ((await giveUp(tx, endpoint.id, reason)) === 0) continue;
+      const [current] = await lockEndpoints(tx, [endpoint.id]);
+      if (current?.status !== "enabled") continue;
+      await deps.endpointWriter.fail(tx, current, { now: at, firstAt: at, hasGivenUp: true });
+    }
+  });
+}
+
+/**
+ * Returns the results that still count: after a pause of this process, its own silence may look like the receiver's.
+ */
+async function withoutLost(
+  tx: Tx,
+  at: Instant,
+  judged: readonly Judged[],
+): Promise<readonly Judged[]> {
+  const late = judged
+    .map(({ attempt }) => attempt.delivery)
+    .filter(({ dueAt }) => dueAt === null || dueAt <= at);
+  if (late.length === 0) return judged;
+  const held = await findStillHeld(tx, late);
+  const lost = new Set(late.map(({ id }) => id).filter((id) => !held.has(id)));
+  return judged.filter(({ attempt }) => !lost.has(attempt.delivery.id));
+}
+
+function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {
+  const { delivery, result, startedAt } = attempt;
+  const attempts = delivery.attempts + 1;
+  const verdict = judge(result, attempts, chance);
+  return {
+    attempt,
+    settled: {
+      ...stateAfter(verdict, at),
+      id: delivery.id,
+      leaseToken: delivery.leaseToken,
+      attempts,
+      lastAttemptAt: startedAt,
+      responseStatus: result.outcome === "response" ? result.status : null,
+    },
+    disables: verdict.kind === "dead" && verdict.disables,
+  };
+}
+
+function stateAfter(
+  verdict: Verdict,
+  at: Instant,
+): Pick<SettledDelivery, "status" | "dueAt" | "lastError" | "completedAt"> {
+  switch (verdict.kind) {
+    case "succeeded":
+      return { status: "succeeded", dueAt: null, lastError: null, completedAt: at };
+    case "retry":
+      return {
+        status: "failed",
+        dueAt: at + verdict.delayMs,
+        lastError: verdict.reason,
+        completedAt: null,
+      };
+    case "dead":
+      return { status: "dead_letter", dueAt: null, lastError: verdict.reason, completedAt: at };
+  }
+}
+
+/** Returns a delivery that was not attempted to its state before the claim. */
+function givenBack(delivery: Attempt["delivery"], at: Instant): SettledDelivery {
+  return {
+    ...delivery,
+    status: delivery.attempts === 0 ? "pending" : "failed",
+    dueAt: at,
+  };
+}
+
+function isReset({ result }: Attempt): boolean {
+  return result.outcome === "error" && result.kind === "reset";
+}
+
+function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
+  const { result } = attempt;
+  const isResponse = result.outcome === "response";
+  return {
+    deliveryId: settled.id,
+    number: settled.attempts,
+    startedAt: attempt.startedAt,
+    durationMs: result.durationMs,
+    responseStatus: isResponse ? result.status : null,
+    errorKind: isResponse ? null : result.kind,
+    bodyExcerpt: isResponse ? result.bodyExcerpt : null,
+  };
+}
+
+/**
+ * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long; returns the
+ * failed ones. If all succeeded, it takes one statement.
+ */
+async function noteHowTheyDo(
+  tx: Tx,
+  { endpointWriter }: RecordingDependencies,
+  at: Instant,
+  judged: readonly Judged[],
+): Promise<EndpointRow[]> {
+  const byEndpoint = new Map<Id<"webhookEndpoint">, Judged[]>();
+  for (const each of judged) {
+    const { endpointId } = each.attempt.delivery;
+    byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
+  }
+  const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
+  if (answering.length > 0) await forgiveEndpoints(tx, answering);
+  const silent = [...byEndpoint]
+    .filter(([, each]) => !each.some(isGood) || each.some(({ disables }) => disables))
+    .map(([id]) => id);
+  if (silent.length === 0) return [];
+  const endpoints = await lockEndpoints(tx, silent);
+  for (const endpoint of endpoints.filter(({ status }) => status === "enabled")) {
+    const mine = byEndpoint.get(endpoint.id) ?? [];
+    if (mine.some(({ disables }) => disables)) {
+      const gone = { status: "disabled", disabledReason: goneReason } as const;
+      await endpointWriter.save(tx, at, endpoint, gone);
+      continue;
+    }
+    await endpointWriter.fail(tx, endpoint, {
+      now: at,
+      firstAt: Math.min(...mine.map(({ attempt }) => attempt.startedAt)),
+      hasGivenUp: mine.some(({ settled }) => settled.status === "dead_letter"),
+    });
+  }
+  return endpoints;
+}
+
+function isGood({ settled }: Judged): boolean {
+  return settled.status === "succeeded";
+}
+
+const chanceBytes = 4;
+
+/** Returns a random number from 0, inclusive, to 1, exclusive. */
+function chanceOf(randomBytes: RandomBytes): number {
+  const [first = 0, ...rest] = randomBytes(chanceBytes);
+  const value = rest.reduce((sum, byte) => sum * 256 + byte, first);
+  return value / 256 ** chanceBytes;
+}

@@ -1,0 +1,104 @@
+import { day, type Instant } from "../../../kernel/clock.ts";
+import { idFloor, type Id } from "../../../kernel/id.ts";
+import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { deliveryLifeMax } from "./retry-policy.ts";
+import { webhookEndpoints } from "../table.ts";
+
+/** How long a successful delivery is kept, with its body and attempts. */
+export const deliveryKeptFor = 90 * day;
+/** How long a dead letter is kept for a replay. Its attempts are deleted with those of other deliveries. */
+export const deadLetterKeptFor = 180 * day;
+/** Maximum number of rows read in one transaction. */
+const pruneBatch = 1_000;
+
+interface Past {
+  readonly id: Id<"webhookDelivery">;
+  readonly status: string;
+  readonly dueAt: Instant | null;
+}
+
+/**
+ * Deletes expired deliveries and attempts, oldest first, one batch per transaction. Ids begin with their creation time,
+ * so the primary key is the only index needed.
+ */
+export async function pruneDeliveries(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<void> {
+  // The last attempt may be this much later than the delivery's creation.
+  const until = idFloor("webhookDelivery", now - deliveryKeptFor - deliveryLifeMax);
+  const deadUntil = idFloor("webhookDelivery", now - deadLetterKeptFor - deliveryLifeMax);
+  let after = idFloor("webhookDelivery", 0);
+  while (!signal.aborted) {
+    const past = await db.all<Past>(
+      `SELECT id AS "id", status AS "status", due_at AS "dueAt" FROM webhook_deliveries
+       WHERE id > $1 AND id < $2 ORDER BY id LIMIT ${String(pruneBatch)}`,
+      [after, until],
+    );
+    const last = past.at(-1);
+    if (last === undefined) break;
+    const over = past.filter(
+      ({ id, status, dueAt }) => dueAt === null && (status !== "dead_letter" || id < deadUntil),
+    );
+    const ids = JSON.stringify(over.map(({ id }) => id));
+    if (over.length > 0) {
+      await db.write(context, (tx) =>
+        tx.run(`DELETE FROM webhook_deliveries WHERE id IN ${listed(tx.dialect, 1)}`, [ids]),
+      );
+    }
+    after = last.id;
+  }
+  await pruneAttempts(db, until, context, signal);
+}
+
+async function pruneAttempts(
+  db: Database,
+  until: Id<"webhookDelivery">,
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<void> {
+  let isMore = true;
+  while (isMore && !signal.aborted) {
+    const past = await db.all<{ id: Id<"webhookDelivery"> }>(
+      `SELECT delivery_id AS "id" FROM webhook_attempts WHERE delivery_id < $1
+       ORDER BY delivery_id, number LIMIT ${String(pruneBatch)}`,
+      [until],
+    );
+    const ids = JSON.stringify([...new Set(past.map(({ id }) => id))]);
+    if (past.length > 0) {
+      await db.write(context, (tx) =>
+        tx.run(`DELETE FROM webhook_attempts WHERE delivery_id IN ${listed(tx.dialect, 1)}`, [ids]),
+      );
+    }
+    isMore = past.length === pruneBatch;
+  }
+}
+
+/** Deletes expired old secrets, although encrypted, one batch per transaction; returns whether there may be more. */
+export async function wipeOldSecrets(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ id: Id<"webhookEndpoint"> }>(
+    `SELECT id AS "id" FROM webhook_endpoints
+     WHERE previous_secret_until IS NOT NULL AND previous_secret_until <= $1
+     ORDER BY previous_secret_until LIMIT ${String(pruneBatch)}`,
+    [now],
+  );
+  if (past.length === 0) return false;
+  await db.write(context, async (tx) => {
+    const ids = JSON.stringify(past.map(({ id }) => id));
+    // If the secret was rotated again in the meantime, the endpoint has another old secret.
+    const over = `id IN ${listed(tx.dialect, 1)} AND previous_secret_until <= $2`;
+    await tx.lock(webhookEndpoints, `WHERE ${over} ORDER BY id`, [ids, now]);
+    await tx.run(
+      `UPDATE webhook_endpoints SET previous_secret = NULL, previous_secret_until = NULL WHERE ${over}`,
+      [ids, now],
+    );
+  });
+  return past.length === pruneBatch;
+}

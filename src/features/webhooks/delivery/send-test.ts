@@ -1,0 +1,72 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { notFound } from "../../../kernel/errors.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Outbox } from "../../../platform/events/index.ts";
+import { EndpointDisabled } from "../errors.ts";
+import { newDelivery } from "./message.ts";
+import { presentEndpoint } from "../present.ts";
+import { addDeliveries, type DeliveryView } from "./store.ts";
+import { lockEndpoint } from "../endpoints/store.ts";
+
+export interface Pinging {
+  /**
+   * Sends a test event: a `webhook.ping` to this endpoint only, whatever its event types. It is delivered like any
+   * other event.
+   */
+  sendTest(
+    context: WriteContext,
+    organizationId: Id<"organization">,
+    endpointId: Id<"webhookEndpoint">,
+  ): Promise<DeliveryView>;
+}
+
+export function makePinging(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly auditor: Auditor;
+  readonly outbox: Outbox;
+  /** Wakes the deliverer. */
+  readonly nudge: () => void;
+}): Pinging {
+  const { db, clock, ids, auditor, outbox } = deps;
+  return {
+    sendTest(context, organizationId, endpointId) {
+      return db.write(context, async (tx) => {
+        const endpoint = await lockEndpoint(tx, organizationId, endpointId);
+        if (endpoint === null) throw notFound();
+        if (endpoint.status !== "enabled") {
+          throw new EndpointDisabled("Enable the endpoint, then send the test.");
+        }
+        const at = clock.now();
+        const event = outbox.emit(tx, at, {
+          type: "webhook.ping",
+          organizationId,
+          objectType: "webhook_endpoint",
+          objectId: endpointId,
+          objectVersion: endpoint.version,
+          data: presentEndpoint(endpoint),
+        });
+        const sequence = endpoint.lastSequence + 1;
+        const delivery = {
+          ...newDelivery(event, endpoint, sequence),
+          id: ids.next("webhookDelivery", at),
+          dueAt: at,
+          createdAt: at,
+        };
+        await addDeliveries(tx, [delivery], new Map([[endpointId, sequence]]));
+        auditor.record(tx, at, {
+          action: "webhook_endpoint.tested",
+          organizationId,
+          targetType: "webhook_endpoint",
+          targetId: endpointId,
+          changes: { eventId: event.id },
+        });
+        tx.afterCommit(deps.nudge);
+        return delivery;
+      });
+    },
+  };
+}

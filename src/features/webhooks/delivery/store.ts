@@ -1,0 +1,106 @@
+import type { Id } from "../../../kernel/id.ts";
+import type { PageRequest } from "../../../kernel/page.ts";
+import type { Dialect, Reader, RowOf, Tx } from "../../../platform/database/index.ts";
+import { pageQuery } from "../../../platform/database/query/page.ts";
+import type { DeliveryStatus } from "../status.ts";
+import { webhookDeliveries, type webhookAttempts } from "../table.ts";
+
+export type DeliveryRow = RowOf<typeof webhookDeliveries>;
+/** A delivery with its payload and its completed attempts. */
+export interface DeliveryDetail {
+  readonly delivery: DeliveryRow;
+  readonly attempts: readonly RowOf<typeof webhookAttempts>[];
+}
+
+/** A delivery without its body, as used by lists. */
+export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
+
+/** SQL for a bound JSON object `$1`: names as `key`, numbers as `value`. */
+const givenNumbers: Readonly<Record<Dialect, string>> = {
+  sqlite: "json_each($1) AS given",
+  postgres: "json_each_text(CAST($1 AS json)) AS given",
+};
+
+export interface DeliveryFilters {
+  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
+  readonly status?: DeliveryStatus | undefined;
+  readonly eventType?: string | undefined;
+}
+
+/** SELECT of delivery views; callers append a condition and a page. */
+export const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "endpointId", event_id AS "eventId",
+    event_type AS "eventType", status, attempts, due_at AS "dueAt", last_attempt_at AS "lastAttemptAt",
+    response_status AS "responseStatus", last_error AS "lastError", replay_of AS "replayOf",
+    created_at AS "createdAt", completed_at AS "completedAt"
+  FROM webhook_deliveries`;
+
+/** Returns a page of deliveries, newest first. */
+export function listDeliveries(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: DeliveryFilters,
+  page: PageRequest,
+): Promise<DeliveryView[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["endpoint_id =", filters.webhookEndpointId],
+    ["status =", filters.status],
+    ["event_type =", filters.eventType],
+  ]);
+  return reader.all<DeliveryView>(`${viewed} ${rest}`, values);
+}
+
+export function findDelivery(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<DeliveryRow | null> {
+  return reader.findOne(webhookDeliveries, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    deliveryId,
+  ]);
+}
+
+/** Returns the organization of a delivery; null if the delivery does not exist. */
+export async function ownerOfDelivery(
+  reader: Reader,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<Id<"organization"> | null> {
+  const [found] = await reader.all<{ organizationId: Id<"organization"> }>(
+    `SELECT organization_id AS "organizationId" FROM webhook_deliveries WHERE id = $1`,
+    [deliveryId],
+  );
+  return found?.organizationId ?? null;
+}
+
+/** Whether an event has a pending or running delivery to an endpoint. */
+export async function isInFlight(
+  reader: Reader,
+  endpointId: Id<"webhookEndpoint">,
+  eventId: Id<"event">,
+): Promise<boolean> {
+  const found = await reader.all(
+    `SELECT 1 AS found FROM webhook_deliveries
+     WHERE event_id = $1 AND endpoint_id = $2 AND replay_of IS NULL AND due_at IS NOT NULL
+     UNION ALL
+     SELECT 1 AS found FROM webhook_deliveries
+     WHERE event_id = $1 AND endpoint_id = $2 AND replay_of IS NOT NULL AND due_at IS NOT NULL
+     LIMIT 1`,
+    [eventId, endpointId],
+  );
+  return found.length > 0;
+}
+
+/** Inserts an event's deliveries and updates the endpoints' last sequence numbers. */
+export async function addDeliveries(
+  tx: Tx,
+  deliveries: readonly DeliveryRow[],
+  sequences: ReadonlyMap<Id<"webhookEndpoint">, number>,
+): Promise<void> {
+  await tx.insertMany(webhookDeliveries, deliveries);
+  await tx.run(
+    `UPDATE webhook_endpoints SET last_sequence = CAST(given.value AS BIGINT)
+     FROM ${givenNumbers[tx.dialect]} WHERE webhook_endpoints.id = given.key`,
+    [JSON.stringify(Object.fromEntries(sequences))],
+  );
+}

@@ -1,0 +1,94 @@
+import type { Id } from "../../../kernel/id.ts";
+import type { PageRequest } from "../../../kernel/page.ts";
+import type { Reader, RowOf, Tx } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { pageQuery } from "../../../platform/database/query/page.ts";
+import type { EndpointStatus } from "../status.ts";
+import { webhookEndpoints } from "../table.ts";
+
+export type EndpointRow = RowOf<typeof webhookEndpoints>;
+
+export interface EndpointFilters {
+  readonly status?: EndpointStatus | undefined;
+}
+
+/** Returns a page of endpoints, newest first. */
+export function listEndpoints(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  filters: EndpointFilters,
+  page: PageRequest,
+): Promise<EndpointRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["status =", filters.status],
+  ]);
+  return reader.find(webhookEndpoints, rest, values);
+}
+
+export function findEndpoint(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  endpointId: Id<"webhookEndpoint">,
+): Promise<EndpointRow | null> {
+  return reader.findOne(webhookEndpoints, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    endpointId,
+  ]);
+}
+
+export function lockEndpoint(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  endpointId: Id<"webhookEndpoint">,
+): Promise<EndpointRow | null> {
+  return tx.lockOne(webhookEndpoints, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    endpointId,
+  ]);
+}
+
+export async function countEnabledEndpoints(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<number> {
+  const [counted] = await reader.all<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM webhook_endpoints WHERE organization_id = $1 AND status = 'enabled'`,
+    [organizationId],
+  );
+  return counted?.total ?? 0;
+}
+
+/** Locks and returns the enabled endpoints of these organizations; the lock keeps sequence numbers without gaps. */
+export function lockEnabledEndpoints(
+  tx: Tx,
+  organizationIds: readonly string[],
+): Promise<EndpointRow[]> {
+  return tx.lock(
+    webhookEndpoints,
+    `WHERE organization_id IN ${listed(tx.dialect, 1)} AND status = 'enabled' ORDER BY id`,
+    [JSON.stringify(organizationIds)],
+  );
+}
+
+/** Clears the failure state of endpoints that respond again. */
+export async function forgiveEndpoints(
+  tx: Tx,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+): Promise<void> {
+  await tx.run(
+    `UPDATE webhook_endpoints SET failing_since = NULL, failing_notices = 0, first_given_up_at = NULL
+     WHERE id IN ${listed(tx.dialect, 1)} AND failing_since IS NOT NULL`,
+    [JSON.stringify(endpointIds)],
+  );
+}
+
+/** Locks endpoints by id, in the common lock order. */
+export function lockEndpoints(
+  tx: Tx,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+): Promise<EndpointRow[]> {
+  return tx.lock(webhookEndpoints, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
+    JSON.stringify(endpointIds),
+  ]);
+}

@@ -1,0 +1,195 @@
+import type { Asset } from "./asset.ts";
+import { isSameAsset } from "./asset.ts";
+import { assert, Defect, invalidField, type FieldPlace } from "../errors.ts";
+import type { Ratio, Rounding } from "./ratio.ts";
+import { divideRounded, formatUnits, magnitude, powerOfTen } from "./ratio.ts";
+
+/** An exact amount: a whole number of the asset's smallest units. It may be negative. */
+export interface Money {
+  readonly units: bigint;
+  readonly asset: Asset;
+}
+
+export function money(units: bigint, asset: Asset): Money {
+  return { units, asset };
+}
+
+export function zero(asset: Asset): Money {
+  return { units: 0n, asset };
+}
+
+/** The reason why a text is not an amount. */
+export type MoneyTextReason = "not_decimal" | "too_many_decimals";
+
+/** Thrown for text that is not an amount of the asset. The message may be shown to the sender. */
+export class MoneyTextError extends Error {
+  override readonly name = "MoneyTextError";
+  readonly reason: MoneyTextReason;
+
+  constructor(reason: MoneyTextReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The only accepted form: ASCII digits without sign, exponent, spaces, separators, leading zeros or a bare point. */
+const unsignedForm = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]+))?$/;
+/** Signed amounts, for schemas that do not know the asset; the asset limits the decimals further. */
+export const signedMoneyPattern = /^-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,36})?$/;
+export const moneyPattern = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,36})?$/;
+
+/**
+ * Parses a non-negative amount such as `25` or `25.00`, with at most the asset's decimals and 18 digits before the
+ * point.
+ * @throws MoneyTextError
+ */
+export function parseMoney(text: string, asset: Asset): Money {
+  const match = unsignedForm.exec(text);
+  if (match === null) throw new MoneyTextError("not_decimal", notDecimal(asset));
+  const [, whole = "", fraction = ""] = match;
+  if (fraction.length > asset.decimals) {
+    throw new MoneyTextError("too_many_decimals", tooManyDecimals(asset));
+  }
+  return { units: BigInt(whole + fraction.padEnd(asset.decimals, "0")), asset };
+}
+
+/** Parses an amount that may start with a minus sign; "-0" is refused. */
+export function parseSignedMoney(text: string, asset: Asset): Money {
+  if (!text.startsWith("-")) return parseMoney(text, asset);
+  const opposite = parseMoney(text.slice(1), asset);
+  if (opposite.units === 0n)
+    throw new MoneyTextError("not_decimal", "zero is written without a sign");
+  return negate(opposite);
+}
+
+function notDecimal(asset: Asset): string {
+  const example = formatUnits(
+    25n * powerOfTen(asset.decimals),
+    asset.decimals,
+    asset.displayDecimals,
+  );
+  return `must be an amount as plain decimal text such as "${example}", with at most 18 digits before the point`;
+}
+
+function tooManyDecimals(asset: Asset): string {
+  if (asset.decimals === 0) return `${asset.code} has no decimals`;
+  return `${asset.code} has at most ${String(asset.decimals)} decimals`;
+}
+
+/** The range of amounts that a field accepts. */
+export type MoneyRange = "positive" | "not_negative" | "signed";
+
+/**
+ * Parses an amount in a request. Text that is not an amount, or is out of range, is a 400 problem that names the field.
+ */
+export function parseMoneyField(
+  place: string | FieldPlace,
+  text: string,
+  asset: Asset,
+  range: MoneyRange = "positive",
+): Money {
+  try {
+    const parsed = range === "signed" ? parseSignedMoney(text, asset) : parseMoney(text, asset);
+    if (range === "positive" && parsed.units === 0n) {
+      throw invalidField(place, "not_positive", "must be more than zero");
+    }
+    return parsed;
+  } catch (error) {
+    if (error instanceof MoneyTextError) throw invalidField(place, error.reason, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Formats an amount in its canonical form: at least the asset's display decimals, no further trailing zeros, no
+ * exponent.
+ */
+export function formatMoney(amount: Money): string {
+  return formatUnits(amount.units, amount.asset.decimals, amount.asset.displayDecimals);
+}
+
+/** `formatMoney`, or null for null. */
+export function formatMoneyOrNull(amount: Money | null): string | null {
+  return amount === null ? null : formatMoney(amount);
+}
+
+export function add(one: Money, other: Money): Money {
+  assertSameAsset(one, other);
+  return { units: one.units + other.units, asset: one.asset };
+}
+
+export function subtract(one: Money, other: Money): Money {
+  assertSameAsset(one, other);
+  return { units: one.units - other.units, asset: one.asset };
+}
+
+export function negate(amount: Money): Money {
+  return { units: -amount.units, asset: amount.asset };
+}
+
+/** Returns the sum of amounts of one asset. The asset is a parameter because the list may be empty. */
+export function sum(amounts: Iterable<Money>, asset: Asset): Money {
+  let total = zero(asset);
+  for (const amount of amounts) total = add(total, amount);
+  return total;
+}
+
+/** Compares two amounts for sorting: -1, 0 or 1. */
+export function compare(one: Money, other: Money): -1 | 0 | 1 {
+  assertSameAsset(one, other);
+  if (one.units === other.units) return 0;
+  return one.units < other.units ? -1 : 1;
+}
+
+export function min(one: Money, other: Money): Money {
+  return compare(one, other) <= 0 ? one : other;
+}
+
+export function max(one: Money, other: Money): Money {
+  return compare(one, other) >= 0 ? one : other;
+}
+
+function assertSameAsset(one: Money, other: Money): void {
+  if (isSameAsset(one.asset, other.asset)) return;
+  throw new Defect(`an amount in ${describe(one.asset)} met one in ${describe(other.asset)}`);
+}
+
+function describe(asset: Asset): string {
+  return `${asset.code} of ${String(asset.decimals)} decimals`;
+}
+
+/** Multiplies an amount by a fraction. */
+export function multiply(amount: Money, factor: Ratio, rounding: Rounding): Money {
+  const units = divideRounded(amount.units * factor.numerator, factor.denominator, rounding);
+  return { units, asset: amount.asset };
+}
+
+/** Divides an amount by a non-zero fraction. */
+export function divide(amount: Money, divisor: Ratio, rounding: Rounding): Money {
+  const units = divideRounded(amount.units * divisor.denominator, divisor.numerator, rounding);
+  return { units, asset: amount.asset };
+}
+
+/**
+ * Splits an amount in proportion to weights; the parts add up to the whole. The units that are left after rounding down
+ * go one each to the parts with the largest remainders, earlier parts first.
+ */
+export function allocate(amount: Money, weights: readonly bigint[]): Money[] {
+  const total = weights.reduce((running, weight) => running + weight, 0n);
+  assert(
+    total > 0n && weights.every((weight) => weight >= 0n),
+    "weights are not negative and not all zero",
+  );
+  const whole = magnitude(amount.units);
+  const shares = weights.map((weight) => (whole * weight) / total);
+  const left = shares.reduce((running, share) => running - share, whole);
+  const byLoss = weights
+    .map((weight, place) => ({ place, loss: (whole * weight) % total }))
+    // The sort is stable: the earlier stays first among equals.
+    .sort((one, other) => (one.loss === other.loss ? 0 : one.loss < other.loss ? 1 : -1));
+  const favoured = new Set(byLoss.slice(0, Number(left)).map(({ place }) => place));
+  return shares.map((share, place) => {
+    const units = favoured.has(place) ? share + 1n : share;
+    return { units: amount.units < 0n ? -units : units, asset: amount.asset };
+  });
+}

@@ -1,0 +1,84 @@
+import type { FetchAnswer } from "./fetch.ts";
+import type { ProviderFault } from "../providers/error.ts";
+import { readObject } from "./values.ts";
+
+/** The error of a call, or of a whole response, as the provider states it. */
+export interface StatedError {
+  /** The JSON-RPC error code; null if it is missing. */
+  readonly code: number | null;
+  readonly message: string;
+}
+
+/** The properties of an error that determine its kind. */
+export interface ErrorAnswer extends StatedError {
+  readonly status: number;
+  /** True if the request was for logs: only then does a smaller range help. */
+  readonly isAboutLogs: boolean;
+}
+
+const limitExceeded = -32_005;
+/** java-tron's code for a response that exceeds its size limit. */
+const answerTooLong = -32_003;
+
+export function readError(error: unknown): StatedError {
+  if (typeof error === "string") return { code: null, message: error };
+  const { code, message, data } = readObject(error, "an error");
+  // Some providers put the reason into `data`, and only "invalid params" here.
+  const reason = typeof data === "object" && data !== null ? JSON.stringify(data) : data;
+  const parts = [message, reason].filter(
+    (part) => typeof part === "string" && part !== "" && part !== "{}",
+  );
+  return { code: typeof code === "number" ? code : null, message: parts.join(": ") };
+}
+
+/**
+ * Returns the error if the whole response is one: a single JSON-RPC error with any id, or `{"Error": "…"}`, which a
+ * TRON node sends with HTTP 200 when it gets too many requests.
+ */
+export function wholeError(parsed: unknown): StatedError | null {
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return null;
+  const fields = readObject(parsed, "a response");
+  const overloaded = fields["Error"];
+  if (typeof overloaded === "string") return { code: limitExceeded, message: overloaded };
+  const { error } = fields;
+  if (typeof error !== "string" && (typeof error !== "object" || error === null)) return null;
+  return readError(error);
+}
+
+const overloadedText =
+  /too many requests|rate.?limit|frequency limit|request limit|per second|capacity|quota|credits|throttl|computing resources|daily/i;
+const outOfReachText = /beyond current head|invalid block range|unknown block|header not found/i;
+const rangeText =
+  /range|too (?:large|many|wide|big)|more than \d+ (?:results|logs)|response size|time(?:d )?-?out|limit exceeded|max(?:imum)? results/i;
+
+/** Returns the kind of an error by its status and code, or else by the words that providers use. */
+export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): ProviderFault {
+  if (status === 429 || overloadedText.test(message)) return "rate_limited";
+  // The node that responded is behind the one that reported the block.
+  if (outOfReachText.test(message)) return "unreachable";
+  if (isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message))) {
+    return "range_too_large";
+  }
+  if (code === limitExceeded) return "rate_limited";
+  if (status >= 500 || status === 408) return "unreachable";
+  return "refused";
+}
+
+/** TronGrid blocks a client for half a minute with HTTP 403, without a Retry-After header. */
+const shutOutMs = 30_000;
+
+/** Returns the waiting time in milliseconds from Retry-After, in seconds or as a date; null if unknown. */
+export function retryAfter({ status, headers }: FetchAnswer): number | null {
+  return readRetryAfter(headers) ?? (status === 403 ? shutOutMs : null);
+}
+
+function readRetryAfter(headers: FetchAnswer["headers"]): number | null {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,7}$/.test(text)) return Number(text) * 1_000;
+  const [date, until] = [headers.get("date") ?? "", text].map((moment) => Date.parse(moment));
+  // The date is compared with the provider's own clock.
+  if (date === undefined || until === undefined || Number.isNaN(date) || Number.isNaN(until)) {
+    return null;
+  }
+  return Math.max(0, until - date);
+}

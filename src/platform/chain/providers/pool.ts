@@ -1,0 +1,293 @@
+import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { ChainAlarms } from "../state/alarms.ts";
+import type { ChainClient, Heads, KnownChain } from "../client.ts";
+import type { Network } from "../networks.ts";
+import { ProviderError } from "./error.ts";
+import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
+import { makePoolMember, type PooledProvider, type PoolMember, type Question } from "./member.ts";
+
+/**
+ * Combines a network's providers behind one interface. Each round of calls, which starts with `heads`, goes to one
+ * provider: the most preferred one that responds, serves the right chain, has complete logs and is not behind. If it
+ * fails, the round fails, and the next round goes to another provider; so no result mixes the chains of two providers.
+ */
+export interface ProviderPool {
+  readonly client: ChainClient;
+  /**
+   * A client for each provider, in order of preference. During a provider's backoff it throws ProviderError without a
+   * request.
+   */
+  readonly providers: readonly ChainClient[];
+  /** Since when the provider of this name has failed or been excluded; null if its last call succeeded. */
+  unusableSince(provider: string): Instant | null;
+  /** True if some provider may be called now: after a failure, another round can start at once. */
+  isReady(): boolean;
+  /**
+   * True if some provider may be called now that is neither excluded nor passed over: after an impossible response,
+   * another round can start at once. A sole provider is called again at the next poll.
+   */
+  isAnotherReady(): boolean;
+  /**
+   * Excludes the current provider, whose logs omitted transfers that its receipts contain, until a probe finds them.
+   */
+  distrust(reason: string): void;
+  /**
+   * Prefers other providers, because the responses of the current one contradict each other or belong to another fork.
+   */
+  passOver(reason: string): void;
+  /**
+   * Distrusts the provider of this name, because it gave a block an impossible time, or one that two others contradict.
+   * `reason` becomes an alarm, so it has no heights and times, which change with each response: those are `details`, for
+   * the log.
+   */
+  doubtTime(provider: string, reason: string, details?: Readonly<Record<string, unknown>>): void;
+  /** Checks the providers that are not in use, if that is due: reads their tips, and probes their logs. */
+  check(): Promise<void>;
+  health(): readonly ProviderHealth[];
+  /** Continues from the health that another process stored: requests of the day, and excluded providers. */
+  resume(stored: readonly ProviderHealth[]): void;
+  counts(): readonly ProviderCounts[];
+}
+
+/** Interval at which the tips of providers that are not in use are read. */
+const checkEveryMs = minute;
+/** A provider is passed over if its newest block is this much older than another's. */
+const staleMs = minute;
+const staleBlocksMin = 10;
+/** For this long, the last heads of a provider whose blocks are old are used instead of a new call. */
+const heardMs = 30 * second;
+
+type IsAnswer = (error: ProviderError) => boolean;
+/** Makes a call: to a given provider, or to that of the round. */
+type Put = <T>(
+  question: Question,
+  work: (client: ChainClient) => Promise<T>,
+  isAnswer?: IsAnswer,
+) => Promise<T>;
+
+export function makeProviderPool(deps: {
+  readonly network: Network;
+  /** In order of preference, at least one. */
+  readonly members: readonly PooledProvider[];
+  readonly clock: Clock;
+  /** Returns a number from 0 to below 1. Spreads the retries of several processes over time. */
+  readonly random: () => number;
+  readonly alarms: ChainAlarms;
+}): ProviderPool {
+  const { network, clock, alarms } = deps;
+  let current: PoolMember | null = null;
+  let checkedAt: Instant = 0;
+  const onLeft = (client: ChainClient) => {
+    if (current?.client === client) current = null;
+  };
+  const members = deps.members.map((member, place) =>
+    makePoolMember({ ...deps, onLeft }, member, place),
+  );
+
+  const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);
+  const bestTip = () => Math.max(0, ...members.map((member) => member.tipHeight()));
+
+  /** The providers that may be called, the most preferred first, and those that are behind or distrusted last. */
+  function inOrder(): PoolMember[] {
+    return members
+      .filter((member) => !member.isLeftAlone())
+      .sort((one, other) => one.rank() - other.rank());
+  }
+
+  function noneReady(): ProviderError {
+    const [first] = members;
+    const provider = first?.client.provider ?? network.id;
+    const unasked = new ProviderError("it is not ready", { kind: "unreachable", provider });
+    return first?.lastFailure() ?? unasked;
+  }
+
+  const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
+  // If many blocks become final at once, honest providers learn of it at slightly different times.
+  const finalSlack = Math.max(staleBlocksMin, Math.ceil(network.finality.lagBlocks / 2));
+
+  /**
+   * A single provider could make a payment look old, or a network unreadable, by reporting blocks that do not exist. If
+   * its blocks are far above those of the others, this asks the others. Another provider contradicts it if its own
+   * newest block is current and not below the highest block already read.
+   */
+  async function isTooFarAhead(member: PoolMember, told: Heads, known: number): Promise<boolean> {
+    const { provider } = member.client;
+    let against: { readonly provider: string; readonly height: number } | null = null;
+    const isOfNow = ({ latest }: Heads) =>
+      latest.time >= Math.min(told.latest.time, clock.now()) - staleMs;
+    for (const other of members) {
+      if (other === member || other.rank() > 0) continue;
+      const before = other.heard();
+      // A provider that is behind proves nothing here, and is not called in every scan.
+      const isBehind = before !== null && isRecent(before.at) && !isOfNow(before);
+      const heard = supports(before, told) || isBehind ? before : await askHeads(other);
+      if (supports(heard, told)) {
+        against = null;
+        break;
+      }
+      if (heard === null || heard.latest.height < known || !isOfNow(heard)) continue;
+      against = { provider: other.client.provider, height: heard.latest.height };
+    }
+    if (against === null) {
+      alarms.clear("provider_too_far_ahead", provider);
+      return false;
+    }
+    const reason = `its newest block is far above that of ${against.provider}, which is current`;
+    member.doubt(reason);
+    alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
+      network: network.id,
+      blockHeight: told.latest.height,
+      finalHeight: told.finalized.height,
+      otherHeight: against.height,
+    });
+    return true;
+  }
+
+  /** True if the heads that one provider reported earlier make those of another plausible. */
+  function supports(heard: ReturnType<PoolMember["heard"]>, { latest, finalized }: Heads): boolean {
+    if (heard === null) return false;
+    const grown = Math.max(0, clock.now() - heard.at) / network.blockTimeMs;
+    const { lagBlocks } = network.finality;
+    // A provider that does not know the final block derives it from its tip by a large lag, so its final block proves
+    // nothing.
+    const isCounted = heard.latest.height - heard.finalized.height === lagBlocks;
+    const final =
+      isCounted && lagBlocks > staleBlocks
+        ? heard.latest.height
+        : heard.finalized.height + finalSlack;
+    return (
+      latest.height <= heard.latest.height + grown + staleBlocks &&
+      finalized.height <= final + grown
+    );
+  }
+
+  const isRecent = (at: Instant) => Math.abs(clock.now() - at) < heardMs;
+
+  /** Returns its current heads; null if it does not respond. */
+  async function askHeads(member: PoolMember): Promise<ReturnType<PoolMember["heard"]>> {
+    if (member.isLeftAlone()) return null;
+    try {
+      await member.heads();
+      return member.heard();
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      return null;
+    }
+  }
+
+  /** Starts a round. */
+  async function heads(known?: KnownChain): Promise<Heads> {
+    const knownHeight = known?.tipHeight ?? 0;
+    const wanted = Math.max(knownHeight, bestTip() - staleBlocks);
+    const late: { member: PoolMember; heads: Heads }[] = [];
+    current = null;
+    for (const member of inOrder()) {
+      try {
+        const told = await member.heads(known);
+        if (await isTooFarAhead(member, told, knownHeight)) continue;
+        if (told.latest.height >= wanted) {
+          for (const { member: behind } of late) behind.setBehind(true);
+          member.setBehind(false);
+          current = member;
+          return told;
+        }
+        late.push({ member, heads: told });
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+      }
+    }
+    const [best] = late.sort((one, other) => other.heads.latest.height - one.heads.latest.height);
+    if (best === undefined) throw noneReady();
+    current = best.member;
+    return best.heads;
+  }
+
+  /** Makes a call within the round. */
+  const within: Put = async (question, work, isAnswer) => {
+    const [first] = inOrder();
+    const member = current ?? first;
+    if (member === undefined) throw noneReady();
+    return member.ask(question, work, isAnswer);
+  };
+
+  return {
+    client: {
+      network: network.id,
+      get provider() {
+        return (current ?? inOrder()[0] ?? members[0])?.client.provider ?? "none";
+      },
+      heads,
+      ...questions(within),
+    },
+    providers: members.map((member) => ({
+      network: network.id,
+      provider: member.client.provider,
+      heads: (known) => member.heads(known),
+      ...questions((...put) => member.ask(...put)),
+    })),
+    unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
+    isReady: () => members.some((member) => !member.isLeftAlone()),
+    isAnotherReady: () => members.some((member) => !member.isLeftAlone() && member.rank() === 0),
+    distrust(reason) {
+      current?.distrust(reason);
+    },
+    passOver(reason) {
+      if (members.length === 1) return;
+      current?.doubt(reason);
+      current = null;
+    },
+    doubtTime(provider, reason, details) {
+      const member = memberOf(provider);
+      member?.doubtTime(reason, details);
+      if (member === current && members.length > 1) current = null;
+    },
+    async check() {
+      if (Math.abs(clock.now() - checkedAt) < checkEveryMs) return;
+      checkedAt = clock.now();
+      for (const member of members) {
+        if (member === current || member.isLeftAlone()) continue;
+        try {
+          await member.heads();
+        } catch (error) {
+          if (!(error instanceof ProviderError)) throw error;
+        }
+      }
+    },
+    health() {
+      const best = bestTip();
+      return members.map((member) => member.health(best, member === current));
+    },
+    resume(stored) {
+      for (const [place, member] of members.entries()) {
+        const own = stored.filter(({ provider }) => provider === member.client.provider);
+        const before = own.find((each) => each.place === place) ?? own[0];
+        if (before !== undefined) member.resume(before);
+      }
+    },
+    counts: () => members.map((member) => member.counts()),
+  };
+}
+
+/** Wraps every method except `heads`. */
+function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"> {
+  return {
+    chainId: () => put("chainId", (client) => client.chainId()),
+    // The caller then asks for fewer blocks, unless the range is a single block.
+    transfers: (query) =>
+      put(
+        "transfers",
+        (client) => client.transfers(query),
+        ({ kind }) => kind === "range_too_large" && query.from < query.to,
+      ),
+    blockTransfers: (height, of) =>
+      put("blockTransfers", (client) => client.blockTransfers(height, of)),
+    blocks: (heights) => put("blocks", (client) => client.blocks(heights)),
+    receipt: (hash) => put("receipt", (client) => client.receipt(hash)),
+    decimals: (contract) => put("decimals", (client) => client.decimals(contract), isAboutContract),
+  };
+}
+
+/** A response about a contract says nothing about the provider. */
+function isAboutContract({ kind }: ProviderError): boolean {
+  return kind === "refused" || kind === "malformed";
+}

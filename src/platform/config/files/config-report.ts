@@ -1,0 +1,55 @@
+import type { ConfigProblem, ReportedSetting } from "../config.ts";
+import type { Given } from "../sources.ts";
+import type { ValueType } from "../value-type.ts";
+import { InvalidValue } from "../value-type.ts";
+
+/** Collects the settings that were read and their problems, so that all are reported at once. */
+export interface Reading {
+  readonly problems: ConfigProblem[];
+  readonly settings: ReportedSetting[];
+  /** Reads and reports a setting; null if it is not given or invalid. */
+  read<T>(name: string, key: string | null, type: ValueType<T>, given: Given | null): T | null;
+  /** Reports a setting whose value is the program's default. */
+  report(name: string, key: string | null, value: string): void;
+  /** Runs an action. If it throws an InvalidValue, its problem is recorded under the name and the result is null. */
+  attempt<T>(name: string, action: () => T | Promise<T>): Promise<T | null>;
+}
+
+export function makeReading(): Reading {
+  const problems: ConfigProblem[] = [];
+  const settings: ReportedSetting[] = [];
+  const byDefault = { source: "default", name: "" } as const;
+  return {
+    problems,
+    settings,
+    read(name, key, type, given) {
+      if (given === null) {
+        settings.push({ name, key, value: null, origin: byDefault });
+        return null;
+      }
+      const { origin } = given;
+      try {
+        const value = type.read(given.value, given.folder);
+        settings.push({ name, key, value: type.show(value), origin });
+        return value;
+      } catch (error) {
+        if (!(error instanceof InvalidValue)) throw error;
+        problems.push({ name: origin.name, message: error.message });
+        settings.push({ name, key, value: "(invalid)", origin });
+        return null;
+      }
+    },
+    report(name, key, value) {
+      settings.push({ name, key, value, origin: byDefault });
+    },
+    async attempt(name, action) {
+      try {
+        return await action();
+      } catch (error) {
+        if (!(error instanceof InvalidValue)) throw error;
+        problems.push({ name, message: error.message });
+        return null;
+      }
+    },
+  };
+}

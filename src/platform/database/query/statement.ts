@@ -1,0 +1,58 @@
+import { Defect } from "../../../kernel/errors.ts";
+import type { RawRow } from "../database.ts";
+import type { SqlValue } from "../schema/table.ts";
+
+/** Properties of a statement's text, computed once. */
+export interface Statement {
+  /** The text for SQLite, whose placeholders are `?1`. */
+  readonly sqliteSql: string;
+  /** The number of bound values. */
+  readonly parameters: number;
+  /** True if it starts with SELECT and so changes nothing. */
+  readonly isSelect: boolean;
+  /** True for a change that also returns rows. */
+  readonly isReturning: boolean;
+}
+
+/** A connection as a transaction uses it. */
+export interface Session {
+  all(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;
+  run(sql: string, values: readonly SqlValue[]): Promise<number>;
+}
+
+/**
+ * The maximum number of cached statements. The program's statements are constant and few; generated texts must not
+ * exhaust memory.
+ */
+const statementLimit = 4_000;
+const statements = new Map<string, Statement>();
+
+/** Returns the properties of a statement. Rejects a wrong number of values, which SQLite would bind as NULL. */
+export function statementOf(sql: string, values: readonly SqlValue[]): Statement {
+  let statement = statements.get(sql);
+  if (statement === undefined) {
+    statement = describe(sql);
+    if (statements.size >= statementLimit) statements.clear();
+    statements.set(sql, statement);
+  }
+  if (statement.parameters !== values.length) {
+    throw new Defect(
+      `${String(values.length)} values were given for ${String(statement.parameters)} in: ${sql}`,
+    );
+  }
+  return statement;
+}
+
+function describe(sql: string): Statement {
+  let parameters = 0;
+  const sqliteSql = sql.replace(/\$(\d+)/g, (_, number: string) => {
+    parameters = Math.max(parameters, Number(number));
+    return `?${number}`;
+  });
+  return {
+    sqliteSql,
+    parameters,
+    isSelect: /^\s*SELECT\b/i.test(sql),
+    isReturning: /\bRETURNING\b/i.test(sql),
+  };
+}

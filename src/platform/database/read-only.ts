@@ -1,0 +1,67 @@
+import { Defect } from "../../kernel/errors.ts";
+import type { Reader } from "./database.ts";
+import { unavailable } from "./errors.ts";
+import type { Migration } from "./schema/migrate.ts";
+import { makeReader } from "./query/reader.ts";
+import { pendingMigrations } from "./schema.ts";
+
+/** A store that is opened only for reading. */
+export interface Glance extends Reader {
+  /** The migrations that are not applied yet. */
+  readonly pending: readonly Migration[];
+  close(): Promise<void>;
+}
+
+/** How long to wait for a lock of another process, or for the server, in milliseconds. */
+const patienceMilliseconds = 4_000;
+
+/**
+ * Opens a store for a few reads on one connection. This takes a fraction of the time of opening it for writing, for
+ * commands that must answer at once.
+ * @throws StoreTooNew if a newer program migrated the store
+ * @throws StoreUnavailable if it is missing or does not answer
+ */
+export async function openForReading(
+  place: { readonly url: string } | { readonly sqliteFile: string },
+): Promise<Glance> {
+  const opened = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
+  try {
+    return { ...opened, pending: await pendingMigrations(opened) };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+type Opened = Omit<Glance, "pending">;
+
+async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): Promise<Opened> {
+  const { openExisting } = await import("./sqlite/standalone.ts");
+  const { translate } = await import("./sqlite/errors.ts");
+  const connection = await openExisting(sqliteFile).catch((error: unknown) => {
+    throw unavailable(`The store's file ${sqliteFile} cannot be opened`, error);
+  });
+  await connection.exec(`PRAGMA busy_timeout = ${String(patienceMilliseconds)}`);
+  await connection.exec("PRAGMA query_only = ON");
+  return {
+    ...makeReader("sqlite", async (sql, values) => {
+      try {
+        return await connection.all(sql, values);
+      } catch (error) {
+        throw translate(error, sql);
+      }
+    }),
+    close: () => connection.close(),
+  };
+}
+
+async function glanceAtPostgres(url: string): Promise<Opened> {
+  const { connectAlone } = await import("./postgres/standalone.ts");
+  const alone = await connectAlone(url, patienceMilliseconds).catch((error: unknown) => {
+    throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
+  });
+  return {
+    ...makeReader("postgres", (sql, values) => alone.lent.all(sql, values)),
+    close: () => alone.close(),
+  };
+}

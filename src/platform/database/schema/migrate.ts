@@ -1,0 +1,119 @@
+import { hour, type Clock } from "../../../kernel/clock.ts";
+import type { Database, Dialect, Reader, Tx } from "../database.ts";
+import { StoreTooNew } from "../errors.ts";
+import { integer, table, text, time, type Table } from "./table.ts";
+import { columnTypes, type ColumnTypes } from "./column-types.ts";
+import { systemContext } from "../system-context.ts";
+
+/** One schema change. Migrations are numbered, go forward only, and never change once released. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  /** Returns the statements in order, in the dialect's types. */
+  readonly up: (types: ColumnTypes, dialect: Dialect) => readonly string[];
+  /** Fills new tables from existing rows, after the statements. */
+  readonly fill?: (tx: Tx) => Promise<void>;
+}
+
+/** The applied migrations. */
+export const schemaVersions = table(
+  "schema_versions",
+  { version: integer(), name: text(), appliedAt: time() },
+  { primaryKey: ["version"] },
+);
+
+/** The key of the PostgreSQL advisory lock during a migration: an arbitrary number. */
+const migrationLock = 7_184_552_001;
+
+/** The time limit of a migration, in milliseconds: it builds indexes over all existing rows. */
+const writeMilliseconds = 6 * hour;
+const context = { ...systemContext("migrations"), writeMilliseconds };
+
+/** Returns the version of the newest applied migration; 0 for an empty store. */
+export async function currentVersion(db: Reader): Promise<number> {
+  return Math.max(0, ...(await appliedVersions(db)));
+}
+
+/** Returns the migrations that are not applied yet, in order. */
+export async function pendingMigrations(
+  db: Reader,
+  known: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const applied = await appliedVersions(db);
+  refuseNewer(applied, known);
+  return known.filter(({ version }) => !applied.has(version));
+}
+
+/**
+ * Applies pending migrations and returns them. Each one commits together with its version row; several processes may
+ * run this concurrently.
+ * @throws StoreTooNew if a newer program migrated the store
+ */
+export async function applyMigrations(
+  db: Database,
+  clock: Clock,
+  known: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const applied: Migration[] = [];
+  for (const migration of await pendingMigrations(db, known)) {
+    const isMine = await db.write(context, (tx) => apply(tx, clock, migration, known));
+    if (isMine) applied.push(migration);
+  }
+  return applied;
+}
+
+/** Returns false if another process applied the migration first. */
+async function apply(
+  tx: Tx,
+  clock: Clock,
+  migration: Migration,
+  known: readonly Migration[],
+): Promise<boolean> {
+  if (tx.dialect === "postgres") {
+    // Building an index has no time limit, and neither has waiting for another process that builds one.
+    await tx.run("SET LOCAL statement_timeout = 0");
+    await tx.run("SET LOCAL lock_timeout = 0");
+    await tx.all("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
+  }
+  const types = columnTypes[tx.dialect];
+  await tx.run(
+    `CREATE TABLE IF NOT EXISTS schema_versions (
+      version ${types.integer} NOT NULL PRIMARY KEY,
+      name ${types.text} NOT NULL,
+      applied_at ${types.time} NOT NULL
+    )`,
+  );
+  const applied = await appliedVersions(tx);
+  refuseNewer(applied, known);
+  if (applied.has(migration.version)) return false;
+  for (const statement of migration.up(types, tx.dialect)) await tx.run(statement);
+  await migration.fill?.(tx);
+  const { version, name } = migration;
+  await tx.insert(schemaVersions, { version, name, appliedAt: clock.now() });
+  return true;
+}
+
+async function appliedVersions(db: Reader): Promise<ReadonlySet<number>> {
+  if (!(await hasTable(db, schemaVersions))) return new Set();
+  const rows = await db.find(schemaVersions, "ORDER BY version");
+  return new Set(rows.map(({ version }) => version));
+}
+
+/** True if the store has the table; a store whose migration was interrupted lacks the later ones. */
+export async function hasTable(db: Reader, { name }: Pick<Table, "name">): Promise<boolean> {
+  const catalogue: Record<Dialect, string> = {
+    sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = $1",
+    postgres: "SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL",
+  };
+  return (await db.all(catalogue[db.dialect], [name])).length > 0;
+}
+
+function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]): void {
+  const newest = Math.max(0, ...known.map(({ version }) => version));
+  const store = Math.max(0, ...applied);
+  if (store <= newest) return;
+  throw new StoreTooNew(
+    `The store has version ${String(store)} and this program knows versions up to ${String(newest)}. ` +
+      "Start the newer program, or restore a backup from before the upgrade.",
+  );
+}

@@ -1,0 +1,37 @@
+import { storeClosed } from "../errors.ts";
+
+/** Tracks the users of a resource, so that closing it can wait for them. */
+export interface Usage {
+  /** Runs `fn`; throws after `end` was called. */
+  during<T>(fn: () => Promise<T>): Promise<T>;
+  /** Refuses new users and waits for the current ones. */
+  end(): Promise<void>;
+}
+
+export function makeUsage(): Usage {
+  let users = 0;
+  let isEnded = false;
+  let lastLeft: (() => void) | undefined;
+  return {
+    async during(fn) {
+      if (isEnded) throw storeClosed();
+      users += 1;
+      try {
+        return await fn();
+      } finally {
+        users -= 1;
+        if (users === 0) lastLeft?.();
+      }
+    },
+    async end() {
+      isEnded = true;
+      if (users > 0) await new Promise<void>((resolve) => (lastLeft = resolve));
+    },
+  };
+}
+
+/** Returns a function that runs `end` only once, however often it is called. */
+export function once(end: () => Promise<void>): () => Promise<void> {
+  let ended: Promise<void> | undefined;
+  return () => (ended ??= end());
+}

@@ -1,0 +1,171 @@
+import { Defect } from "../../../kernel/errors.ts";
+import { addRows, insertRows, type EncodedRows } from "./bulk-insert.ts";
+import type { Dialect, Tx, WriteContext } from "../database.ts";
+import { makeReader } from "../query/reader.ts";
+import {
+  decodeRows,
+  encodeRow,
+  insertIfAbsentStatement,
+  insertStatement,
+  selectStatement,
+  updateStatement,
+} from "../schema/statements.ts";
+import type { Session } from "../query/statement.ts";
+import type { RowOf, SqlValue, Table } from "../schema/table.ts";
+
+/** The result of a write, and the work that its commit completes. */
+export interface Outcome<T> {
+  readonly result: T;
+  readonly appended: EncodedRows;
+  readonly afterCommit: readonly (() => void)[];
+}
+
+/** The open transaction of a write. */
+export interface Place {
+  readonly dialect: Dialect;
+  readonly session: Session;
+  /** The time limit of the write, in milliseconds. */
+  readonly writeMilliseconds: number;
+}
+
+const none: readonly SqlValue[] = [];
+
+/**
+ * Runs a write on an open transaction: `fn`, then the context's `finish`. A failed statement fails the write even if
+ * `fn` caught its error: PostgreSQL cannot continue after one, so SQLite behaves alike.
+ */
+export async function runWrite<T>(
+  { dialect, session, writeMilliseconds }: Place,
+  context: WriteContext,
+  fn: (tx: Tx) => Promise<T>,
+): Promise<Outcome<T>> {
+  const open = openSession(session);
+  const leftovers = { appended: new Map(), afterCommit: [] };
+  const tx = makeTx(dialect, open, context, leftovers);
+  try {
+    const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
+      const given = await fn(tx);
+      await context.finish?.(tx, given);
+      return given;
+    });
+    await open.end();
+    open.throwFailure();
+    return { result, ...leftovers };
+  } finally {
+    await open.end();
+  }
+}
+
+async function inTime<T>(milliseconds: number, fn: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Defect(`a write took longer than ${String(milliseconds)} ms`));
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([fn(), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface OpenSession extends Session {
+  mustBeOpen(): void;
+  /** Refuses further statements, and waits for statements that were started but not awaited. */
+  end(): Promise<void>;
+  /** Throws the error of the first failed statement, if any. */
+  throwFailure(): void;
+}
+
+function openSession(session: Session): OpenSession {
+  let isOpen = true;
+  let pending = 0;
+  let settled: (() => void) | undefined;
+  const failures: unknown[] = [];
+
+  function mustBeOpen(): void {
+    if (!isOpen) throw new Defect("a tx was used after its write had ended");
+  }
+
+  async function watched<R>(statement: () => Promise<R>): Promise<R> {
+    mustBeOpen();
+    pending += 1;
+    try {
+      return await statement();
+    } catch (error) {
+      failures.push(error);
+      throw error;
+    } finally {
+      pending -= 1;
+      if (pending === 0) settled?.();
+    }
+  }
+
+  return {
+    mustBeOpen,
+    all: (sql, values) => watched(() => session.all(sql, values)),
+    run: (sql, values) => watched(() => session.run(sql, values)),
+    async end() {
+      isOpen = false;
+      if (pending > 0) await new Promise<void>((resolve) => (settled = resolve));
+    },
+    throwFailure() {
+      if (failures.length > 0) throw failures[0] as Error;
+    },
+  };
+}
+
+interface Leftovers {
+  readonly appended: EncodedRows;
+  readonly afterCommit: (() => void)[];
+}
+
+function makeTx(
+  dialect: Dialect,
+  session: OpenSession,
+  context: WriteContext,
+  { appended, afterCommit }: Leftovers,
+): Tx {
+  const locking = dialect === "postgres" ? " FOR UPDATE" : "";
+
+  async function lock<T extends Table>(
+    table: T,
+    rest: string,
+    values: readonly SqlValue[] = none,
+  ): Promise<RowOf<T>[]> {
+    const sql = selectStatement(table, rest) + locking;
+    return decodeRows(table, await session.all(sql, values));
+  }
+
+  return {
+    ...makeReader(dialect, (sql, values) => session.all(sql, values)),
+    context,
+    lock,
+    lockOne: async (table, rest, values) => (await lock(table, rest, values))[0] ?? null,
+    run: (sql, values = none) => session.run(sql, values),
+    async insert(table, row) {
+      await session.run(insertStatement(table), encodeRow(table, row));
+    },
+    async insertMany(table, rows) {
+      const encoded = rows.map((row) => encodeRow(table, row));
+      await insertRows(dialect, session, new Map([[table, encoded]]));
+    },
+    async insertIfAbsent(table, row) {
+      const added = await session.run(insertIfAbsentStatement(table), encodeRow(table, row));
+      return added === 1;
+    },
+    async update(table, set, where, values = none) {
+      const statement = updateStatement(table, set, where, values);
+      return session.run(statement.sql, statement.values);
+    },
+    append(table, row) {
+      session.mustBeOpen();
+      addRows(appended, table, [encodeRow(table, row)]);
+    },
+    afterCommit(action) {
+      session.mustBeOpen();
+      afterCommit.push(action);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { pathParameters, type Operation } from "../../../src/api/declare/operation.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+
+const ids = createIds(systemRandom);
+
+/** Values of path parameters other than ids. */
+const words: Record<string, string> = { checkoutId: ids.unguessable("chk"), queue: "webhooks" };
+
+/** The path of an operation with well-formed ids: the given ones, and unknown ones for the rest. */
+export function pathOf(operation: Operation, given: Readonly<Record<string, string>> = {}): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
+    const kind = pathParameters[name as keyof typeof pathParameters];
+    return given[name] ?? (kind === null ? words[name] : ids.next(kind, Date.now())) ?? "unknown";
+  });
+  return `/v1${path}`;
+}
+
+/** The names of an operation's path parameters. */
+export function parametersOf(operation: Operation): readonly string[] {
+  return [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+}
+
+export function isWrite(operation: Operation): boolean {
+  return operation.method !== "GET";
+}

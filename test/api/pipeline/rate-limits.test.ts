@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import { approvedMerchant, password, register, startApp, type TestApp } from "../../support/app.ts";
+import { anyStore } from "../../support/store/stores.ts";
+import { expectProblem } from "../problem.ts";
+
+anyStore("rate limits", (store) => {
+  let app: TestApp | undefined;
+  const start = async (settings: Record<string, string>) => {
+    app = await startApp({
+      place: await store.place("migrated"),
+      settings: { TILL_RATE_LIMIT_SCALE: "1", ...settings },
+    });
+    return app;
+  };
+  afterEach(async () => {
+    await app?.stop();
+    app = undefined;
+  });
+
+  const login = (at: TestApp, headers: Record<string, string> = {}) =>
+    at.request("POST", "/v1/auth/login", {
+      body: { email: "nobody@example.com", password },
+      headers,
+    });
+
+  it("count a credential's requests, report the remaining ones, and refuse with the time to wait", async () => {
+    const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "8" });
+    const merchant = await approvedMerchant(at);
+    const path = `/v1/organizations/${merchant.organizationId}`;
+    for (let left = 7; left >= 0; left -= 1) {
+      const answer = await at.request("GET", path, { key: merchant.key });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("RateLimit-Policy")).to.equal('"credential";q=8;w=60');
+      expect(answer.headers.get("RateLimit")).to.match(
+        new RegExp(`^"credential";r=${String(left)};t=\\d+$`),
+      );
+    }
+    const refused = await at.request("GET", path, { key: merchant.key });
+    expectProblem(refused, 429, "rate_limited");
+    expect(Number(refused.headers.get("Retry-After"))).to.be.within(1, 60);
+    expect(refused.headers.get("RateLimit-Policy")).to.equal('"credential";q=8;w=60');
+    expect(refused.headers.get("RateLimit")).to.match(/^"credential";r=0;t=\d+$/);
+
+    // Another credential of the same people, and what needs none, go on.
+    const user = await at.request("GET", path, { token: merchant.token });
+    expect(user.status).to.equal(200);
+    expect((await at.request("GET", "/healthz")).status).to.equal(200);
+  });
+
+  it("count and report refused requests too", async () => {
+    const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "20" });
+    const person = await register(at);
+    const path = `/v1/organizations/${person.organizationId}`;
+    const missing = await at.request("GET", `${path}x`, { token: person.token });
+    expectProblem(missing, 404, "not_found");
+    expect(missing.headers.get("RateLimit")).to.include("r=19");
+    const wrong = await at.request("PATCH", path, { token: person.token, body: { x: 1 } });
+    expect(wrong.headers.get("RateLimit")).to.include("r=18");
+  });
+
+  it("count logins and registrations by the client's address", async () => {
+    const at = await start({
+      TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "3",
+      TILL_RATE_LIMIT_REGISTRATION_PER_HOUR: "2",
+    });
+    for (const _ of [1, 2, 3]) expectProblem(await login(at), 401, "invalid_credentials");
+    expectProblem(await login(at), 429, "rate_limited");
+    await register(at);
+    await register(at);
+    const third = await at.request("POST", "/v1/auth/register", {
+      body: { email: "x@example.com", password, name: "X", organizationName: "X" },
+    });
+    expectProblem(third, 429, "rate_limited");
+    expect(Number(third.headers.get("Retry-After"))).to.be.within(3_000, 3_600);
+  });
+
+  it("ignore a forwarding header from an untrusted source", async () => {
+    const at = await start({ TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "3" });
+    const answers = [];
+    for (let n = 0; n < 5; n += 1) {
+      const spoofed = `203.0.113.${String(n)}`;
+      answers.push(
+        await login(at, {
+          "X-Forwarded-For": spoofed,
+          Forwarded: `for=${spoofed}`,
+          "X-Real-IP": spoofed,
+        }),
+      );
+    }
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401, 429, 429]);
+  });
+
+  it("use the address that a trusted proxy adds, not the ones before it", async () => {
+    const at = await start({
+      TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "2",
+      TILL_TRUST_PROXY: "127.0.0.0/8",
+    });
+    const from = (header: string) => login(at, { "X-Forwarded-For": header });
+    const statuses = [];
+    for (const header of [
+      "198.51.100.1, 203.0.113.7",
+      "198.51.100.2, 203.0.113.7",
+      "198.51.100.3, 203.0.113.7",
+      "203.0.113.8",
+      "203.0.113.7, 127.0.0.9",
+    ]) {
+      statuses.push((await from(header)).status);
+    }
+    expect(statuses).to.deep.equal([401, 401, 429, 401, 429]);
+  });
+
+  it("are switched off by a scale of 0", async () => {
+    const at = await start({
+      TILL_RATE_LIMIT_SCALE: "0",
+      TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "1",
+    });
+    const person = await register(at);
+    const path = `/v1/organizations/${person.organizationId}`;
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => at.request("GET", path, { token: person.token })),
+    );
+    for (const answer of answers) {
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("RateLimit")).to.equal(null);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+// Figures on the command line: the same as the API gives.
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { day } from "../../../src/kernel/clock.ts";
+import {
+  presentMerchantCharts,
+  presentMerchantSummary,
+  presentPlatformCharts,
+  presentPlatformSummary,
+  presentTopOrganizations,
+  presentTopWallets,
+} from "../../../src/features/analytics/present.ts";
+import { makeDesk } from "../desk.ts";
+import { openMarket } from "../market.ts";
+
+describe("till analytics", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("prints the API's statistics, of one organization and of all", async function () {
+    this.timeout(240_000);
+    await untilDayLasts();
+    const store = await desk.store();
+    const { organizationId } = await openMarket(store);
+    const period = { from: dayAt(-2), to: dayAt(1) };
+    const flags = ["--from", period.from, "--to", period.to];
+    const own = ["--organization", organizationId];
+    const api = await store.withApp(async ({ analytics }) => ({
+      summary: presentMerchantSummary(await analytics.summary(organizationId, period)),
+      all: presentPlatformSummary(await analytics.platformSummary(period)),
+      charts: presentMerchantCharts(await analytics.charts(organizationId, period)),
+      allCharts: presentPlatformCharts(
+        await analytics.platformCharts({ ...period, interval: "month" }),
+      ),
+      wallets: presentTopWallets(await analytics.topWallets(organizationId, period)),
+      organizations: presentTopOrganizations(await analytics.topOrganizations(period)),
+    }));
+    expect(api.summary).to.include({ processedVolume: "24.00", paidInvoiceCount: 1 });
+    const run = (...words: string[]) => store.json(["analytics", ...words, ...flags]);
+    expect(await run("summary", ...own)).to.deep.equal(api.summary);
+    expect(await run("summary")).to.deep.equal(api.all);
+    expect(await run("charts", ...own)).to.deep.equal(api.charts);
+    expect(await run("charts", "--interval", "month")).to.deep.equal(api.allCharts);
+    expect(await run("top", "wallets", ...own)).to.deep.equal(api.wallets);
+    expect(await run("top", "organizations")).to.deep.equal(api.organizations);
+    expect(await run("top", "customers", ...own)).to.deep.equal({ data: [], nextCursor: null });
+
+    const people = (...words: string[]) => store.till(["analytics", ...words, ...flags]);
+    const summary = await people("summary", ...own);
+    expect(summary.stdout)
+      .to.match(/^Volume +24\.00 USD$/m)
+      .and.to.match(/^OUTSTANDING +CUSTOMERS$/m);
+    const charts = await people("charts", ...own);
+    expect(charts.stdout).to.match(/^Volume {2}▁▁█$/m);
+    expect(charts.stdout).to.match(/^\d{4}-\d\d-\d\d +1 +24\.00 +█{30}$/m);
+    expect(charts.stdout).to.match(/^paid +1 +24\.00 +█{30}$/m);
+    expect((await people("charts")).stdout).to.match(/^Organizations {2}▁▁█$/m);
+    const top = await people("top", "wallets", ...own);
+    expect(top.stdout).to.match(/^wal_\w+ +Till +1 +24\.00 +█{30}$/m);
+    const quiet = await people("top", "organizations", "-q");
+    expect(quiet.stdout).to.equal(`${organizationId}\n`);
+  });
+
+  it("refuses wrong input", async () => {
+    const store = await desk.store();
+    const wrong: readonly (readonly [readonly string[], number, string])[] = [
+      [["summary", "--from", "yesterday"], 2, "--from"],
+      [["summary", "--currency", "EURO"], 2, "--currency"],
+      [["charts", "--interval", "hour"], 2, "--interval"],
+      [["charts", "--from", "2001-01-01T00:00:00.000Z"], 1, "at most 400 points"],
+      [["summary", "--organization", "org_nothing"], 5, "Not found"],
+      [["top", "invoices"], 2, "customers, wallets, organizations"],
+      [["top", "customers"], 2, "--organization"],
+      [["top", "organizations", "--organization", await store.platformId()], 2, "--organization"],
+      [["top", "organizations", "--limit", "0"], 2, "--limit"],
+      [["top"], 2, "of"],
+    ];
+    for (const [words, code, hint] of wrong) {
+      const outcome = await store.till(["analytics", ...words]);
+      expect(outcome.code, words.join(" ")).to.equal(code);
+      expect(outcome.stderr).to.include(hint);
+      expect(outcome.stdout).to.equal("");
+    }
+  });
+});
+
+const lastsMs = 90_000;
+
+/** Waits where the day ends so soon that the figures would be those of two. */
+async function untilDayLasts(): Promise<void> {
+  const left = day - (Date.now() % day);
+  if (left < lastsMs) await delay(left);
+}
+
+/** Midnight in UTC, so many days from today. */
+function dayAt(days: number): string {
+  return new Date((Math.floor(Date.now() / day) + days) * day).toISOString();
+}

@@ -1,0 +1,174 @@
+// Money that found no invoice, at the terminal.
+import { expect } from "chai";
+import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import {
+  TransferListRecord,
+  TransferRecord,
+} from "../../../src/features/payments/inbox/records.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { until } from "../../support/until.ts";
+import { context, makeDesk, type DeskStore } from "../desk.ts";
+
+const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+
+/** Two invoices of 25 and 30 USD on one address, and 24 USDT that match neither. */
+async function openInbox(store: DeskStore) {
+  const organizationId = await store.platformId();
+  const invoiceIds = await store.withApp(async (app) => {
+    const { sandbox } = app;
+    if (sandbox === null) throw new Error("the sandbox is not enabled");
+    await app.start();
+    const wallet = { label: "Till", network: "sandbox", address };
+    await app.wallets.create(context, organizationId, wallet);
+    const issue = (amount: string) =>
+      until(
+        "issuing",
+        () =>
+          app.invoices
+            .create(context, organizationId, {
+              ...{ amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+            })
+            .catch(() => null),
+        (made) => made !== null,
+      );
+    const one = await issue("25.00");
+    const two = await issue("30.00");
+    if (one === null || two === null) throw new Error("nothing was issued");
+    await sandbox.pay(context, one.invoice.id, 24_000_000n);
+    await sandbox.mine(context, 1);
+    await until(
+      "the transfer",
+      () => app.transfers.list(organizationId, {}),
+      ({ data }) => data.length === 1,
+    );
+    return [one.invoice.id, two.invoice.id] as const;
+  });
+  const shown = (id: Id<"invoice">) =>
+    store.withApp(async (app) => presentInvoice(await app.invoices.get(organizationId, id)));
+  return { organizationId, invoiceIds, shown };
+}
+
+describe("till payments inbox", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
+
+  it("lists unmatched transfers, allocates them in parts, reverts and ignores them", async function () {
+    this.timeout(120_000);
+    const store = await desk.store();
+    const { organizationId, invoiceIds, shown } = await openInbox(store);
+    const [one, two] = invoiceIds;
+    const words = ["payments", "inbox", "--organization", organizationId];
+    const list = async (...more: string[]) =>
+      TransferListRecord.parse(await store.json([...words, ...more])).data;
+    const [found] = await list();
+    expect(found).to.include({ amount: "24.00", status: "unmatched" });
+    expect(found?.suggestions[0]).to.deep.include({
+      ...{ invoiceId: one, reasons: ["close_amount", "in_time"] },
+    });
+    const table = await store.till(words);
+    expect(table.stdout).to.include(`${one} (close_amount, in_time)`);
+    const id = found?.id ?? "";
+
+    const split = ["payments", "allocate", id, `${two}=4`, one];
+    expect((await store.till(split)).stderr).to.include("--yes");
+    expect(await store.json([...split, "--dry-run"])).to.include({ unallocatedAmount: "0.00" });
+    expect(await list()).to.deep.equal([found]);
+    const done = TransferRecord.parse(await store.json([...split, "--yes"]));
+    expect(
+      done.allocations.map(({ invoiceId, amount }) => [invoiceId, amount]),
+    ).to.have.deep.members([
+      [one, "20.00"],
+      [two, "4.00"],
+    ]);
+    expect(done.decisions[0]).to.include({ decision: "allocated", actorType: "operator" });
+    expect(await shown(one)).to.include({ paidTokenAmount: "20.00" });
+    expect(await list()).to.deep.equal([]);
+
+    const paymentId = done.allocations.find(({ invoiceId }) => invoiceId === two)?.paymentId ?? "";
+    const reverse = ["payments", "reverse", paymentId, "--organization", organizationId];
+    expect(await store.json([...reverse, "--yes"])).to.include({ status: "rejected" });
+    expect((await list())[0]).to.include({ id, unallocatedAmount: "4.00" });
+    expect(await store.json(["payments", "ignore", id, "--yes"])).to.include({ status: "ignored" });
+    expect(await list()).to.deep.equal([]);
+    expect((await list("--status", "ignored"))[0]).to.include({ id });
+    const back = ["payments", "unignore", id];
+    expect(await store.json(back)).to.include({ status: "unmatched" });
+    const page = await store.till(["payments", "transfer", id]);
+    for (const word of ["Payments", "Suggestions", "Decisions", "reversed", "manual"]) {
+      expect(page.stdout).to.include(word);
+    }
+  });
+
+  it("exits with the matching code for impossible actions", async () => {
+    const store = await desk.store();
+    const organizationId = await store.platformId();
+    const unknown = `trf_${"0".repeat(26)}`;
+    const invoice = `inv_${"0".repeat(26)}`;
+    for (const words of [
+      ["allocate", unknown, invoice, "--yes"],
+      ["ignore", unknown, "--yes"],
+      ["transfer", unknown],
+      ["reverse", `pay_${"0".repeat(26)}`, "--organization", organizationId, "--yes"],
+    ]) {
+      expect((await store.till(["payments", ...words])).code, words.join(" ")).to.equal(5);
+    }
+    expect((await store.till(["payments", "allocate", unknown])).code).to.equal(2);
+    const wrong = ["payments", "inbox", "--organization", organizationId, "--status", "lost"];
+    expect((await store.till(wrong)).stderr).to.include("--status");
+  });
+
+  it("shows and sets how late payments are handled", async () => {
+    const store = await desk.store();
+    const of = ["--organization", await store.platformId()];
+    expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
+      latePayments: "accept",
+      lateWindowDays: 7,
+    });
+    const set = ["payments", "set-policy", ...of, "--late-payments", "review"];
+    await store.json([...set, "--dry-run"]);
+    expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
+      latePayments: "accept",
+      lateWindowDays: 7,
+    });
+    await store.json([...set, "--yes"]);
+    expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
+      latePayments: "review",
+      lateWindowDays: 7,
+    });
+    const shorter = ["payments", "set-policy", ...of, "--late-window-days", "3", "--yes"];
+    await store.json(shorter);
+    expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
+      latePayments: "review",
+      lateWindowDays: 3,
+    });
+    for (const days of ["0", "91", "1.5", "three"]) {
+      expect((await store.till(shorter.with(-2, days))).code, days).not.to.equal(0);
+    }
+    const [entry] = await store.audited("organization.payment_policy_updated");
+    expect(entry).to.include({ actor_type: "operator" });
+    expect((await store.till([...set.slice(0, -1), "never", "--yes"])).code).not.to.equal(0);
+  });
+
+  it("names the new values of the late payment policy in its question, and refuses to change nothing", async () => {
+    const store = await desk.store();
+    const set = ["payments", "set-policy", "--organization", await store.platformId()];
+    for (const words of [set, [...set, "--yes"], [...set, "--dry-run"]]) {
+      const { code, stderr } = await store.till(words);
+      expect(code, words.join(" ")).to.equal(2);
+      expect(stderr).to.include("give --late-payments, --late-window-days or both");
+    }
+    const { code, stderr } = await store.till(
+      [...set, "--late-payments", "review", "--late-window-days", "3"],
+      { person: [["Set late payments to review and the late window to 3 days for org_", "n\n"]] },
+    );
+    expect(code, stderr).to.equal(3);
+  });
+
+  it("shows why transactions that payers submitted led to no payment", async function () {
+    this.timeout(120_000);
+    const store = await desk.store();
+    const of = ["--organization", await store.platformId()];
+    expect(await store.json(["payments", "claims", ...of])).to.deep.equal({
+      ...{ data: [], nextCursor: null },
+    });
+  });
+});

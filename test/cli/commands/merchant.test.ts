@@ -1,0 +1,175 @@
+// The operator's commands for merchants' objects.
+import { expect } from "chai";
+import { AdminPaymentListRecord } from "../../../src/features/admin/cross-organization/records.ts";
+import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
+import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
+import { presentPayment } from "../../../src/features/payments/present-payment.ts";
+import { WalletListRecord, WalletRecord } from "../../../src/features/wallets/records.ts";
+import { context, makeDesk, type DeskStore } from "../desk.ts";
+import { openMarket } from "../market.ts";
+
+const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+
+async function addWallet(store: DeskStore): Promise<string> {
+  const organizationId = await store.platformId();
+  const { id } = await store.withApp((app) =>
+    app.wallets.create(context, organizationId, { label: "Till", network: "sandbox", address }),
+  );
+  return id;
+}
+
+describe("till key list", () => {
+  const desk = makeDesk();
+
+  it("lists an organization's keys without their secrets, including expired and revoked ones", async () => {
+    const store = await desk.store();
+    const organization = await store.platformId();
+    const words = ["key", "list", "--organization", organization];
+    const empty = await store.till(words);
+    expect(empty).to.include({ code: 0, stdout: "" });
+    expect(empty.stderr).to.include("No results");
+    const secret = await store.key(organization);
+    const [key] = ApiKeyListRecord.parse(await store.json(words)).data;
+    expect(key).to.include({ name: "shop", revokedAt: null });
+    await store.till(["key", "revoke", key?.id ?? "", "--yes"]);
+    const table = await store.till(words);
+    expect(table.stdout).to.match(/ shop +till_live_\w{4} +read,write +- +- +20/);
+    expect(table.stdout).not.to.include(secret);
+    expect((await store.till([...words, "-q"])).stdout).to.equal(`${key?.id ?? ""}\n`);
+  });
+
+  it("requires an existing organization", async () => {
+    const store = await desk.store();
+    for (const noun of ["key", "wallet", "invoice"]) {
+      const without = await store.till([noun, "list"]);
+      expect(without.code, noun).to.equal(2);
+      expect(without.stderr).to.include("--organization");
+      const unknown = await store.till([noun, "list", "--organization", "org_nothing"]);
+      expect(unknown.code, noun).to.equal(5);
+    }
+  });
+});
+
+describe("till key create", () => {
+  const desk = makeDesk();
+
+  it("grants the scope billing to the operator, and refuses unknown scopes", async () => {
+    const store = await desk.store();
+    const named = ["--organization", await store.platformId(), "--name", "plans"];
+    const create = ["key", "create", ...named, "--scopes"];
+    const made = (await store.json([...create, "read,billing"])) as { scopes: string[] };
+    expect(made.scopes).to.deep.equal(["read", "billing"]);
+    const refused = await store.till([...create, "read,biling"]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include("--scopes");
+  });
+});
+
+describe("till wallet", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("lists wallets, and releases an address of any organization", async () => {
+    const store = await desk.store();
+    const id = await addWallet(store);
+    const list = async (...words: string[]) =>
+      WalletListRecord.parse(
+        await store.json(["wallet", "list", "--organization", await store.platformId(), ...words]),
+      ).data;
+    expect(await list("--network", "tron")).to.deep.equal([]);
+    const [wallet] = await list("--status", "active");
+    expect(wallet).to.include({ id, address, status: "active" });
+
+    const release = ["wallet", "release", id];
+    expect((await store.till(release)).stderr).to.include("--yes");
+    expect(await store.json([...release, "--dry-run"])).to.include({ status: "archived" });
+    expect(await list()).to.deep.equal([wallet]);
+    const released = WalletRecord.parse(await store.json([...release, "--yes"]));
+    expect(await list("--status", "archived")).to.deep.equal([released]);
+    const [entry] = await store.audited("wallet.released");
+    expect(entry).to.include({ actor_type: "operator", target_id: id });
+    // It can be registered again.
+    expect(await addWallet(store)).not.to.equal(id);
+  });
+
+  it("refuses an unknown wallet and a wrong status", async () => {
+    const store = await desk.store();
+    expect((await store.till(["wallet", "release", "wal_nothing", "--yes"])).code).to.equal(5);
+    const words = ["wallet", "list", "--organization", await store.platformId()];
+    const wrong = await store.till([...words, "--status", "lost"]);
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).to.include("--status");
+  });
+});
+
+describe("till invoice and till payments", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("show invoices and their payments as the API does", async () => {
+    const store = await desk.store();
+    const { organizationId, invoiceId } = await openMarket(store);
+    const shown = InvoiceRecord.parse(await store.json(["invoice", "show", invoiceId]));
+    const api = await store.withApp(async (app) => ({
+      invoice: presentInvoice(await app.invoices.get(organizationId, invoiceId)),
+      payments: await app.payments.list(organizationId, {}),
+    }));
+    expect(shown).to.deep.equal(api.invoice);
+    expect(shown).to.include({ status: "paid", paidAmount: "24.00", externalId: "order 7" });
+    const people = await store.till(["invoice", "show", invoiceId]);
+    expect(people.stdout).to.match(/^Paid +24\.00 USD$/m);
+
+    const invoices = async (...words: string[]) =>
+      InvoiceListRecord.parse(
+        await store.json(["invoice", "list", "--organization", organizationId, ...words]),
+      ).data;
+    expect(await invoices()).to.deep.equal([shown]);
+    expect(await invoices("--status", "open")).to.deep.equal([]);
+    expect(await invoices("--external-id", "order 7")).to.have.length(1);
+    expect(await invoices("--created-to", shown.createdAt)).to.deep.equal([]);
+    expect(await invoices("--created-from", shown.createdAt)).to.have.length(1);
+
+    const payments = async (...words: string[]) =>
+      AdminPaymentListRecord.parse(await store.json(["payments", "list", ...words])).data;
+    const all = await payments();
+    expect(all).to.deep.equal(
+      api.payments.data.map((view) => ({
+        ...presentPayment(view),
+        organizationId,
+        organizationName: "Shop",
+      })),
+    );
+    expect(await payments("--organization", organizationId, "--status", "confirmed")).to.deep.equal(
+      all,
+    );
+    expect(await payments("--status", "reverted")).to.deep.equal([]);
+    expect(await payments("--network", "tron")).to.deep.equal([]);
+    const [payment] = all;
+    const one = ["payments", "show", payment?.id ?? ""];
+    expect(await store.json(one)).to.deep.equal(payment);
+    expect((await store.till(one)).stdout).to.include(payment?.transactionHash);
+    const table = await store.till(["payments", "list"]);
+    expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
+  });
+
+  it("refuse an unknown id and a malformed filter", async () => {
+    const store = await desk.store();
+    const unknown = await store.till(["invoice", "show", "inv_nothing"]);
+    expect(unknown.code).to.equal(5);
+    expect(unknown.stdout).to.equal("");
+    expect((await store.till(["payments", "show", "pay_nothing"])).code).to.equal(5);
+    expect((await store.till(["payments", "list", "--organization", "org_no"])).code).to.equal(5);
+    const organization = ["--organization", await store.platformId()];
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [["invoice", "list", ...organization, "--status", "lost"], "--status"],
+      [["invoice", "list", ...organization, "--created-from", "today"], "--created-from"],
+      [["invoice", "list", ...organization, "--customer-id", "Bo"], "--customer-id"],
+      [["payments", "list", "--status", "lost"], "--status"],
+      [["payments", "list", "--limit", "101"], "--limit"],
+    ];
+    for (const [words, flag] of wrong) {
+      const { code, stderr } = await store.till(words);
+      expect(code, words.join(" ")).to.equal(2);
+      expect(stderr).to.include(flag);
+    }
+  });
+});

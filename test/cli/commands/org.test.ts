@@ -1,0 +1,112 @@
+// The operator's commands for organizations.
+import { expect } from "chai";
+import { presentOrganizationDetail } from "../../../src/features/admin/present.ts";
+import {
+  AdminOrganizationDetailRecord,
+  AdminOrganizationListRecord,
+} from "../../../src/features/admin/records.ts";
+import { makeDesk } from "../desk.ts";
+
+describe("till org", () => {
+  const desk = makeDesk();
+
+  it("shows everything needed for a review, as the API does", async () => {
+    const store = await desk.store();
+    const id = await store.pendingOrganization();
+    const shown = await store.json(["org", "show", id]);
+    const api = await store.withApp((app) => app.admin.getOrganization(id));
+    expect(AdminOrganizationDetailRecord.parse(shown)).to.deep.equal(
+      presentOrganizationDetail(api),
+    );
+    const { stdout } = await store.till(["org", "show", id]);
+    expect(stdout).to.match(/^Verification +pending_review$/m);
+    expect(stdout)
+      .to.match(/^Reviews$/m)
+      .and.to.match(/ submitted +pending_review/);
+    expect((await store.till(["org", "show", id, "-q"])).stdout).to.equal(`${id}\n`);
+    const own = await store.till(["org", "show", await store.platformId()]);
+    expect(own.stdout).to.match(/^mem_\w+ +ada@example\.com +Ada +owner$/m);
+  });
+
+  for (const [verb, status] of [
+    ["reject", "rejected"],
+    ["request-changes", "changes_requested"],
+  ] as const) {
+    it(`requires a note to ${verb}, asks for confirmation, and needs none for a dry run`, async () => {
+      const store = await desk.store();
+      const id = await store.pendingOrganization();
+      const without = await store.till(["org", verb, id, "--yes"]);
+      expect(without.code).to.equal(2);
+      expect(without.stderr).to.include("--note");
+      const words = ["org", verb, id, "--note", "Where is it?"];
+      const unasked = await store.till(words);
+      expect(unasked.code).to.equal(2);
+      expect(unasked.stderr).to.include("--yes");
+      expect(await store.json([...words, "--dry-run"])).to.include({ verificationStatus: status });
+      expect(await store.audited(`organization.${status}`)).to.have.length(0);
+
+      const done = await store.json([...words, "--yes"]);
+      expect(AdminOrganizationDetailRecord.parse(done)).to.include({
+        id,
+        verificationStatus: status,
+        reviewNote: "Where is it?",
+      });
+      const [entry] = await store.audited(`organization.${status}`);
+      expect(entry).to.include({ actor_type: "operator", organization_id: id });
+      expect((await store.till([...words, "--yes"])).code).to.equal(6);
+    });
+  }
+
+  it("suspends so that a key is refused at once, and resumes so that it works again", async () => {
+    const store = await desk.store();
+    const id = await store.pendingOrganization();
+    expect((await store.till(["org", "suspend", id])).stderr).to.include("--yes");
+    const suspended = await store.json(["org", "suspend", id, "--yes"]);
+    expect(AdminOrganizationDetailRecord.parse(suspended).status).to.equal("suspended");
+    const key = await store.key(id);
+    const standing = async () =>
+      (await store.withApp((app) => app.apiKeys.authenticate(key)))?.standing.organizationStatus;
+    expect(await standing()).to.equal("suspended");
+    // Repeating emits no second event.
+    await store.json(["org", "suspend", id, "--yes"]);
+    const resumed = await store.json(["org", "resume", id, "--yes"]);
+    expect(AdminOrganizationDetailRecord.parse(resumed).status).to.equal("active");
+    expect(await standing()).to.equal("active");
+
+    const types = ["organization.suspended", "organization.resumed"];
+    const [first, second] = await Promise.all(types.map((type) => store.audited(type)));
+    expect([first, second].map((entries) => entries?.length)).to.deep.equal([1, 1]);
+    const events = await store.withApp((app) =>
+      app.db.all<{ type: string; payload: string }>(
+        "SELECT type, payload FROM events WHERE organization_id = $1 AND type IN ($2, $3) ORDER BY id",
+        [id, ...types],
+      ),
+    );
+    expect(events.map(({ type }) => type)).to.deep.equal(types);
+    expect(JSON.parse(events[0]?.payload ?? "{}")).to.include({
+      id,
+      status: "suspended",
+      previousStatus: "active",
+    });
+  });
+
+  it("never suspends the platform organization", async () => {
+    const store = await desk.store();
+    const { code, stderr } = await store.till(["org", "suspend", await store.platformId(), "-y"]);
+    expect(code).to.equal(6);
+    expect(stderr).to.include("cannot be suspended");
+  });
+
+  it("exits with 5 for an unknown organization", async () => {
+    const store = await desk.store();
+    const note = ["--note", "No"];
+    for (const words of [["show"], ["suspend"], ["resume"], ["reject", ...note]]) {
+      const [verb = "", ...flags] = words;
+      const { code } = await store.till(["org", verb, "org_nothing", "--yes", ...flags]);
+      expect(code, verb).to.equal(5);
+    }
+    expect(
+      AdminOrganizationListRecord.parse(await store.json(["org", "list"])).data,
+    ).to.have.length(1);
+  });
+});

@@ -1,0 +1,203 @@
+// Simulated payers, network and providers, and their effect on the invoice.
+import { expect } from "chai";
+import type { App } from "../../../src/compose/index.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { until } from "../../support/until.ts";
+import { context, makeDesk, type DeskStore } from "../desk.ts";
+
+describe("till sandbox", function () {
+  this.timeout(120_000);
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
+
+  async function openShop(store: DeskStore, app: App) {
+    const organizationId = await store.platformId();
+    await app.start();
+    await app.wallets.create(context, organizationId, {
+      ...{ label: "Till", network: "sandbox", xpub: xpubs.first },
+    });
+    const create = () =>
+      app.invoices.create(context, organizationId, {
+        ...{ amount: "24.00", settlementCurrency: "USD" },
+        ...{ tokenSymbol: "USDT", network: "sandbox" },
+      });
+    await until(
+      "issuing",
+      () => create().catch(() => null),
+      (made) => made !== null,
+    );
+    const find = (id: Id<"invoice">) => app.invoices.get(organizationId, id);
+    return {
+      issue: async () => (await create()).invoice.id,
+      find,
+      is: (id: Id<"invoice">, status: string) =>
+        until(
+          `${id} ${status}`,
+          () => find(id),
+          (invoice) => invoice.status === status,
+        ),
+    };
+  }
+
+  it("pays in every way that a payer can", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, find, is } = await openShop(store, app);
+      const ids = new Map<string, Id<"invoice">>();
+      const scenes = ["part", "over", "double", "late", "fail", "fake", "zero", "dust", "lie"];
+      for (const scene of scenes) {
+        const id = await issue();
+        ids.set(scene, id);
+        const { data } = (await store.json(["sandbox", scene, id])) as { data: object[] };
+        expect(data, scene).to.have.length(scene === "double" ? 2 : 1);
+      }
+      const idOf = (scene: string) => ids.get(scene) ?? "inv_";
+      await store.json(["sandbox", "mine", "3"]);
+      expect((await is(idOf("double"), "paid")).seenAmount).to.equal(48_000_000n);
+      expect(await is(idOf("over"), "paid")).to.include({
+        exception: "overpaid",
+        seenAmount: 25_000_000n,
+      });
+      expect((await is(idOf("part"), "partially_paid")).remainingAmount).to.equal(12_000_000n);
+      expect((await is(idOf("late"), "paid")).exception).to.equal("late");
+      for (const scene of ["fail", "fake", "zero", "dust"]) {
+        expect(await find(idOf(scene)), scene).to.include({ status: "open", seenAmount: 0n });
+      }
+      expect((await find(idOf("lie"))).status).not.to.equal("paid");
+      // Ending its time is a change like any other.
+      const [told] = await store.audited("invoice.updated");
+      expect(told).to.include({ target_id: idOf("late") });
+      const events = await app.db.all(
+        "SELECT object_version FROM events WHERE object_id = $1 AND type = 'invoice.updated'",
+        [idOf("late")],
+      );
+      expect(events).to.deep.equal([{ object_version: 2 }]);
+    });
+  });
+
+  it("pays by several transfers in one transaction, each counted once", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, find, is } = await openShop(store, app);
+      const id = await issue();
+      const sent = await store.json(["sandbox", "batch", id, "--amounts", "10,14.00"]);
+      expect(sent).to.deep.include({ invoiceId: id, amounts: ["10.00", "14.00"] });
+      await store.json(["sandbox", "mine", "1"]);
+      expect((await is(id, "confirming")).seenAmount).to.equal(24_000_000n);
+      const hash = (sent as { transactionHash: string }).transactionHash.slice(2);
+      const payments = async (status: string) => {
+        const [row] = await app.db.all<{ n: number }>(
+          `SELECT COUNT(*) AS n FROM payments p JOIN transfers t ON t.id = p.transfer_id
+           WHERE t.transaction_hash = $1 AND p.status = $2`,
+          [hash, status],
+        );
+        return row?.n;
+      };
+      expect(await payments("confirming")).to.equal(2);
+      // They come again in another block, at other places: still two.
+      await store.json(["sandbox", "reorg", "1"]);
+      await store.json(["sandbox", "mine", "3"]);
+      expect((await is(id, "paid")).seenAmount).to.equal(24_000_000n);
+      expect(await payments("confirmed")).to.equal(2);
+      // Its blocks are read once more: nothing in them is new.
+      const again = ["chain", "scan", "--network", "sandbox", "--from", "0", "--to", "4"];
+      expect(await store.json(again)).to.include({ transfersFound: 2, transfersNew: 0 });
+      expect(await payments("confirmed")).to.equal(2);
+      // Gone with its block, the whole of it is gone.
+      const other = await issue();
+      await store.json(["sandbox", "batch", other, "--amounts", "10,5"]);
+      await store.json(["sandbox", "mine", "1"]);
+      expect((await is(other, "partially_paid")).remainingAmount).to.equal(9_000_000n);
+      await store.json(["sandbox", "reorg", "1", "--drop"]);
+      await is(other, "open");
+      expect((await find(other)).seenAmount).to.equal(0n);
+    });
+  });
+
+  it("reverts payments in reorganizations, and counts them again if they return", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, is } = await openShop(store, app);
+      const id = await issue();
+      await store.json(["sandbox", "pay", id]);
+      await store.json(["sandbox", "mine", "3"]);
+      await is(id, "paid");
+      await store.json(["sandbox", "reorg", "3"]);
+      expect((await is(id, "open")).exception).to.equal("reverted");
+      await store.json(["sandbox", "mine", "3"]);
+      await is(id, "paid");
+      await store.json(["sandbox", "reorg", "3", "--drop"]);
+      await is(id, "open");
+      await store.json(["sandbox", "expire", id]);
+      await store.json(["sandbox", "mine"]);
+      await is(id, "expired");
+    });
+  });
+
+  for (const fault of ["stall", "refuse", "silence", "contradict"]) {
+    it(`loses no payment to providers that ${fault}`, async () => {
+      const store = await desk.store();
+      await store.withApp(async (app) => {
+        const { issue, is } = await openShop(store, app);
+        const id = await issue();
+        const before = Date.now();
+        const { until: end } = (await store.json(["sandbox", fault, "2"])) as { until: string };
+        expect(new Date(end).getTime()).to.be.at.least(before + 2_000);
+        await store.json(["sandbox", "pay", id]);
+        await store.json(["sandbox", "mine", "3"]);
+        await is(id, "paid");
+        await until(
+          "nothing wrong any more",
+          () => app.chains.status({ isLive: false }),
+          ([network]) => network?.alarms.length === 0,
+        );
+        await until(
+          "a watcher that is well",
+          () => app.watchers.map((watcher) => watcher.health()),
+          (healths) =>
+            healths.length === 1 &&
+            healths.every(({ problem, heldPayments }) => problem === null && heldPayments === 0),
+        );
+      });
+    });
+  }
+
+  it("accepts amounts and numbers in one notation only", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, is } = await openShop(store, app);
+      const id = await issue();
+      const wrong = [
+        "1e3",
+        "0x10",
+        " 1",
+        "+1",
+        "1,5",
+        ".5",
+        "١",
+        "-1",
+        "1.1234567",
+        "9".repeat(40),
+      ];
+      for (const amount of wrong) {
+        const { code, stderr } = await store.till(["sandbox", "pay", id, `--amount=${amount}`]);
+        expect(code, amount).to.equal(2);
+        expect(stderr).to.include("amount");
+      }
+      for (const words of [
+        ["mine", "0"],
+        ["mine", "1.5"],
+        ["reorg", "x"],
+        ["stall", "-1"],
+        ["refuse", "1e3"],
+      ]) {
+        expect((await store.till(["sandbox", ...words])).code, words.join(" ")).to.equal(2);
+      }
+      expect((await store.till(["sandbox", "part", "inv_nothing"])).code).to.equal(5);
+      expect((await store.till(["sandbox", "reorg", "33"])).code).to.equal(1);
+      await store.json(["sandbox", "pay", id, "--amount", "23.999999"]);
+      await store.json(["sandbox", "mine"]);
+      expect((await is(id, "partially_paid")).remainingAmount).to.equal(1n);
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect } from "chai";
+import {
+  init,
+  till,
+  useFolders,
+  useProcesses,
+  type TillProcess,
+} from "../../support/programs/till.ts";
+
+/** Each of these starts programs, on machines that have other things to do. */
+const patienceMs = 120_000;
+const sandbox = { TILL_NETWORKS: "sandbox" };
+
+describe("till serve", function () {
+  this.timeout(patienceMs);
+  const folders = useFolders();
+  const processes = useProcesses();
+
+  async function freshStore(): Promise<string> {
+    const folder = join(await folders.make(), "data");
+    const { code, stderr } = await init(["--data-dir", folder]);
+    expect(code, stderr).to.equal(0);
+    return folder;
+  }
+
+  function start(folder: string, ...words: string[]): TillProcess {
+    return processes.start(["serve", "--port", "0", "--data-dir", folder, ...words], sandbox);
+  }
+
+  async function readyUrl(server: TillProcess): Promise<string> {
+    const line = await server.line(/^Till is ready at /);
+    return line.slice("Till is ready at ".length);
+  }
+
+  it("prints its address, sees the changes of commands, and exits cleanly on SIGTERM", async () => {
+    const folder = await freshStore();
+    const server = start(folder);
+    const url = await readyUrl(server);
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+    expect((await fetch(`${url}/readyz`)).status).to.equal(200);
+
+    const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
+    const words = ["--organization", organization, "--name", "shop", "--scopes", "read", "--json"];
+    const made = await till(["key", "create", ...words, "--data-dir", folder]);
+    const { id, secret } = JSON.parse(made.stdout) as { id: string; secret: string };
+    const ask = async () =>
+      (
+        await fetch(`${url}/v1/organizations/${organization}`, {
+          headers: { "X-Service-Key": secret },
+        })
+      ).status;
+    expect(await ask()).to.equal(200);
+    expect((await till(["key", "revoke", id, "--yes", "--data-dir", folder])).code).to.equal(0);
+    expect(await ask()).to.equal(401);
+
+    process.kill(server.pid, "SIGTERM");
+    expect(await server.exit()).to.deep.equal({ code: 0, signal: null });
+    expect(server.stdout()).to.equal(`Till is ready at ${url}\n`);
+    for (const line of server.stderr().trim().split("\n"))
+      expect(JSON.parse(line)).to.be.an("object");
+  });
+
+  it("completes a request that started before SIGTERM, and accepts no new one", async () => {
+    const folder = await freshStore();
+    const server = start(folder);
+    const url = await readyUrl(server);
+    const body = JSON.stringify({ email: "ada@example.com", password: "not the right one" });
+    const answered = new Promise<number>((resolve, reject) => {
+      const login = request(`${url}/v1/auth/login`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Content-Length": String(body.length) },
+      });
+      login.once("response", (response) => {
+        resolve(response.statusCode ?? 0);
+        response.resume();
+      });
+      login.once("error", reject);
+      login.write(body.slice(0, 10), () => {
+        process.kill(server.pid, "SIGTERM");
+        const check = setInterval(() => {
+          // As soon as nobody new is let in, the rest of the body follows.
+          fetch(`${url}/healthz`).then(
+            (answer) => answer.arrayBuffer(),
+            () => {
+              clearInterval(check);
+              if (!login.writableEnded) login.end(body.slice(10));
+            },
+          );
+        }, 20);
+      });
+    });
+    expect(await answered).to.equal(401);
+    expect((await server.exit()).code).to.equal(0);
+  });
+
+  it("allows one server per store, and a killed one does not block the next", async () => {
+    const folder = await freshStore();
+    const first = start(folder);
+    const url = await readyUrl(first);
+    const second = start(folder);
+    expect((await second.exit()).code).to.equal(6);
+    expect(second.stderr()).to.include(url).and.to.include(String(first.pid));
+    expect(second.stdout()).to.equal("");
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+
+    process.kill(first.pid, "SIGKILL");
+    await first.exit();
+    // The killed one has left its card, with a number that another process may have by now.
+    const card = join(folder, "server.json");
+    expect(await readFile(card, "utf8")).to.include(String(first.pid));
+    await writeFile(card, JSON.stringify({ pid: process.pid, url }));
+    const third = start(folder);
+    expect((await fetch(`${await readyUrl(third)}/healthz`)).status).to.equal(200);
+    process.kill(third.pid, "SIGTERM");
+    expect((await third.exit()).code).to.equal(0);
+  });
+
+  describe("explains, without a stack, why it cannot start:", () => {
+    async function refused(words: string[], env: Record<string, string> = {}) {
+      const server = processes.start(["serve", ...words], { ...sandbox, ...env });
+      const { code } = await server.exit();
+      expect(server.stdout()).to.equal("");
+      expect(server.stderr()).not.to.match(/\n +at /);
+      return { code, stderr: server.stderr() };
+    }
+
+    it("there is no store", async () => {
+      const folder = await folders.make();
+      const { code, stderr } = await refused(["--data-dir", folder]);
+      expect(code).to.equal(5);
+      expect(stderr).to.include("till init").and.to.include(folder);
+    });
+
+    it("the port is taken", async () => {
+      const folder = await freshStore();
+      const other = createServer().listen(0, "127.0.0.1");
+      await new Promise((resolve) => other.once("listening", resolve));
+      const port = String((other.address() as AddressInfo).port);
+      const { code, stderr } = await refused(["--data-dir", folder, "--port", port]);
+      other.close();
+      expect(code).to.equal(6);
+      expect(stderr).to.include(`Port ${port} on 127.0.0.1 is in use`);
+    });
+
+    it("the data folder is a file", async () => {
+      const file = join(await folders.make(), "data");
+      await writeFile(file, "");
+      const { code, stderr } = await refused(["--data-dir", file]);
+      expect(code).to.equal(78);
+      expect(stderr).to.include("is a file, not a folder");
+    });
+
+    it("the store is not a database", async () => {
+      const folder = await freshStore();
+      await writeFile(join(folder, "till.db"), "nothing of the kind, but long enough to be read");
+      const { code, stderr } = await refused(["--data-dir", folder]);
+      expect(code).to.equal(75);
+      expect(stderr).to.include("not a SQLite database");
+    });
+
+    it("the database cannot be reached", async () => {
+      // A port that was free a moment ago.
+      const other = createServer().listen(0, "127.0.0.1");
+      await new Promise((resolve) => other.once("listening", resolve));
+      const { port } = other.address() as AddressInfo;
+      await new Promise((resolve) => other.close(resolve));
+      const { code, stderr } = await refused([], {
+        DATABASE_URL: `postgres://till:a-password@127.0.0.1:${String(port)}/till`,
+        TILL_SECRET: "a secret of the tests, longer than thirty-two bytes",
+      });
+      expect(code).to.equal(75);
+      expect(stderr).not.to.include("a-password");
+    });
+  });
+});

@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import type { Id } from "../../../src/kernel/id.ts";
+import { day } from "../../../src/kernel/clock.ts";
+import { billingState } from "../../../src/features/billing/table.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  movingClock,
+  password,
+  startApp,
+  type Answer,
+  type MovingClock,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { platformAdmin } from "../../support/platform.ts";
+import { testContext } from "../../support/store/stores.ts";
+
+export type Merchant = Person & { readonly key: string; readonly path: string };
+
+export interface OpenInvoice {
+  readonly id: Id<"platformInvoice">;
+  readonly status: string;
+  readonly total: string;
+  readonly checkoutUrl: string;
+  readonly merchantInvoicePublicId: string;
+}
+
+/** A subscription as the API shows it. */
+export interface Shown {
+  readonly id: string;
+  readonly plan: string;
+  readonly status: string;
+  readonly currentPeriodStart: string;
+  readonly currentPeriodEnd: string;
+  readonly trialEndsAt: string | null;
+  readonly pendingPlan: string | null;
+  readonly planChangeEffectiveAt: string | null;
+  readonly openInvoice: OpenInvoice | null;
+}
+
+/** 31 January 2026, 10:00 UTC. */
+export const lastOfJanuary = Date.UTC(2026, 0, 31, 10);
+
+export interface EstateOptions {
+  readonly place: StoreOptions;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly start?: number;
+  /** Replaces the default clock, which runs on from `start`. */
+  readonly clock?: MovingClock;
+  /** The platform's receive wallet; an extended key by default, null: none. */
+  readonly receive?: { readonly xpub: string } | { readonly address: string } | null;
+}
+
+/**
+ * Opens a platform that bills on the sandbox without background workers: the test moves the clock, mines blocks and
+ * runs billing.
+ */
+export async function openEstate(options: EstateOptions) {
+  const { place, settings, receive } = options;
+  const clock = options.clock ?? movingClock(options.start ?? lastOfJanuary);
+  const app = await startApp({
+    ...{ place, clock, background: false },
+    settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
+  });
+  const { db, sandbox, watchers, billingRun } = app.app;
+  if (sandbox === null) throw new Error("the estate needs the sandbox");
+  const desk = sandbox;
+  await desk.open(testContext, 0);
+  const admin = await platformAdmin(app);
+  const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
+  if (wallet !== null) await setReceiveWallet(app, admin, wallet);
+
+  /** Mines blocks and has the watchers read them. */
+  async function mine(blocks = 1): Promise<void> {
+    await desk.mine(testContext, blocks);
+    await look();
+  }
+
+  async function look(): Promise<void> {
+    for (const watcher of watchers) {
+      while (await watcher.look(() => Promise.resolve()));
+    }
+  }
+
+  /** Stores a heartbeat, so that billing sees no downtime however far the clock was moved. */
+  async function keepAwake(): Promise<void> {
+    await db.write(testContext, (tx) =>
+      tx.update(billingState, { heartbeatAt: clock.now() }, "WHERE id = 'billing'"),
+    );
+  }
+
+  /** Logs in for a new access token, because tokens expire as the clock is moved. */
+  async function tokenOf({ email }: Person): Promise<string> {
+    const body = { email, password };
+    const answer = await expectStatus(app.request("POST", "/v1/auth/login", { body }), 200);
+    return answer.body["accessToken"] as string;
+  }
+
+  const operator = { type: "operator", id: null, label: "tests@localhost" } as const;
+  const made = await app.app.apiKeys.create(
+    { actor: operator, requestId: null, ip: null },
+    admin.organizationId as Id<"organization">,
+    { name: "review", scopes: ["platform"] },
+  );
+
+  const subscriptionPath = ({ path }: Merchant) => `${path}/billing/subscription`;
+
+  await mine();
+  return {
+    ...{ app, db, clock, admin, desk, mine, look, keepAwake, tokenOf },
+    run: (): Promise<RunResult> => billingRun.runAll(),
+
+    /** Advances the clock by days without downtime, then runs billing. */
+    async live(days: number): Promise<RunResult> {
+      clock.advance(days * day);
+      await keepAwake();
+      await mine();
+      return billingRun.runAll();
+    },
+
+    /** Advances the clock by days of downtime, then runs billing. */
+    async sleep(days: number): Promise<RunResult> {
+      clock.advance(days * day);
+      return billingRun.runAll();
+    },
+
+    async merchant(): Promise<Merchant> {
+      const person = await approvedMerchant(app);
+      return { ...person, path: `/v1/organizations/${person.organizationId}` };
+    },
+
+    /** The secret of an API key for platform operations. */
+    platformKey: made.secret,
+    select: async (merchant: Merchant, plan: string): Promise<Answer> =>
+      app.request("POST", `${subscriptionPath(merchant)}/select`, {
+        token: await tokenOf(merchant),
+        body: { plan },
+      }),
+    change: async (merchant: Merchant, plan: string): Promise<Answer> =>
+      app.request("PATCH", subscriptionPath(merchant), {
+        token: await tokenOf(merchant),
+        body: { plan },
+      }),
+    async subscription(merchant: Merchant): Promise<Shown> {
+      const answer = app.request("GET", subscriptionPath(merchant), { key: merchant.key });
+      return (await expectStatus(answer, 200)).body as unknown as Shown;
+    },
+
+    /** Returns all platform invoices of a merchant, oldest first. */
+    async invoices(merchant: Merchant): Promise<Record<string, unknown>[]> {
+      const path = `${merchant.path}/billing/invoices?limit=100`;
+      const answer = await expectStatus(app.request("GET", path, { key: merchant.key }), 200);
+      return (answer.body["data"] as Record<string, unknown>[]).reverse();
+    },
+
+    /**
+     * Sends tokens to a collection invoice of a platform invoice, by default the newest: `units`, or the whole
+     * remaining amount.
+     */
+    async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
+      const twin = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
+      const invoiceId = twin as Id<"invoice">;
+      const { remaining } = await desk.bill(invoiceId);
+      await desk.pay(testContext, invoiceId, units ?? remaining);
+    },
+
+    /** Sends tokens as `send` does, and mines until they are confirmed. */
+    async pay(platformInvoiceId: string, units?: bigint): Promise<void> {
+      await this.send(platformInvoiceId, units);
+      await mine(4);
+    },
+
+    twins: (platformInvoiceId: string) => twinsOf(db, platformInvoiceId),
+    stop: () => app.stop(),
+  };
+}
+
+export type Estate = Awaited<ReturnType<typeof openEstate>>;
+
+async function twinsOf(db: TestApp["app"]["db"], platformInvoiceId: string): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    'SELECT twin_id AS "id" FROM platform_invoice_twins WHERE platform_invoice_id = $1 ORDER BY twin_id',
+    [platformInvoiceId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function setReceiveWallet(
+  app: TestApp,
+  admin: Person,
+  receiver: { readonly xpub: string } | { readonly address: string },
+): Promise<void> {
+  const { token } = admin;
+  const made = await expectStatus(
+    app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+      token,
+      body: { label: "Platform", network: "sandbox", ...receiver },
+    }),
+    201,
+  );
+  await expectStatus(
+    app.request("PUT", "/v1/admin/billing/receive-wallet", {
+      token,
+      body: { walletId: made.body["id"], tokenSymbol: "USDT" },
+    }),
+    200,
+  );
+}
+
+/** Writes plans to a file for `TILL_PLANS_FILE`, which is deleted when the process exits. */
+export function plansFile(
+  plans: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): string {
+  const folder = mkdtempSync(join(tmpdir(), "till plans "));
+  process.once("exit", () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const shipped = new URL("../../../config/plans.yaml", import.meta.url);
+  const { billing } = parse(readFileSync(shipped, "utf8")) as { billing: object };
+  const like = {
+    ...{ description: "Of a test.", currency: "USD", interval: "month", trialDays: 0 },
+    ...{ includedInvoices: null, overagePrice: null, features: [] },
+  };
+  const file = join(folder, "plans.yaml");
+  const entries = Object.entries(plans).map(([id, plan]) => [id, { name: id, ...like, ...plan }]);
+  writeFileSync(file, stringify({ billing, plans: Object.fromEntries(entries) as object }));
+  return file;
+}
+
+/** Returns the types of an organization's events, in order. */
+export async function eventsOf(estate: Estate, organizationId: string): Promise<string[]> {
+  const rows = await estate.db.all<{ type: string }>(
+    `SELECT type AS "type" FROM events WHERE organization_id = $1 AND
+       (type LIKE 'subscription.%' OR type LIKE 'platform_invoice.%' OR type LIKE 'credit.%' OR type LIKE 'usage.%')
+     ORDER BY id`,
+    [organizationId],
+  );
+  return rows.map(({ type }) => type);
+}

@@ -1,0 +1,218 @@
+// The gates on issuing hold under concurrent issues, and when they close while an invoice is being issued.
+import { expect } from "chai";
+import { billingChecks } from "../../../../src/features/billing/checks.ts";
+import { subscriptions } from "../../../../src/features/billing/table.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { Problem } from "../../../../src/kernel/errors.ts";
+import type { Tx } from "../../../../src/platform/database/index.ts";
+import { expectStatus, type Answer } from "../../../support/app.ts";
+import { xpubOf } from "../../../support/merchants.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+
+const file = plansFile({
+  closed: { price: "5.00", includedInvoices: 6 },
+  open: { price: "5.00" },
+});
+const asked = {
+  ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+};
+
+eachStore("the gates on issuing", (store) => {
+  let estate: Estate;
+  let shop: Merchant;
+  let made = 0;
+
+  before(async function () {
+    this.timeout(120_000);
+    estate = await openEstate({
+      place: await store.place("migrated"),
+      settings: { TILL_PLANS_FILE: file },
+    });
+  });
+  after(() => estate.stop());
+
+  const post = (path: string, body?: object): Promise<Answer> =>
+    estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
+  const patch = (path: string, body: object) =>
+    estate.app.request("PATCH", `${shop.path}${path}`, { key: shop.key, body });
+
+  async function begin(plan: string): Promise<void> {
+    shop = await estate.merchant();
+    made += 1;
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubOf(made) };
+    await expectStatus(post("/wallets", wallet), 201);
+    await expectStatus(estate.select(shop, plan), 200);
+  }
+  const issue = () => post("/invoices", asked);
+  async function issued(): Promise<number> {
+    const [row] = await estate.db.all<{ count: number }>(
+      'SELECT COUNT(*) AS "count" FROM invoices WHERE organization_id = $1 AND issued_at IS NOT NULL',
+      [shop.organizationId],
+    );
+    return row?.count ?? 0;
+  }
+  const codesOf = (answers: readonly Answer[]) =>
+    answers.map(({ status, body }) => (status < 300 ? "issued" : body["code"])).sort();
+
+  it("allow no more than the included invoices when drafts and new invoices are issued concurrently", async () => {
+    await begin("closed");
+    for (let count = 0; count < 4; count += 1) await expectStatus(issue(), 201);
+    const drafts = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        expectStatus(post("/invoices", { ...asked, draft: true }), 201),
+      ),
+    );
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, issue),
+      ...drafts.map(({ body }) => patch(`/invoices/${String(body["id"])}`, { status: "open" })),
+    ]);
+    const refused = Array.from({ length: 14 }, () => "plan_limit_reached");
+    expect(codesOf(answers)).to.deep.equal(["issued", "issued", ...refused]);
+    expect(await issued()).to.equal(6);
+  });
+
+  it("allow no more than the included invoices when the first ones of a period are issued concurrently", async () => {
+    await begin("closed");
+    const answers = await Promise.all(Array.from({ length: 12 }, issue));
+    expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
+    expect(await issued()).to.equal(6);
+    for (const check of billingChecks) {
+      expect(await check.run(estate.db), check.name).to.deep.equal([]);
+    }
+  });
+
+  it("allow the included invoices again in the next period", async () => {
+    await begin("closed");
+    await Promise.all(Array.from({ length: 8 }, issue));
+    const { openInvoice } = await estate.subscription(shop);
+    await estate.pay(String(openInvoice?.id));
+    await estate.live(31);
+    const answers = await Promise.all(Array.from({ length: 8 }, issue));
+    expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
+    expect(await issued()).to.equal(12);
+  });
+
+  it("include invoices that were issued before Till stored a count", async () => {
+    await begin("closed");
+    for (let count = 0; count < 5; count += 1) await expectStatus(issue(), 201);
+    await estate.db.write(testContext, (tx) =>
+      tx.update(subscriptions, { issuedFrom: null, issuedCount: 0 }, "WHERE organization_id = $1", [
+        shop.organizationId,
+      ]),
+    );
+    const answers = await Promise.all(Array.from({ length: 4 }, issue));
+    expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(1);
+  });
+
+  /** Issues an invoice whose transaction begins after `close` has committed, so that its earlier reads are stale. */
+  async function issueAcross(close: (tx: Tx) => Promise<unknown>): Promise<string> {
+    const { db } = estate;
+    const write = db.write.bind(db);
+    const writable = db as { write: typeof db.write };
+    writable.write = async (context, fn) => {
+      writable.write = write;
+      await write(testContext, close);
+      return write(context, fn);
+    };
+    try {
+      const organizationId = shop.organizationId as Id<"organization">;
+      await estate.app.app.invoices.create(testContext, organizationId, asked);
+      return "issued";
+    } catch (error) {
+      if (error instanceof Problem) return error.code;
+      throw error;
+    } finally {
+      writable.write = write;
+    }
+  }
+
+  /** Issues an invoice and runs `close` after the decision of its transaction and before its commit. */
+  async function issueDuring(close: (tx: Tx) => Promise<unknown>): Promise<"waits" | "closes"> {
+    const { db } = estate;
+    const write = db.write.bind(db);
+    const writable = db as { write: typeof db.write };
+    let decide: () => void = () => undefined;
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve;
+    });
+    const closing = decided.then(() =>
+      write(testContext, async (tx) => {
+        await tx.run("SET LOCAL lock_timeout = '50ms'");
+        await close(tx);
+      }).then(
+        () => "closes" as const,
+        () => "waits" as const,
+      ),
+    );
+    writable.write = (context, fn) => {
+      writable.write = write;
+      return write(context, async (tx) => {
+        const made = await fn(tx);
+        decide();
+        await closing;
+        return made;
+      });
+    };
+    try {
+      const organizationId = shop.organizationId as Id<"organization">;
+      await estate.app.app.invoices.create(testContext, organizationId, asked);
+      return await closing;
+    } finally {
+      writable.write = write;
+    }
+  }
+
+  const closings: readonly [title: string, plan: string, code: string, sql: string][] = [
+    [
+      "the wallet was archived",
+      "open",
+      "no_wallet",
+      "UPDATE wallets SET status = 'archived' WHERE organization_id = $1",
+    ],
+    [
+      "the organization was suspended",
+      "open",
+      "organization_suspended",
+      "UPDATE organizations SET status = 'suspended' WHERE id = $1",
+    ],
+    [
+      "the subscription was suspended",
+      "open",
+      "subscription_suspended",
+      "UPDATE subscriptions SET status = 'suspended', version = version + 1 WHERE organization_id = $1",
+    ],
+    [
+      "the subscription with a limit was suspended",
+      "closed",
+      "subscription_suspended",
+      "UPDATE subscriptions SET status = 'suspended', version = version + 1 WHERE organization_id = $1",
+    ],
+    [
+      "the subscription ended",
+      "open",
+      "subscription_required",
+      "UPDATE subscriptions SET status = 'canceled', version = version + 1 WHERE organization_id = $1",
+    ],
+    [
+      "the organization lost its approval",
+      "open",
+      "organization_not_verified",
+      "UPDATE organizations SET verification_status = 'unverified' WHERE id = $1",
+    ],
+  ];
+  for (const [title, plan, code, sql] of closings) {
+    it(`refuse an invoice that was planned before ${title}`, async () => {
+      await begin(plan);
+      expect(await issueAcross((tx) => tx.run(sql, [shop.organizationId]))).to.equal(code);
+      expect(await issued()).to.equal(0);
+    });
+    // SQLite runs one write at a time.
+    const waits = store.dialect === "postgres" ? it : null;
+    waits?.(`stay open until the commit of an invoice, after which ${title}`, async () => {
+      await begin(plan);
+      expect(await issueDuring((tx) => tx.run(sql, [shop.organizationId]))).to.equal("waits");
+      expect(await issued()).to.equal(1);
+    });
+  }
+});

@@ -1,0 +1,203 @@
+// The same usage is shown, reported in events, limited and invoiced.
+import { expect } from "chai";
+import { events } from "../../../../src/platform/events/table.ts";
+import { createRelay } from "../../../../src/platform/events/relay.ts";
+import { addUpAll } from "../../../../src/features/usage/roll-up.ts";
+import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const file = plansFile({
+  shop: { price: "10.00", includedInvoices: 5, overagePrice: "0.35" },
+  busy: { price: "20.00", includedInvoices: 2, overagePrice: "1.25" },
+  closed: { price: "5.00", includedInvoices: 2 },
+});
+/** A time within an hour and within a second. */
+const start = Date.UTC(2026, 0, 31, 10, 17, 3, 456);
+
+eachStore("the usage of a plan", (store) => {
+  let estate: Estate;
+  let shop: Merchant;
+
+  beforeEach(async () => {
+    estate = await openEstate({
+      place: await store.place("migrated"),
+      settings: { TILL_PLANS_FILE: file },
+      clock: stillClock(start),
+    });
+    shop = await estate.merchant();
+    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.second };
+    await expectStatus(post("/wallets", wallet), 201);
+  });
+  afterEach(() => estate.stop());
+
+  const post = (path: string, body?: object): Promise<Answer> =>
+    estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
+  const issue = (more: object = {}) =>
+    post("/invoices", {
+      ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+      ...more,
+    });
+  async function issued(count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let made = 0; made < count; made += 1) {
+      ids.push(String((await expectStatus(issue(), 201)).body["id"]));
+    }
+    return ids;
+  }
+  const usage = async (): Promise<Body> =>
+    (await expectStatus(estate.app.request("GET", `${shop.path}/usage`, { key: shop.key }), 200))
+      .body;
+  const endOfPeriod = async () =>
+    Date.parse((await estate.subscription(shop)).currentPeriodEnd) - estate.clock.now();
+
+  async function payUp(): Promise<void> {
+    const { openInvoice } = await estate.subscription(shop);
+    if (openInvoice !== null) await estate.pay(openInvoice.id);
+  }
+  async function begin(plan: string): Promise<void> {
+    await expectStatus(estate.select(shop, plan), 200);
+    await payUp();
+  }
+
+  /** Has the period's usage counted, and the next period invoiced and paid. */
+  async function bill(): Promise<Body> {
+    estate.clock.advance(Math.max(0, await endOfPeriod()) + 60_000);
+    await estate.keepAwake();
+    await estate.mine();
+    await estate.run();
+    await payUp();
+    return (await estate.invoices(shop)).at(-1) ?? {};
+  }
+  const usageLine = (invoice: Body) =>
+    (invoice["lines"] as Body[]).find(({ kind }) => kind === "usage");
+
+  it("equals the usage on the invoice, at the old plan's price, to the last millisecond", async () => {
+    await begin("shop");
+    const [first] = await issued(6);
+    const draft = await expectStatus(issue({ draft: true }), 201);
+    await expectStatus(issue({ draft: true }), 201);
+    expect(await usage()).to.include({ invoicesCreated: 6, overageAmount: "0.35" });
+    // A draft counts once it is issued; a canceled invoice was issued too.
+    const opened = estate.app.request(
+      "PATCH",
+      `${shop.path}/invoices/${String(draft.body["id"])}`,
+      { key: shop.key, body: { status: "open" } },
+    );
+    await expectStatus(opened, 200);
+    await expectStatus(post(`/invoices/${String(first)}/cancel`), 200);
+    expect(await usage()).to.include({
+      ...{ plan: "shop", invoicesIncluded: 5, invoicesCreated: 7 },
+      ...{ overageAmount: "0.70", currency: "USD" },
+    });
+    await expectStatus(estate.change(shop, "busy"), 200);
+    await addUpAll(estate.db, testContext);
+
+    estate.clock.advance((await endOfPeriod()) - 1);
+    await estate.keepAwake();
+    await estate.mine();
+    await issued(1);
+    await addUpAll(estate.db, testContext);
+    estate.clock.advance(1);
+    await issued(3);
+    const shown = await usage();
+    expect(shown).to.include({ invoicesCreated: 8, overageAmount: "1.05" });
+    const second = await bill();
+    expect(usageLine(second)).to.include({
+      ...{ quantity: 8 - 5, unitAmount: "0.35" },
+      amount: shown["overageAmount"],
+    });
+    expect(second["total"]).to.equal("21.05");
+
+    // Invoices of the next period's first millisecond belong to it, at its own price.
+    await addUpAll(estate.db, testContext);
+    const next = await usage();
+    expect(next).to.include({
+      ...{ plan: "busy", periodStart: second["periodStart"], periodEnd: second["periodEnd"] },
+      ...{ invoicesCreated: 3, invoicesIncluded: 2, overageAmount: "1.25" },
+    });
+    expect(usageLine(await bill())).to.include({ quantity: 1, amount: next["overageAmount"] });
+    expect(await usage()).to.include({ invoicesCreated: 0, overageAmount: "0.00" });
+    expect(usageLine(await bill())).to.equal(undefined);
+  });
+
+  it("is reported at 80 and at 100 percent, once per period", async () => {
+    await begin("shop");
+    const { app } = estate.app;
+    const relay = createRelay({
+      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+    });
+    const told = async () => {
+      const { signal } = new AbortController();
+      while (await relay.run(signal));
+      const rows = await estate.db.find(
+        events,
+        "WHERE organization_id = $1 AND type = 'usage.threshold_reached' ORDER BY id",
+        [shop.organizationId],
+      );
+      return rows.map(({ payload }) => [payload["percent"], payload["invoicesCreated"]]);
+    };
+    await issued(3);
+    expect(await told()).to.deep.equal([]);
+    await issued(1);
+    expect(await told()).to.deep.equal([[80, 4]]);
+    await issued(1);
+    await issued(1);
+    expect(await told()).to.deep.equal([
+      [80, 4],
+      [100, 6],
+    ]);
+    await issued(2);
+    expect(await told()).to.have.length(2);
+    await bill();
+    expect(await told()).to.have.length(2);
+    // If both thresholds are reached at once, only the higher one is reported.
+    await issued(5);
+    expect((await told()).slice(2)).to.deep.equal([[100, 5]]);
+  });
+
+  it("is reported even if it was not checked before the next period began", async () => {
+    await begin("shop");
+    const { currentPeriodStart } = await estate.subscription(shop);
+    await issued(6);
+    await bill();
+    const { app } = estate.app;
+    const relay = createRelay({
+      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+    });
+    while (await relay.run(new AbortController().signal));
+    const rows = await estate.db.find(
+      events,
+      "WHERE organization_id = $1 AND type = 'usage.threshold_reached' ORDER BY id",
+      [shop.organizationId],
+    );
+    expect(rows.map(({ payload }) => payload)).to.deep.equal([
+      { ...rows[0]?.payload, percent: 100, invoicesCreated: 6, periodStart: currentPeriodStart },
+    ]);
+  });
+
+  it("is refused beyond a plan's limit until the next period, while drafts are allowed", async () => {
+    await begin("closed");
+    await issued(2);
+    const refused = await issue();
+    expect([refused.status, refused.body["code"]]).to.deep.equal([403, "plan_limit_reached"]);
+    const draft = await expectStatus(issue({ draft: true }), 201);
+    const path = `${shop.path}/invoices/${String(draft.body["id"])}`;
+    const open = () =>
+      estate.app.request("PATCH", path, { key: shop.key, body: { status: "open" } });
+    expect((await open()).body["code"]).to.equal("plan_limit_reached");
+    expect(await usage()).to.include({ invoicesCreated: 2, overageAmount: "0.00" });
+    // The next period has its own limit, even before it is billed.
+    estate.clock.advance(await endOfPeriod());
+    await estate.mine();
+    await expectStatus(open(), 200);
+    await issued(1);
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
+    expect((await bill())["total"]).to.equal("5.00");
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
+    expect(await usage()).to.include({ invoicesCreated: 2 });
+  });
+});

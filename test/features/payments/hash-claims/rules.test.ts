@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import {
+  claimedLogs,
+  compareWithRecord,
+  givenUpAt,
+  retryAt,
+  timeFault,
+} from "../../../../src/features/payments/hash-claims/rules.ts";
+import type { TransferRow } from "../../../../src/features/payments/table.ts";
+import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
+import { day, minute, second } from "../../../../src/kernel/clock.ts";
+import type { Receipt } from "../../../../src/platform/chain/client.ts";
+import { testNetworks } from "../../../support/merchants.ts";
+
+const address = "a1".repeat(20);
+const terms = { address, token: "USDT", issuedAt: 1_000 * day, endsAt: 1_008 * day };
+
+describe("A submitted transaction", () => {
+  const network = testNetworks("ethereum").get("ethereum");
+  const contractOf = (symbol: string): string =>
+    network?.tokens.find((token) => token.symbol === symbol)?.contract ?? "";
+
+  const log = (changes: Partial<TimedLog> = {}): TimedLog => ({
+    transactionHash: "1".repeat(64),
+    logIndex: 4,
+    blockHeight: 100,
+    blockHash: "2".repeat(64),
+    blockTime: terms.issuedAt,
+    isTimeAgreed: true,
+    contract: contractOf("USDT"),
+    from: "b2".repeat(20),
+    to: address,
+    amount: 24_000_000n,
+    ...changes,
+  });
+
+  const judge = (logs: TimedLog[], changes: Partial<Receipt> = {}, disabled: string[] = []) => {
+    if (network === undefined) throw new Error("no network");
+    const { transactionHash, blockHash, blockHeight } = log();
+    const receipt = { transactionHash, blockHash, blockHeight, succeeded: true, transfers: logs };
+    return claimedLogs({ ...receipt, ...changes }, terms, network, disabled);
+  };
+
+  it("pays with transfers of the invoice's token to its address, whatever else it contains", () => {
+    const others = [log({ to: "c3".repeat(20) }), log({ contract: "d4".repeat(20) })];
+    expect(judge([...others, log({ logIndex: 9 })])).to.deep.equal([log({ logIndex: 9 })]);
+  });
+
+  it("is otherwise refused with a specific reason", () => {
+    expect(judge([], { succeeded: false })).to.equal("failed_transaction");
+    expect(judge([])).to.equal("other_address");
+    expect(judge([log({ to: "c3".repeat(20) })])).to.equal("other_address");
+    expect(judge([log({ contract: "d4".repeat(20) })])).to.equal("other_token");
+    expect(judge([log({ contract: contractOf("USDC") })])).to.equal("other_token");
+    expect(judge([log()], {}, ["USDT"])).to.equal("token_disabled");
+    expect(judge([log({ from: address })])).to.equal("own_transfer");
+    expect(judge([log({ amount: 1n })])).to.equal("dust");
+    expect(judge([log({ amount: 0n })])).to.equal("other_address");
+    const { dust } = network?.tokens.find(({ symbol }) => symbol === "USDT") ?? { dust: 0n };
+    expect(judge([log({ amount: dust - 1n })])).to.equal("dust");
+    expect(judge([log({ amount: dust })])).to.have.length(1);
+  });
+
+  it("must be in a block from a minute before the issue to the end of the hold", () => {
+    expect(timeFault(terms.issuedAt - minute, terms)).to.equal(null);
+    expect(timeFault(terms.issuedAt - minute - 1, terms)).to.equal("before_invoice");
+    expect(timeFault(terms.endsAt, terms)).to.equal(null);
+    expect(timeFault(terms.endsAt + 1, terms)).to.equal("after_hold");
+  });
+
+  it("is searched for soon at first, then at growing intervals", () => {
+    const waits = [0, 1, 2, 9, 10, 500].map((attempts) => retryAt(attempts, 7) - 7);
+    expect(waits).to.deep.equal([
+      3 * second,
+      6 * second,
+      12 * second,
+      1_536 * second,
+      30 * minute,
+      30 * minute,
+    ]);
+  });
+
+  it("is given up after an hour if no provider knows it", () => {
+    expect(givenUpAt({ createdAt: 7 })).to.equal(7 + 60 * minute);
+  });
+
+  describe("compared with the stored transfers", () => {
+    const row = (changes: Partial<TransferRow> = {}): TransferRow => {
+      const { from: fromAddress, to: toAddress, ...fields } = log();
+      return {
+        ...{ id: "trf_1", network: "ethereum", token: "USDT", status: "seen", isFinal: false },
+        ...{ organizationId: null, invoiceId: null, createdAt: 0 },
+        ...{ tokenDecimals: 6, disposition: "unmatched" },
+        ...{ ...fields, fromAddress, toAddress },
+        ...changes,
+      };
+    };
+
+    it("is known if it has the same position", () => {
+      const found = compareWithRecord([row()], [log()], 0);
+      expect(found).to.deep.equal({
+        known: [{ transfer: row(), log: log() }],
+        missing: [],
+        isUnsettled: false,
+      });
+    });
+
+    it("is missing only from final blocks, which the watcher does not read again", () => {
+      expect(compareWithRecord([], [log()], 100)).to.deep.include({ missing: [log()] });
+      expect(compareWithRecord([], [log()], 99)).to.include({ isUnsettled: true });
+    });
+
+    it("is unsettled while the watcher has yet to follow it to another block", () => {
+      for (const at of [{ status: "orphaned" }, { blockHash: "3".repeat(64) }] as const) {
+        const found = compareWithRecord([row(at)], [log()], 1_000);
+        expect(found).to.deep.equal({ known: [], missing: [], isUnsettled: true });
+      }
+    });
+  });
+});

@@ -1,0 +1,279 @@
+import { expect } from "chai";
+import { makeRangeSize } from "../../../../src/features/payments/watcher/chain-reader.ts";
+import type { TransferRow } from "../../../../src/features/payments/table.ts";
+import {
+  batchesOf,
+  compareAgain,
+  compareWindow,
+  isSame,
+} from "../../../../src/features/payments/ledger/chain-diff.ts";
+import type { TransferLog } from "../../../../src/platform/chain/client.ts";
+import { addressOf, wordOf } from "../watcher/scripted-chain.ts";
+
+function logAt(transaction: string, height: number, logIndex: number, amount = 5n): TransferLog {
+  return {
+    transactionHash: wordOf(transaction),
+    logIndex,
+    blockHeight: height,
+    blockHash: wordOf(`block ${String(height)}`),
+    blockTime: height,
+    contract: addressOf("token"),
+    from: addressOf("payer"),
+    to: addressOf("shop"),
+    amount,
+  };
+}
+
+function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferRow {
+  return {
+    id: `trf_${log.transactionHash}${String(log.logIndex)}`,
+    network: "ethereum",
+    transactionHash: log.transactionHash,
+    logIndex: log.logIndex,
+    blockHeight: log.blockHeight,
+    blockHash: log.blockHash,
+    blockTime: log.blockHeight,
+    contract: log.contract,
+    token: "USDT",
+    tokenDecimals: 6,
+    fromAddress: log.from,
+    toAddress: log.to,
+    amount: log.amount,
+    status: "seen",
+    isFinal: false,
+    organizationId: null,
+    invoiceId: null,
+    disposition: "unmatched",
+    createdAt: 0,
+    ...changes,
+  };
+}
+
+const range = { from: 10, to: 20 };
+
+describe("Comparing a window of the chain", () => {
+  it("finds no difference if nothing changed", () => {
+    const log = logAt("a", 12, 0);
+    expect(isSame(compareWindow([stored(log)], [log], range))).to.equal(true);
+  });
+
+  it("treats missing transfers as orphaned only in the range that was read", () => {
+    const rows = [
+      ...[logAt("below", 9, 0), logAt("first", 10, 0)],
+      ...[logAt("last", 20, 0), logAt("above", 21, 0)],
+    ];
+    const { orphaned } = compareWindow(
+      rows.map((log) => stored(log)),
+      [],
+      range,
+    );
+    expect(orphaned.map(({ blockHeight }) => blockHeight)).to.deep.equal([10, 20]);
+  });
+
+  it("ignores transfers that are final or already orphaned", () => {
+    const rows = [
+      stored(logAt("final", 12, 0), { isFinal: true }),
+      stored(logAt("gone", 13, 0), { status: "orphaned" }),
+    ];
+    expect(isSame(compareWindow(rows, [], range))).to.equal(true);
+  });
+
+  it("recognizes a transfer in another block, at another index, and from outside the range", () => {
+    const rows = [stored(logAt("a", 12, 3)), stored(logAt("b", 25, 0))];
+    const { moved, fresh, orphaned } = compareWindow(
+      rows,
+      [logAt("a", 14, 7), logAt("b", 15, 0)],
+      range,
+    );
+    expect(moved.map(({ transfer, log }) => [transfer.id, log.blockHeight])).to.deep.equal([
+      [rows[0]?.id, 14],
+      [rows[1]?.id, 15],
+    ]);
+    expect([...fresh, ...orphaned]).to.deep.equal([]);
+  });
+
+  it("distinguishes equal transfers of a transaction by their log index", () => {
+    const rows = [stored(logAt("a", 12, 0)), stored(logAt("a", 12, 1))];
+    const more = compareWindow(
+      rows,
+      [logAt("a", 12, 0), logAt("a", 12, 1), logAt("a", 12, 2)],
+      range,
+    );
+    expect(more.fresh.map(({ logIndex }) => logIndex)).to.deep.equal([2]);
+    const fewer = compareWindow(rows, [logAt("a", 13, 1)], range);
+    expect(fewer.moved.map(({ transfer }) => transfer.logIndex)).to.deep.equal([1]);
+    expect(fewer.orphaned.map(({ logIndex }) => logIndex)).to.deep.equal([0]);
+  });
+
+  it("pairs transfers on the chain before orphaned ones", () => {
+    const gone = stored(logAt("a", 11, 0), { id: "trf_gone", status: "orphaned" });
+    const there = stored(logAt("a", 12, 4), { id: "trf_there" });
+    const { moved } = compareWindow([gone, there], [logAt("a", 13, 5)], range);
+    expect(moved.map(({ transfer }) => transfer.id)).to.deep.equal(["trf_there"]);
+  });
+
+  it("restores an orphaned transfer", () => {
+    const log = logAt("a", 12, 0);
+    const { moved } = compareWindow([stored(log, { status: "orphaned" })], [log], range);
+    expect(moved).to.have.length(1);
+  });
+
+  it("does not treat a log with another amount or receiver as the same transfer", () => {
+    const { fresh, orphaned } = compareWindow(
+      [stored(logAt("a", 12, 0, 5n))],
+      [logAt("a", 12, 0, 6n)],
+      range,
+    );
+    expect([fresh.length, orphaned.length]).to.deep.equal([1, 1]);
+  });
+
+  it("never enters a final transaction a second time", () => {
+    const final = stored(logAt("a", 5, 0), { isFinal: true });
+    const difference = compareWindow([final], [logAt("a", 12, 0), logAt("a", 12, 1)], range);
+    expect(isSame(difference)).to.equal(true);
+    expect(difference.contradicting).to.have.length(2);
+    const both = compareWindow([stored(logAt("a", 12, 1)), final], [logAt("a", 12, 1)], range);
+    expect(both.contradicting).to.have.length(1);
+  });
+
+  it("finds every transfer of a transaction that is not on record", () => {
+    const found = [logAt("a", 12, 0), logAt("a", 12, 1)];
+    expect(compareWindow([], found, range)).to.deep.equal({
+      ...{ fresh: found, moved: [], orphaned: [], contradicting: [] },
+    });
+  });
+});
+
+describe("Comparing a range that was read before", () => {
+  it("finds new and returning transfers, and orphans none", () => {
+    const gone = stored(logAt("gone", 12, 0), { status: "orphaned" });
+    const there = stored(logAt("there", 12, 1));
+    const missing = stored(logAt("missing", 12, 2));
+    const found = [logAt("gone", 12, 0), logAt("there", 12, 1), logAt("new", 12, 3)];
+    const difference = compareAgain([gone, there, missing], found);
+    expect(difference.fresh).to.deep.equal([found[2]]);
+    expect(difference.moved.map(({ transfer }) => transfer)).to.deep.equal([gone]);
+    expect(difference).to.deep.include({ orphaned: [], contradicting: [] });
+  });
+
+  it("finds more transfers of a final transaction in its block, and refuses them in another", () => {
+    const final = stored(logAt("a", 12, 0), { isFinal: true });
+    const more = compareAgain([final], [logAt("a", 12, 0), logAt("a", 12, 1)]);
+    expect(more.fresh.map(({ logIndex }) => logIndex)).to.deep.equal([1]);
+    expect(more.contradicting).to.deep.equal([]);
+    const elsewhere = compareAgain([final], [logAt("a", 13, 0)]);
+    expect(isSame(elsewhere)).to.equal(true);
+    expect(elsewhere.contradicting).to.have.length(1);
+    // A transaction that is not final may be in another block: the watcher follows it there.
+    const open = stored(logAt("a", 12, 0));
+    expect(compareAgain([open], [logAt("a", 13, 0)]).contradicting).to.deep.equal([]);
+  });
+});
+
+describe("A known transfer", () => {
+  const log = logAt("a", 12, 3);
+  const isMoved = (changes: Partial<TransferRow>, found: Partial<TransferLog> = {}) =>
+    compareWindow([stored(log, changes)], [{ ...log, ...found }], range).moved.length === 1;
+
+  it("has moved if its block, height or index changed", () => {
+    expect(isMoved({})).to.equal(false);
+    expect(isMoved({ blockHash: wordOf("other") })).to.equal(true);
+    expect(isMoved({ blockHeight: 13 })).to.equal(true);
+    expect(isMoved({ logIndex: 4 })).to.equal(true);
+    expect(isMoved({ status: "orphaned" })).to.equal(true);
+  });
+
+  it("has moved to another time only if providers agree on it", () => {
+    const timed = (blockTime: number, isTimeAgreed: boolean) =>
+      compareWindow([stored(log)], [{ ...log, blockTime, isTimeAgreed }], range).moved.length;
+    expect(timed(12, true)).to.equal(0);
+    expect(timed(13, true)).to.equal(1);
+    expect(timed(13, false)).to.equal(0);
+  });
+
+  it("is another transfer if its contract, parties or amount differ", () => {
+    const other = addressOf("other");
+    for (const changes of [
+      { contract: other },
+      { fromAddress: other },
+      { toAddress: other },
+      { amount: 6n },
+    ]) {
+      const { fresh, orphaned, moved } = compareWindow([stored(log, changes)], [log], range);
+      expect([fresh.length, orphaned.length, moved.length]).to.deep.equal([1, 1, 0]);
+    }
+  });
+
+  it("is paired by the order of logs if no log has its old index", () => {
+    const rows = [stored(logAt("a", 12, 5)), stored(logAt("a", 12, 2))];
+    const { moved } = compareWindow(rows, [logAt("a", 13, 9), logAt("a", 13, 7)], range);
+    const pairs = moved.map(({ transfer, log: at }) => [transfer.logIndex, at.logIndex]);
+    expect(pairs).to.deep.equal([
+      [2, 7],
+      [5, 9],
+    ]);
+  });
+
+  it("is not orphaned a second time in a transaction that is found", () => {
+    const gone = stored(logAt("a", 12, 0, 7n), { status: "orphaned" });
+    const { orphaned } = compareWindow([gone], [logAt("a", 12, 1)], range);
+    expect(orphaned).to.deep.equal([]);
+  });
+});
+
+describe("A difference", () => {
+  it("is empty only without new, moved and orphaned transfers", () => {
+    const nothing = { fresh: [], moved: [], orphaned: [], contradicting: [] };
+    const log = logAt("a", 12, 0);
+    expect(isSame(nothing)).to.equal(true);
+    expect(isSame({ ...nothing, contradicting: [log] })).to.equal(true);
+    expect(isSame({ ...nothing, fresh: [log] })).to.equal(false);
+    expect(isSame({ ...nothing, orphaned: [stored(log)] })).to.equal(false);
+    expect(isSame({ ...nothing, moved: [{ transfer: stored(log), log }] })).to.equal(false);
+  });
+
+  it("is split into batches of new transfers, the first with all other changes", () => {
+    const logs = [1, 2, 3, 4].map((place) => logAt("a", 12, place));
+    const log = logAt("b", 12, 0);
+    const whole = {
+      ...{ fresh: logs, moved: [{ transfer: stored(log), log }] },
+      ...{ orphaned: [stored(log)], contradicting: [log] },
+    };
+    const rest = { moved: [], orphaned: [], contradicting: [] };
+    expect(batchesOf(whole, 3)).to.deep.equal([
+      { ...whole, fresh: logs.slice(0, 3) },
+      { ...rest, fresh: logs.slice(3) },
+    ]);
+    expect(batchesOf(whole, 2)).to.have.length(2);
+    expect(batchesOf(whole, 4)).to.deep.equal([whole]);
+    expect(batchesOf({ ...whole, fresh: [] }, 4)).to.have.length(1);
+  });
+});
+
+describe("The size of a range", () => {
+  it("starts at 200 blocks, halves when refused, and grows to the accepted maximum", () => {
+    const size = makeRangeSize(1_000);
+    expect(size.current()).to.equal(200);
+    size.refused(200);
+    expect(size.current()).to.equal(100);
+    for (let ranges = 0; ranges < 20; ranges += 1) size.accepted(size.current());
+    expect(size.current()).to.equal(199);
+    for (let ranges = 0; ranges < 60; ranges += 1) size.accepted(size.current());
+    expect(size.current()).to.equal(1_000);
+  });
+
+  it("is at least one block, and at most the network's maximum", () => {
+    const size = makeRangeSize(5);
+    expect(size.current()).to.equal(5);
+    expect(size.refused(5)).to.equal(true);
+    expect(size.refused(2)).to.equal(true);
+    expect(size.current()).to.equal(1);
+    expect(size.refused(1)).to.equal(false);
+  });
+
+  it("does not grow after smaller ranges were accepted", () => {
+    const size = makeRangeSize(1_000);
+    for (let ranges = 0; ranges < 20; ranges += 1) size.accepted(10);
+    expect(size.current()).to.equal(200);
+  });
+});

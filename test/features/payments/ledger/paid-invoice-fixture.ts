@@ -1,0 +1,103 @@
+import {
+  claimableTerms,
+  matchHolds,
+  presentInvoice,
+  watchedAddresses,
+  watchedAmong,
+  type InvoiceView,
+} from "../../../../src/features/invoices/index.ts";
+import {
+  makeBlockTimes,
+  makeClaimExaminer,
+  makePaymentService,
+  makeWatcher,
+  makeWatchWorkers,
+  presentPayment,
+  type Watcher,
+  type PaymentFilters,
+} from "../../../../src/features/payments/index.ts";
+import { lateReviewers } from "../../../../src/features/organizations/index.ts";
+import { systemActor } from "../../../../src/kernel/actor.ts";
+import { second } from "../../../../src/kernel/clock.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import type { PageQuery } from "../../../../src/kernel/page.ts";
+import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import { createOutbox } from "../../../../src/platform/events/index.ts";
+import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import type { Shop } from "../../../support/invoice-services-fixture.ts";
+
+/** A shop whose network is watched: the whole product above the chain client. */
+export interface Market {
+  readonly watcher: Watcher;
+  /** Runs the network's worker until no work is due. */
+  look(): Promise<void>;
+  read(invoice: InvoiceView): Promise<ReturnType<typeof presentInvoice>>;
+  payments(
+    query?: PaymentFilters & PageQuery,
+    organizationId?: Id<"organization">,
+  ): Promise<{ data: ReturnType<typeof presentPayment>[]; nextCursor: string | null }>;
+  /** Returns the types of the events of invoices and payments, in order. */
+  events(): Promise<string[]>;
+}
+
+const runsMax = 50;
+
+export function openMarket(
+  shop: Shop,
+  networkId: string,
+  client: ChainClient,
+  providers: readonly ChainClient[] = [client],
+): Market {
+  const { db, ids, networks } = shop;
+  const network = networks.get(networkId);
+  if (network === undefined) throw new Error(`there is no network ${networkId}`);
+  const clock = { now: () => shop.now() };
+  const invoices = {
+    ...shop.settlement,
+    matchHolds,
+    watchedAddresses,
+    watchedAmong,
+    lateReviewers,
+  };
+  const reading = {
+    ...{ db, clock, ids, network, invoices, client },
+    auditor: createAuditor(ids),
+    outbox: createOutbox({ ids, nudge: () => undefined }),
+    logger: silentLogger,
+  };
+  const alarms = createAlarms(reading);
+  const times = makeBlockTimes({ clock, providers, alarms });
+  const watcher = makeWatcher({ ...reading, providers, times });
+  const examiner = makeClaimExaminer({ ...reading, providers, claimableTerms, times });
+  const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
+  const [worker] = makeWatchWorkers({
+    ...{ db, clock, leases, invoices },
+    watchers: [watcher],
+    examiners: [examiner],
+  });
+  const service = makePaymentService({ db, networks });
+
+  return {
+    watcher,
+    async look() {
+      for (let runs = 0; runs < runsMax; runs += 1) {
+        shop.advance(2 * second);
+        if ((await worker?.run(new AbortController().signal)) !== true) return;
+      }
+      throw new Error("the worker never comes to an end");
+    },
+    read: async ({ organizationId, id }) =>
+      presentInvoice(await shop.invoices.get(organizationId, id)),
+    async payments(query = {}, organizationId = shop.organizationId) {
+      const page = await service.list(organizationId, query);
+      return { data: page.data.map(presentPayment), nextCursor: page.nextCursor };
+    },
+    async events() {
+      const rows = await db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
+      return rows.map(({ type }) => type).filter((type) => /^(invoice|payment)/.test(type));
+    },
+  };
+}

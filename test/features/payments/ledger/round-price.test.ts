@@ -1,0 +1,123 @@
+// Payments by payers who round the payable amount.
+import { expect } from "chai";
+import { expectStatus } from "../../../support/app.ts";
+import { eachStore } from "../../../support/store/stores.ts";
+import type { Json } from "./counter.ts";
+import { atSharedAddress, suggestedFor as suggested, usdt } from "../shared-address.ts";
+
+eachStore("A payment of the round price", (store) => {
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
+
+  it("waits for the merchant if the invoice with that price is paid, with both invoices suggested", async () => {
+    const first = await issue();
+    expect(first["payableAmount"]).to.equal("25.00");
+    await pay(25);
+    const second = await issue();
+    expect(second["payableAmount"]).to.equal("25.0001");
+
+    await pay(25);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(await read(second)).to.include({ status: "open", paidAmount: "0.00" });
+    const found = await inboxed();
+    expect(found).to.include({ amount: "25.00", unallocatedAmount: "25.00" });
+    expect(suggested(found)).to.deep.equal([
+      { invoiceId: second["id"], reasons: ["close_amount", "in_time"], amount: "25.00" },
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "25.00" },
+    ]);
+    const marked = (found?.["suggestions"] as Json[])[1];
+    expect(marked).to.include({ invoiceStatus: "paid", remainingAmount: "0.00" });
+  });
+
+  it("pays once if there are two in one block", async () => {
+    const first = await issue();
+    await shop.counter.pay(shop.address, usdt(25));
+    await pay(25);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "25.00" },
+    ]);
+  });
+
+  it("waits while the first one is unconfirmed, and pays when that one is reverted", async () => {
+    const first = await issue();
+    await pay(25, 1);
+    await shop.counter.reorganise(1, { drop: true });
+    expect(await read(first)).to.include({ status: "open", exception: "reverted" });
+    await pay(25, 1);
+    expect(await read(first)).to.include({ status: "confirming" });
+    await pay(25, 3);
+    expect(await read(first)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    expect(await inboxed()).to.include({ amount: "25.00" });
+  });
+
+  it("waits if its invoice is partly paid and asks for less, like the amounts of earlier parts", async () => {
+    const first = await issue();
+    const allocate = async (amount: number) => {
+      await pay(amount, 1);
+      const found = await inboxed();
+      const allocations = [{ invoiceId: first["id"], amount: found?.["amount"] }];
+      const path = `/transfers/${String(found?.["id"])}/allocate`;
+      await expectStatus(post(path, { allocations }), 200);
+    };
+    await allocate(10);
+    await allocate(6);
+    expect(await read(first)).to.include({ status: "partially_paid", remainingAmount: "9.00" });
+    await pay(25);
+    await pay(15);
+    expect(await read(first)).to.include({ paidTokenAmount: "16.00", remainingAmount: "9.00" });
+    await pay(9);
+    expect(await read(first)).to.include({ status: "paid", paidTokenAmount: "25.00" });
+    await pay(9);
+    expect(await read(first)).to.include({ status: "paid", exception: "none" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "9.00" },
+    ]);
+  });
+
+  it("is not matched by the tolerance of a paid invoice", async () => {
+    const first = await issue({ amount: "30.00", underpaymentTolerance: "2" });
+    await pay(29.8);
+    expect(await read(first)).to.include({ status: "paid", exception: "underpaid" });
+    await pay(29.9);
+    await pay(30);
+    expect(await read(first)).to.include({ paidTokenAmount: "29.80" });
+    expect(suggested(await inboxed())).to.deep.equal([
+      { invoiceId: first["id"], reasons: ["already_paid"], amount: "30.00" },
+    ]);
+  });
+
+  it("counts as late for the invoice with that price while that is unpaid", async () => {
+    const first = await issue({ expiresInSeconds: 300 });
+    shop.counter.app.clock.advance(600_000);
+    await pay(25, 1);
+    await shop.counter.mine(2);
+    expect(await read(first)).to.include({ status: "paid", exception: "late" });
+    await pay(25);
+    expect(await read(first)).to.include({ paidTokenAmount: "25.00" });
+    expect(await inboxed()).to.include({ amount: "25.00" });
+  });
+
+  it("is in review for the invoice whose payer submits its hash", async () => {
+    await issue();
+    await pay(25);
+    const second = await issue();
+    const transactionHash = await pay(25);
+    const path = `/v1/checkout/${String(second["checkoutId"])}/transactions`;
+    await expectStatus(shop.counter.app.request("POST", path, { body: { transactionHash } }), 202);
+    await shop.counter.examine();
+    const [payment] = await shop.counter.list(
+      shop.merchant,
+      `/payments?invoiceId=${String(second["id"])}`,
+    );
+    expect(payment).to.include({ status: "review", source: "submitted", amount: "25.00" });
+    const [best] = suggested(await inboxed());
+    expect(best).to.deep.include({
+      invoiceId: second["id"],
+      reasons: ["in_review", "close_amount", "in_time"],
+    });
+    const accept = `/payments/${String(payment?.["id"])}/accept`;
+    await expectStatus(post(accept), 200);
+    expect(await read(second)).to.include({ paidTokenAmount: "25.00" });
+  });
+});

@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import { minute } from "../../../../src/kernel/clock.ts";
+import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
+import { addressOf } from "../watcher/scripted-chain.ts";
+import { token, standInInvoices } from "../watcher/watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("The chain service", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  let till: PooledNetwork;
+  beforeEach(async () => {
+    till = await openPool(await store.open(), { nodes: 1 });
+    till.invoices.ask({ address: shop });
+  });
+  afterEach(() => till.stop());
+
+  const scan = (from: number, to: number) =>
+    till.service.scan(testContext, "ethereum", { from, to });
+  const audit = (range: { from?: number; to?: number } = {}) =>
+    till.service.audit("ethereum", range);
+
+  /** Makes a payment in block 61 that the only provider omits until the block is final. */
+  async function hidePayment(): Promise<void> {
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    const [hidden] = till.chain.transfers(61);
+    const [node] = till.nodes;
+    if (node === undefined || hidden === undefined) throw new Error("nothing to hide");
+    node.view.hidden = new Set([hidden.transactionHash]);
+    await till.mine(30);
+    expect(await till.transfers()).to.deep.equal([]);
+    expect((await till.state()).cursorHeight).to.be.greaterThan(61);
+    node.view.hidden = new Set();
+  }
+
+  it("scans blocks again and enters a missing transfer once", async () => {
+    await hidePayment();
+    const first = await scan(55, 70);
+    expect([first.found, first.fresh.length]).to.deep.equal([1, 1]);
+    const again = await scan(55, 70);
+    expect([again.found, again.fresh.length]).to.deep.equal([1, 0]);
+    expect(await till.payments()).to.have.length(1);
+    await till.mine(1);
+    till.advance(minute);
+    await till.mine(1);
+    expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
+    expect(await till.transfers()).to.have.length(1);
+    expect((await till.transfers())[0]?.isFinal).to.equal(true);
+  });
+
+  it("scans while the watcher continues, and both find the same transfers", async () => {
+    await hidePayment();
+    till.chain.mine(1, [{ to: shop, amount: token(3) }]);
+    const [report] = await Promise.all([scan(50, 80), till.look()]);
+    expect(report.fresh).to.have.length(1);
+    await till.mine(1);
+    expect(await till.payments()).to.have.length(2);
+    expect(await audit()).to.deep.include({ gaps: [], seams: [] });
+  });
+
+  it("proves that no block went unread through payments, reorganizations and downtime", async () => {
+    for (let round = 0; round < 6; round += 1) {
+      till.chain.mine(1, [{ to: shop, amount: token(1) }]);
+      await till.mine(3);
+      till.chain.reorg(3);
+      await till.mine(1);
+      till.pass(300 * round);
+      await till.mine(1);
+    }
+    const { ranges, ...proof } = await audit();
+    expect(proof).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
+    expect(ranges).to.have.length(1);
+    expect(ranges[0]).to.include({
+      fromHeight: 51,
+      toHeight: till.chain.height(),
+      toHash: till.chain.block(till.chain.height()).hash,
+      parentHash: till.chain.block(50).hash,
+    });
+  });
+
+  it("names the unread blocks until they are read", async () => {
+    await till.mine(100);
+    await till.db.write(testContext, (tx) =>
+      tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", [
+        till.chain.block(100).hash,
+      ]),
+    );
+    expect((await audit({ from: 60, to: 150 })).gaps).to.deep.equal([{ from: 60, to: 100 }]);
+    expect((await audit({ from: 120 })).gaps).to.deep.equal([]);
+    expect((await audit({ to: 500 })).gaps).to.deep.equal([{ from: 161, to: 500 }]);
+    await scan(60, 80);
+    expect((await audit({ from: 60, to: 150 })).gaps).to.deep.equal([{ from: 81, to: 100 }]);
+    await scan(75, 100);
+    const { gaps, ranges } = await audit({ from: 60, to: 150 });
+    expect(gaps).to.deep.equal([]);
+    expect(ranges.map(({ fromHeight, toHeight }) => [fromHeight, toHeight])).to.deep.equal([
+      [60, 160],
+    ]);
+  });
+
+  it("names the block at which two ranges of different chains meet", async () => {
+    await till.mine(100);
+    await till.db.write(testContext, (tx) =>
+      tx.run("UPDATE network_readings SET from_height = 101, parent_hash = $1", ["ee".repeat(32)]),
+    );
+    await scan(60, 100);
+    const { gaps, seams } = await audit({ from: 60, to: 150 });
+    expect(gaps).to.deep.equal([]);
+    expect(seams).to.deep.equal([{ height: 100 }]);
+  });
+
+  it("refuses a range that cannot be scanned, with the reason", async () => {
+    expect((await refusal(scan(10, 9))).code).to.equal("not_scanned");
+    expect((await refusal(scan(10, 1_000))).message).to.match(/Block 60 is the newest/);
+    expect((await refusal(till.service.audit("tron", {}))).code).to.equal("not_found");
+    const [node] = till.nodes;
+    node?.fail("unavailable", Infinity);
+    const refused = await refusal(scan(10, 20));
+    expect(refused).to.include({ code: "provider_unusable", status: 503 });
+    node?.heal();
+  });
+
+  it("counts requests and alarms for metrics", async () => {
+    const [node] = till.nodes;
+    node?.fail("rate-limited", 1);
+    await till.mine(1);
+    till.advance(minute);
+    await till.mine(1);
+    const [counts] = till.service.counts();
+    expect(counts?.providers[0]?.failures).to.deep.equal({ rate_limited: 1 });
+    expect(counts?.providers[0]?.calls).to.be.greaterThan(2);
+    expect(counts).to.include({ network: "ethereum", alarmsOpen: 0 });
+    expect(counts?.alarmsRaised.network_not_read).to.equal(1);
+  });
+});

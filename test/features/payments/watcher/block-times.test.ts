@@ -1,0 +1,281 @@
+// Providers that report other block times than the chain has: ahead of the clock, before their ancestors, or slightly off.
+import { expect } from "chai";
+import { day, minute, second } from "../../../../src/kernel/clock.ts";
+import { makeBlockTimes } from "../../../../src/features/payments/index.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import { openAlarms } from "../../../../src/platform/chain/state/provider-store.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { eachStore } from "../../../support/store/stores.ts";
+import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { standInInvoices, token } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("Block times", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  let till: PooledNetwork;
+  afterEach(() => till.stop());
+
+  async function open(nodes: number): Promise<PooledNetwork> {
+    till = await openPool(await store.open(), { nodes });
+    return till;
+  }
+  const viewOf = (place: number) => {
+    const node = till.nodes[place];
+    if (node === undefined) throw new Error("there is no such node");
+    return node.view;
+  };
+  const ask = (terms: Partial<PayableTerms> = {}) => till.invoices.ask({ address: shop, terms });
+  const pay = () => {
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.advance(poolBlockMs);
+    return till.chain.block(till.chain.height()).time;
+  };
+
+  it("ten days ahead are not believed from the only provider, and raise an alarm", async () => {
+    await open(1);
+    const { id } = ask();
+    const before = await till.state();
+    viewOf(0).timeShift = 10 * day;
+    pay();
+    await till.look();
+    expect(await till.state()).to.deep.equal(before);
+    expect(await till.storedAlarms()).to.deep.equal(["network_not_read", "provider_wrong_time"]);
+    expect(till.watcher.health().problem).to.match(
+      /more than 10 minutes ahead of this server's clock/,
+    );
+    viewOf(0).timeShift = 0;
+    till.advance(6 * minute);
+    await till.mine(5);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+  });
+
+  it("ten days ahead make the network skip the provider if there is another", async () => {
+    await open(2);
+    ask();
+    viewOf(0).timeShift = 10 * day;
+    pay();
+    await till.look();
+    const { tipHeight, tipTime } = await till.state();
+    expect(tipHeight).to.equal(till.chain.height());
+    expect(tipTime).to.equal(till.chain.block(tipHeight).time);
+    expect(await till.payments()).to.have.length(1);
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+    expect(till.pool.health()[0]).to.include({ isInUse: false });
+  });
+
+  it("that stay wrong are logged and written once, not for each new block", async () => {
+    await open(1);
+    const { timeShift } = viewOf(0);
+    for (const wrong of [{ timeShift: 10 * day }, { timeShift, lag: 30 }]) {
+      Object.assign(viewOf(0), wrong);
+      for (let looks = 0; looks < 6; looks += 1) await till.mine(1);
+      const raised = till.alarms.raised();
+      const stored = await openAlarms(till.db);
+      await till.mine(1);
+      await till.mine(1);
+      expect(till.alarms.raised()).to.deep.equal(raised);
+      expect(await openAlarms(till.db)).to.deep.equal(stored);
+      expect(stored.map(({ kind }) => kind)).to.include("network_not_read");
+    }
+  });
+
+  it("before the times of the blocks below are not believed", async () => {
+    await open(1);
+    await till.mine(1);
+    const before = await till.state();
+    for (const shift of ["tipTimeShift", "timeShift"] as const) {
+      viewOf(0)[shift] = -60 * minute;
+      await till.mine(1);
+      expect(await till.state()).to.deep.equal(before);
+      expect(await till.storedAlarms()).to.include("provider_wrong_time");
+      viewOf(0)[shift] = 0;
+    }
+  });
+
+  it("before that of the newest scanned block are not believed from the only provider", async () => {
+    await open(1);
+    const { id } = ask();
+    const before = await till.state();
+    viewOf(0).timeShift = -90 * second;
+    const time = pay();
+    await till.look();
+    expect(await till.transfers()).to.deep.equal([]);
+    expect((await till.state()).tipHash).to.equal(before.tipHash);
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    viewOf(0).timeShift = 0;
+    await till.mine(4);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+  });
+
+  it("that are impossible do not cause requests to the only provider without a pause", async () => {
+    await open(1);
+    ask();
+    pay();
+    viewOf(0).logTimeShift = 8 * minute;
+    await till.look();
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    expect(await till.transfers()).to.deep.equal([]);
+    viewOf(0).logTimeShift = 0;
+    await till.mine(4);
+    expect((await till.payments())[0]).to.include({ status: "confirmed" });
+  });
+
+  it("from the only provider are corrected when it corrects them", async () => {
+    await open(1);
+    const { id } = ask();
+    viewOf(0).timeShift = -30 * second;
+    const time = pay();
+    await till.look();
+    expect((await till.transfers())[0]?.blockTime).to.equal(time - 30 * second);
+    viewOf(0).timeShift = 0;
+    await till.mine(1);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25) });
+  });
+
+  it("in logs that differ from those of their blocks are not believed", async () => {
+    await open(2);
+    ask();
+    pay();
+    const node = viewOf(0);
+    // The provider's headers stay correct.
+    node.logTimeShift = 8 * minute;
+    await till.look();
+    expect((await till.transfers()).map(({ amount }) => amount)).to.deep.equal([token(25)]);
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+  });
+
+  it("that two providers dispute make no payment late, and are corrected once they agree", async () => {
+    await open(2);
+    viewOf(0).timeShift = 5 * minute;
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height() + 2).time });
+    const time = pay();
+    await till.look();
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal(["block_time_disputed"]);
+    viewOf(0).timeShift = 0;
+    await till.mine(1);
+    await till.mine(1);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    const [transfer] = await till.transfers();
+    const [payment] = await till.payments();
+    expect(transfer?.blockTime).to.equal(time);
+    expect(payment).to.include({ blockTime: time, status: "confirmed" });
+  });
+
+  it("that only one of two providers reports make no payment late until the other confirms them", async () => {
+    await open(2);
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height()).time });
+    till.nodes[1]?.fail("unavailable", Infinity);
+    const time = pay();
+    await till.look();
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: false });
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.mine(4);
+    await till.mine(1);
+    expect(till.invoices.totals.get(id)).to.include({ seen: token(25), isLate: true });
+    expect((await till.payments())[0]).to.include({ blockTime: time, status: "confirmed" });
+  });
+
+  it("that two of three providers report are believed, and those of the third are distrusted", async () => {
+    await open(3);
+    viewOf(0).timeShift = 5 * minute;
+    const { id } = ask({ expiresAt: till.chain.block(till.chain.height() + 2).time });
+    const time = pay();
+    await till.look();
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal(["provider_wrong_time"]);
+    expect(till.pool.health()[0]).to.include({ isInUse: false });
+  });
+
+  it("release no hold unless two providers agree on the final block", async () => {
+    await open(2);
+    await till.mine(1);
+    const { cursorTime, cursorHeight } = await till.state();
+    const time = till.chain.block(cursorHeight).time;
+    expect(cursorTime).to.equal(time);
+    expect(await till.watcher.finalTime()).to.equal(time);
+    await till.mine(5);
+    viewOf(1).timeShift = 5 * minute;
+    expect(await till.watcher.finalTime()).to.equal(null);
+    viewOf(1).timeShift = 0;
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    expect(await till.watcher.finalTime()).to.equal((await till.state()).cursorTime);
+  });
+
+  it("without a second provider's confirmation for ten minutes raise an alarm, which ends with a confirmation", async () => {
+    await open(2);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    ask();
+    pay();
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+    for (let minutes = 0; minutes < 11; minutes += 1) {
+      till.advance(minute);
+      expect(await till.watcher.finalTime()).to.equal(null);
+    }
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal(["block_time_unconfirmed"]);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.look();
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("that one failure left unconfirmed an hour ago raise no alarm at the next failure", async () => {
+    await open(2);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    till.nodes[1]?.heal();
+    // Nobody asks for a time meanwhile.
+    await till.mine(300);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    expect(await till.watcher.finalTime()).to.equal(null);
+    await till.look();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+});
+
+describe("The agreed times of blocks", () => {
+  it("are kept for a bounded number of blocks, the newest", async () => {
+    const asked: number[] = [];
+    const providers = ["one", "two"].map(
+      (provider) =>
+        ({
+          provider,
+          network: "ethereum",
+          blocks(heights: readonly number[]) {
+            asked.push(...heights);
+            return Promise.resolve(
+              heights.map((height) => ({ height, hash: String(height), time: 0 })),
+            );
+          },
+        }) as unknown as ChainClient,
+    );
+    const clock = { now: () => 0 };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const times = makeBlockTimes({ clock, providers, alarms });
+    const block = (height: number) => ({ height, hash: String(height), told: null });
+    await times.of([block(0)]);
+    for (let hundred = 0; hundred < 100; hundred += 1) {
+      await times.of(Array.from({ length: 100 }, (_, place) => block(1 + hundred * 100 + place)));
+    }
+    asked.length = 0;
+    const believed = await times.of([block(0), block(10_000)]);
+    expect(asked).to.deep.equal([0, 0]);
+    expect(believed.get("0")).to.deep.equal({ time: 0, isAgreed: true });
+  });
+});

@@ -1,0 +1,271 @@
+// Providers of one network that contradict each other, on purpose or by fault: reports of blocks that do not exist,
+// alarms that end with their cause, and alarms that an operator acknowledges.
+import { expect } from "chai";
+import { rejectPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
+import { updatePayments } from "../../../../src/features/payments/ledger/store.ts";
+import { minute, second } from "../../../../src/kernel/clock.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import type { FakeNode } from "../../../support/chain/fake-node.ts";
+import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { token, standInInvoices } from "./watched-network.ts";
+
+const shop = addressOf("shop");
+
+eachStore("Providers that disagree", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  let till: PooledNetwork;
+  let first: FakeNode;
+  let other: FakeNode;
+  beforeEach(async () => {
+    till = await openPool(await store.open());
+    till.invoices.ask({ address: shop });
+    const [one, two] = till.nodes;
+    if (one === undefined || two === undefined) throw new Error("there are no two nodes");
+    [first, other] = [one, two];
+  });
+  afterEach(() => till.stop());
+
+  const pay = () => {
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.advance(poolBlockMs);
+  };
+  const statuses = async () => (await till.payments()).map(({ status }) => status);
+  const later = async (blocks = 5) => {
+    till.advance(11 * minute - blocks * poolBlockMs);
+    await till.mine(blocks);
+  };
+
+  describe("on the height of the chain", () => {
+    for (const isAllFinal of [false, true]) {
+      const what = isAllFinal ? "final blocks that do not exist" : "blocks that do not exist";
+      it(`lead to no reading from the one that reports ${what}`, async () => {
+        first.view.ahead = 5_000;
+        first.view.isAllFinal = isAllFinal;
+        pay();
+        await till.look();
+        const { tipHeight, cursorHeight } = await till.state();
+        expect(tipHeight).to.equal(till.chain.height());
+        expect(cursorHeight).to.be.below(till.chain.height());
+        expect(await statuses()).to.deep.equal(["confirming"]);
+        expect(await till.storedAlarms()).to.deep.equal(["provider_too_far_ahead"]);
+        expect(till.pool.health()[0]).to.include({ condition: "behind", isInUse: false });
+        await till.mine(4);
+        expect(await statuses()).to.deep.equal(["confirmed"]);
+        Object.assign(first.view, { ahead: 0, isAllFinal: false });
+        till.advance(6 * minute);
+        await till.mine(1);
+        expect(await till.storedAlarms()).to.deep.equal([]);
+        expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      });
+    }
+
+    it("lead to no reading from the one that calls its newest block final", async () => {
+      const ours = await openPool(await store.open(), { blocks: 200, finalityLag: 80 });
+      const [liar] = ours.nodes;
+      if (liar !== undefined) liar.view.isAllFinal = true;
+      await ours.mine(1);
+      expect(await ours.storedAlarms()).to.deep.equal(["provider_too_far_ahead"]);
+      expect((await ours.state()).cursorHeight).to.equal(ours.chain.height() - 80);
+      await ours.stop();
+    });
+
+    it("count as agreeing if one does not know the final block", async () => {
+      const ours = await openPool(await store.open(), {
+        blocks: 200,
+        onNodes: ([, second]) => {
+          if (second !== undefined) second.view.withoutFinal = true;
+        },
+      });
+      for (let times = 0; times < 5; times += 1) await ours.mine(10);
+      expect(await ours.storedAlarms()).to.deep.equal([]);
+      expect(ours.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      await ours.stop();
+    });
+
+    it("never let a network start at blocks that do not exist", async () => {
+      const fresh = await openPool(await store.open(), {
+        onNodes: ([liar]) => {
+          if (liar !== undefined) Object.assign(liar.view, { ahead: 5_000, isAllFinal: true });
+        },
+      });
+      expect((await fresh.state()).tipHeight).to.equal(fresh.chain.height());
+      await fresh.stop();
+    });
+
+    it("lose no payment to false final blocks that one reported while the other was away", async () => {
+      const told = 60;
+      other.fail("unavailable", 1_000);
+      Object.assign(first.view, { ahead: told, isAllFinal: true });
+      till.advance(minute);
+      await till.look();
+      const { cursorHeight } = await till.state();
+      expect(cursorHeight).to.equal(till.chain.height() + told);
+      Object.assign(first.view, { ahead: 0, isAllFinal: false });
+      other.heal();
+      // The new blocks differ from those that were reported.
+      till.chain.reorg(0);
+      pay();
+      const each = 10;
+      const alarms = new Set<string>();
+      while (till.chain.height() <= cursorHeight + 2 * each) {
+        till.advance(2 * minute);
+        await till.mine(each);
+        for (const alarm of await till.storedAlarms()) alarms.add(alarm);
+      }
+      expect([...alarms].sort()).to.deep.equal(["final_block_changed", "network_not_read"]);
+      expect(await till.storedAlarms()).to.deep.equal(["final_block_changed"]);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      const audit = await till.service.audit("ethereum", {});
+      expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
+    });
+
+    it("do not confirm a payment by a few blocks that only one has", async () => {
+      first.view.ahead = 5;
+      pay();
+      await till.look();
+      for (let looks = 0; looks < 5; looks += 1) await till.look();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      first.view.ahead = 0;
+      till.advance(2 * minute);
+      await till.mine(6);
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("are read at the one that is ahead if the other's blocks are old", async () => {
+      other.view.lag = 40;
+      pay();
+      await till.mine(30);
+      expect((await till.state()).tipHeight).to.equal(till.chain.height());
+      expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+      expect(await till.storedAlarms()).to.deep.equal([]);
+    });
+
+    it("do not stall if one reports fewer blocks than were read", async () => {
+      await till.mine(30);
+      other.view.lag = 25;
+      till.advance(-25 * poolBlockMs);
+      await till.mine(20);
+      expect((await till.state()).tipHeight).to.equal(till.chain.height());
+      expect(till.pool.health()[0]).to.include({ isInUse: true });
+    });
+  });
+
+  describe("on a payment", () => {
+    beforeEach(async () => {
+      first.view.lies.set(till.chain.height() + 1, { to: shop, amount: token(25) });
+      await till.mine(20);
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
+      expect(till.watcher.health().heldPayments).to.equal(1);
+    });
+
+    it("hold it for as long as they disagree", async () => {
+      for (let times = 0; times < 3; times += 1) await later();
+      expect(await statuses()).to.deep.equal(["confirming"]);
+      expect(await till.storedAlarms()).to.deep.equal(["payment_held"]);
+    });
+
+    it("have their alarm cleared when the other one has it too", async () => {
+      other.view.lies = first.view.lies;
+      await later();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.watcher.health().heldPayments).to.equal(0);
+    });
+
+    it("have their alarm cleared when the merchant has decided", async () => {
+      const [held] = await till.payments();
+      if (held === undefined) throw new Error("there is no payment");
+      await till.db.write(testContext, (tx) => updatePayments(tx, [rejectPayment(held)]));
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.watcher.health().heldPayments).to.equal(0);
+    });
+  });
+
+  describe("on a transfer that only the second one has", () => {
+    let block = 0;
+    beforeEach(async () => {
+      block = till.chain.height() + 1;
+      other.view.lies.set(block, { to: shop, amount: token(25) });
+      await till.mine(30);
+      till.advance(2 * minute);
+      await till.mine(5);
+      expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
+    });
+
+    it("raise an alarm until the second one no longer has it", async () => {
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal(["providers_disagree"]);
+      other.view.lies.clear();
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(await till.transfers()).to.deep.equal([]);
+    });
+
+    it("have it entered when the first one has it too", async () => {
+      first.view.lies = other.view.lies;
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal(["transfer_left_out"]);
+      expect(await till.transfers()).to.have.length(1);
+      await later();
+      expect(await statuses()).to.deep.equal(["confirmed"]);
+    });
+
+    it("raise an alarm until an operator acknowledges it, and not again", async () => {
+      const acknowledge = (subject: string | null) =>
+        till.service.acknowledge(testContext, "ethereum", subject);
+      expect((await refusal(acknowledge("nothing"))).code).to.equal("alarm_not_acknowledged");
+      const { ended } = await acknowledge("1e".repeat(32));
+      expect(ended.map(({ kind }) => kind)).to.deep.equal(["providers_disagree"]);
+      till.advance(20 * second);
+      for (let times = 0; times < 2; times += 1) await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      expect(till.alarms.open()).to.deep.equal([]);
+      expect((await refusal(acknowledge(null))).code).to.equal("alarm_not_acknowledged");
+      const logged = await till.db.all(
+        "SELECT target_id AS id FROM audit_logs WHERE action = 'chain.alarm_acknowledged'",
+      );
+      expect(logged).to.deep.equal([{ id: "ethereum" }]);
+    });
+  });
+
+  it("on very many transfers raise one alarm, which ends when they agree", async () => {
+    for (let count = 1; count <= 60; count += 1) {
+      const transactionHash = count.toString(16).padStart(64, "e");
+      const at = till.chain.height() + count;
+      other.view.lies.set(at, { to: shop, amount: token(25), transactionHash });
+    }
+    await till.mine(80);
+    till.advance(2 * minute);
+    await till.mine(5);
+    const alarms = till.alarms.open();
+    expect(alarms).to.have.length(51);
+    const atOnce = alarms.filter(({ subject }) => subject.startsWith("blocks "));
+    expect(atOnce.map(({ message }) => message)).to.match(/has 60 transfers to us in blocks/);
+    other.view.lies.clear();
+    for (let times = 0; times < 4; times += 1) await later();
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("does not let an operator acknowledge an alarm that ends with its cause", async () => {
+    till.alarms.raise("token_disabled", "USDT", "is off");
+    await till.mine(1);
+    const problem = await refusal(till.service.acknowledge(testContext, "ethereum", null));
+    expect(problem.message).to.include("end when their cause does");
+  });
+
+  it("clears alarms about providers and tokens that are no longer configured", async () => {
+    till.alarms.raise("provider_silent_logs", "https://gone.example", "leaves transfers out");
+    till.alarms.raise("token_disabled", "GONE", "is off");
+    await till.mine(1);
+    expect(await till.storedAlarms()).to.have.length(2);
+    await till.takeOver();
+    await till.mine(2);
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+});

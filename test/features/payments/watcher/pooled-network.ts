@@ -1,0 +1,208 @@
+import {
+  makeBlockTimes,
+  makeChainService,
+  makeClaimExaminer,
+  makeMonitor,
+  makeScanner,
+  makeWatcher,
+  makeWatchWorkers,
+  makeWitness,
+  type ChainService,
+  type Watcher,
+} from "../../../../src/features/payments/index.ts";
+import type { Scanner } from "../../../../src/features/payments/watcher/rescanner.ts";
+import {
+  payments,
+  transfers,
+  type PaymentRow,
+  type TransferRow,
+} from "../../../../src/features/payments/table.ts";
+import { systemActor } from "../../../../src/kernel/actor.ts";
+import { second } from "../../../../src/kernel/clock.ts";
+import { createIds } from "../../../../src/kernel/id.ts";
+import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createAlarms, type ChainAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
+import type { Network } from "../../../../src/platform/chain/networks.ts";
+import {
+  makeBudget,
+  type BudgetLimits,
+  type ProviderBudget,
+} from "../../../../src/platform/chain/providers/budget.ts";
+import {
+  makeProviderPool,
+  type ProviderPool,
+} from "../../../../src/platform/chain/providers/pool.ts";
+import {
+  networkState,
+  type NetworkStateRow,
+} from "../../../../src/platform/chain/state/network-state.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { createOutbox } from "../../../../src/platform/events/index.ts";
+import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import {
+  makeFakeChain,
+  startFakeNode,
+  type FakeChain,
+  type FakeNode,
+} from "../../../support/chain/fake-node.ts";
+import { testNetworks } from "../../../support/merchants.ts";
+import { askingInvoices, startAt, type AskingInvoices } from "./watched-network.ts";
+
+/** A network that is read from several nodes over HTTP, as in `till serve`. */
+export interface PooledNetwork {
+  readonly db: Database;
+  readonly chain: FakeChain;
+  readonly nodes: readonly FakeNode[];
+  readonly network: Network;
+  readonly invoices: AskingInvoices;
+  readonly pool: ProviderPool;
+  readonly alarms: ChainAlarms;
+  readonly watcher: Watcher;
+  readonly service: ChainService;
+  readonly scanner: Scanner;
+  readonly budgets: readonly ProviderBudget[];
+  advance(milliseconds: number): void;
+  /** Runs the network's worker until no work is due, one poll interval later each time. */
+  look(): Promise<void>;
+  /** Mines and lets the time of the blocks pass without a scan. */
+  pass(blocks: number): void;
+  /** Mines, lets the time of the blocks pass, and scans. */
+  mine(blocks: number): Promise<void>;
+  state(): Promise<NetworkStateRow>;
+  payments(): Promise<PaymentRow[]>;
+  transfers(): Promise<TransferRow[]>;
+  /** Returns the kinds of the open alarms in the store. */
+  storedAlarms(): Promise<string[]>;
+  /** Simulates that the process reads the network again after another one did. */
+  takeOver(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PooledOptions {
+  readonly nodes?: number;
+  readonly blocks?: number;
+  readonly finalityLag?: number;
+  readonly limits?: BudgetLimits;
+  readonly maxLogRange?: number;
+  /** The request timeout in milliseconds: long, unless a test's provider does not answer. */
+  readonly timeoutMs?: number;
+  /** Called before the first scan. */
+  readonly onNodes?: (nodes: readonly FakeNode[]) => void;
+}
+
+const runsMax = 2_000;
+export const poolBlockMs = 12 * second;
+
+export async function openPool(db: Database, options: PooledOptions = {}): Promise<PooledNetwork> {
+  const configured = testNetworks("ethereum").get("ethereum");
+  const contract = configured?.tokens[0]?.contract;
+  if (configured === undefined || contract === undefined) throw new Error("no network");
+  const { blocks = 60, finalityLag = 10, timeoutMs = 10_000, maxLogRange = 1_000 } = options;
+  const network: Network = {
+    ...{ ...configured, maxLogRange },
+    tokens: configured.tokens.slice(0, 1),
+  };
+  const chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: poolBlockMs });
+  chain.mine(blocks);
+  let now = startAt + chain.height() * poolBlockMs + second;
+  const clock = { now: () => now };
+  const nodes = await Promise.all(
+    Array.from({ length: options.nodes ?? 2 }, () => startFakeNode(chain, {}, finalityLag)),
+  );
+  options.onNodes?.(nodes);
+  const alarms = createAlarms({ clock, logger: silentLogger });
+  const budgets: ProviderBudget[] = [];
+  const members = nodes.map(({ url }) => {
+    const budget = makeBudget({
+      limits: options.limits ?? { requestsPerSecond: 1_000, requestsPerDay: null },
+      ...{ clock, provider: new URL(url).origin },
+      delay(milliseconds) {
+        now += milliseconds;
+        return Promise.resolve();
+      },
+    });
+    budgets.push(budget);
+    const beforeRequest = () => budget.take();
+    return { budget, client: createJsonRpcClient({ network, url, timeoutMs, beforeRequest }) };
+  });
+  const pool = makeProviderPool({ network, members, clock, random: () => 0.5, alarms });
+  const ids = createIds(systemRandom);
+  const invoices = askingInvoices(ids);
+  const { client, providers } = pool;
+  const times = makeBlockTimes({ clock, providers, alarms, pool });
+  const reading = {
+    ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
+    auditor: createAuditor(ids),
+    outbox: createOutbox({ ids, nudge: () => undefined }),
+    logger: silentLogger,
+  };
+  const scanner = makeScanner(reading);
+  const watcher = makeWatcher(reading);
+  const monitor = makeMonitor({ ...reading, witness: makeWitness({ ...reading, scanner }) });
+  const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
+  const claimableTerms = () => Promise.resolve(null);
+  const [worker] = makeWatchWorkers({
+    ...{ db, clock, leases, invoices },
+    watchers: [watcher],
+    examiners: [makeClaimExaminer({ ...reading, claimableTerms })],
+    monitors: new Map([[network.id, monitor]]),
+  });
+  const access = [{ network: network.id, pool, alarms, scanner }];
+  const service = makeChainService({ ...reading, networks: [network], access });
+
+  async function look(): Promise<void> {
+    for (let runs = 0; runs < runsMax; runs += 1) {
+      now += 2 * second;
+      if ((await worker?.run(new AbortController().signal)) !== true) return;
+    }
+    throw new Error("the worker never comes to an end");
+  }
+
+  const harness: PooledNetwork = {
+    ...{
+      db,
+      chain,
+      nodes,
+      network,
+      invoices,
+      pool,
+      alarms,
+      watcher,
+      service,
+      scanner,
+      budgets,
+      look,
+    },
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+    pass(count) {
+      chain.mine(count);
+      now += count * poolBlockMs;
+    },
+    async mine(count) {
+      harness.pass(count);
+      await look();
+    },
+    async state() {
+      const state = await networkState(db, network.id);
+      if (state === null) throw new Error("the network was never reached");
+      return state;
+    },
+    payments: () => db.find(payments, "ORDER BY id"),
+    transfers: () => db.find(transfers, "ORDER BY id"),
+    async storedAlarms() {
+      const [status] = await service.status({ isLive: false });
+      return (status?.alarms ?? []).map(({ kind }) => kind);
+    },
+    takeOver: () => monitor.takeOver(),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+  await look();
+  return harness;
+}

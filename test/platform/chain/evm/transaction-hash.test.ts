@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  formatTransactionHash,
+  parseTransactionHash,
+} from "../../../../src/platform/chain/evm/transaction-hash.ts";
+
+const hash = "5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
+
+describe("transaction hashes", () => {
+  it("are parsed bare, with 0x, in any case, and from an explorer's link", () => {
+    for (const text of [
+      hash,
+      `0x${hash}`,
+      `0X${hash.toUpperCase()}`,
+      ` ${hash}\n`,
+      `https://tronscan.org/#/transaction/${hash}`,
+      `https://etherscan.io/tx/0x${hash}#eventlog`,
+      `https://bscscan.com/tx/0x${hash.toUpperCase()}?a=0x${hash}`,
+      `etherscan.io/tx/0x${hash}`,
+    ]) {
+      expect(parseTransactionHash(text), text).to.equal(hash);
+    }
+  });
+
+  it("are not parsed from any other text", () => {
+    const other = hash.replaceAll("5", "6");
+    for (const text of [
+      "",
+      hash.slice(1),
+      `${hash}0`,
+      `0x0x${hash}`,
+      `hash ${hash}`,
+      `g${hash.slice(1)}`,
+      `https://etherscan.io/tx/0x${hash}/0x${other}`,
+      `https://etherscan.io/tx/0x${hash}00`,
+      `https://etherscan.io/tx/ 0x${hash}`,
+      `https://etherscan.io/${"a".repeat(3_000)}/${hash}`,
+    ]) {
+      expect(parseTransactionHash(text), text).to.equal(null);
+    }
+  });
+
+  it("survive a round trip through the notation of their network", () => {
+    const hashes = fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((bytes) => Buffer.from(bytes).toString("hex"));
+    fc.assert(
+      fc.property(hashes, fc.constantFrom("tron" as const, "evm" as const), (some, form) => {
+        expect(parseTransactionHash(formatTransactionHash(form, some))).to.equal(some);
+      }),
+    );
+    expect(formatTransactionHash("tron", hash)).to.equal(hash);
+    expect(formatTransactionHash("evm", hash)).to.equal(`0x${hash}`);
+    expect(() => formatTransactionHash("evm", `0x${hash}`)).to.throw(TypeError);
+  });
+});

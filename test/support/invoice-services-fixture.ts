@@ -1,0 +1,147 @@
+import { networkState } from "../../src/platform/chain/state/network-state.ts";
+import {
+  makeInvoiceService,
+  makeManagedInvoices,
+  makeSettlement,
+  type InvoiceRow,
+} from "../../src/features/invoices/index.ts";
+import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
+import { createQuotes } from "../../src/features/rates/index.ts";
+import { makeWalletService } from "../../src/features/wallets/index.ts";
+import type { Instant } from "../../src/kernel/clock.ts";
+import { Problem } from "../../src/kernel/errors.ts";
+import { createIds, type Id } from "../../src/kernel/id.ts";
+import { createAuditor } from "../../src/platform/audit/index.ts";
+import type { Network } from "../../src/platform/chain/networks.ts";
+import { stateTable, type NetworkState } from "../../src/platform/chain/state/network-state.ts";
+import type { Database, Reader } from "../../src/platform/database/index.ts";
+import { noRates } from "../../src/platform/rates/plan.ts";
+import { createOutbox } from "../../src/platform/events/index.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { addOrganization, testNetworks } from "./merchants.ts";
+import { testContext } from "./store/stores.ts";
+
+/**
+ * Opens a merchant with wallets and invoices on a store, and a clock that the test moves. No part of the product is
+ * faked.
+ */
+export async function openShop(db: Database, ...enabled: readonly string[]) {
+  let now = 1_800_000_000_000;
+  const clock = { now: () => now };
+  const ids = createIds(systemRandom);
+  const auditor = createAuditor(ids);
+  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const networks: Map<string, Network> = testNetworks(...enabled);
+  const common = { db, clock, ids, randomBytes: systemRandom, auditor, outbox, networks };
+  const baseUrl = () => "https://pay.example";
+  const customers = new Set<string>();
+  let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
+    Promise.resolve();
+
+  const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
+  const wallets = makeWalletService(common);
+  const invoices = makeInvoiceService({
+    ...common,
+    baseUrl,
+    quotes,
+    recentState: networkState,
+    issuingGate: async (reader, organizationId) => {
+      await gate(reader, organizationId);
+      return () => Promise.resolve();
+    },
+    invoicesOfTransaction,
+    hasCustomer: (_reader, _organizationId, customerId) =>
+      Promise.resolve(customers.has(customerId)),
+  });
+  const settledManaged: (readonly InvoiceRow[])[] = [];
+  const settlement = makeSettlement({
+    ...common,
+    baseUrl,
+    managedSettled: (_tx, rows) => {
+      settledManaged.push(rows);
+      return Promise.resolve();
+    },
+  });
+  const managed = makeManagedInvoices({
+    ...common,
+    ...{ baseUrl, quotes, recentState: networkState },
+  });
+  const organizationId = await addOrganization(db, ids, now);
+
+  /** Records a scan of a network with the tip's height, by default at the current time. */
+  async function scan(network: string, tipHeight = 1_000, tipTime = now): Promise<NetworkState> {
+    const state = {
+      network,
+      chainId: networks.get(network)?.chainId ?? 1,
+      cursorHeight: tipHeight,
+      cursorHash: "00".repeat(32),
+      cursorTime: tipTime,
+      tipHeight,
+      tipHash: "00".repeat(32),
+      tipTime,
+      headHeight: tipHeight,
+      scannedAt: now,
+      disabledTokens: [],
+      version: 1,
+    };
+    await db.write(testContext, async (tx) => {
+      const { network: _, ...set } = state;
+      const changed = await tx.update(stateTable, set, "WHERE network = $1", [network]);
+      if (changed === 0) await tx.insert(stateTable, state);
+    });
+    return state;
+  }
+
+  /**
+   * Applies deadlines as of a network state. The providers agree on the time of its final block unless stated
+   * otherwise.
+   */
+  function sweep(
+    state: NetworkState,
+    finalTime: Instant | null = state.cursorTime,
+  ): Promise<number> {
+    const agreed = () => Promise.resolve(finalTime);
+    return settlement.sweepDeadlines(db, state.network, state, now, agreed);
+  }
+
+  return {
+    ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
+    sweep,
+    managed,
+    /** The managed invoices that settlement reported, call by call. */
+    settledManaged,
+    now: () => now,
+    advance: (milliseconds: number) => (now += milliseconds),
+    setGate: (changed: typeof gate) => (gate = changed),
+    /** Adds another organization to the store. */
+    addOrganization: () => addOrganization(db, ids, now),
+    addWallet: (
+      network: string,
+      receiver: { address: string } | { xpub: string },
+      owner = organizationId,
+    ) => wallets.create(testContext, owner, { label: "Till", network, ...receiver }),
+    create: async (input: Partial<Parameters<typeof invoices.create>[2]> = {}) => {
+      const made = await invoices.create(testContext, organizationId, {
+        amount: "25.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "tron",
+        ...input,
+      });
+      return made.invoice;
+    },
+  };
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** Returns the problem with which work was refused. */
+export async function refusal(work: Promise<unknown>): Promise<Problem> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
