@@ -22,7 +22,7 @@ const features = [
 /** A feature imports only features listed before it in src/features/index.ts. */
 const orderRules = features.map((feature, place) => ({
   name: `order-of-${feature}`,
-  comment: `${feature} may import only features listed before it in src/features/index.ts: declare a port that src/compose.ts fills`,
+  comment: `${feature} may import only features listed before it in src/features/index.ts: declare a port that src/compose fills`,
   severity: "error",
   from: { path: `^src/features/${feature}/` },
   to: { path: `^src/features/(${features.slice(place + 1).join("|") || "$never"})/` },
