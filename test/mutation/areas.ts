@@ -32,29 +32,29 @@ export const areas: readonly Area[] = [
   {
     name: "payments-rules",
     sources: [
-      "allocation-rules.ts",
-      "asked.ts",
-      "claim-rules.ts",
-      "reading-plan.ts",
-      "rules.ts",
-      "suggestions.ts",
-      "window.ts",
+      "hash-claims/rules.ts",
+      "inbox/allocation-rules.ts",
+      "inbox/suggestions.ts",
+      "ledger/asked.ts",
+      "ledger/chain-diff.ts",
+      "ledger/payment-rules.ts",
+      "watcher/reading-plan.ts",
     ].map((file) => `src/features/payments/${file}`),
     stages: [
       [
         "allocation-rules.test.ts",
-        "claim-rules.test.ts",
+        "hash-claims/rules.test.ts",
+        "ledger/chain-diff.test.ts",
+        "ledger/payment-rules.test.ts",
         "reading-plan.test.ts",
-        "rules.test.ts",
         "suggestion-rules.test.ts",
-        "window.test.ts",
       ].map((file) => `test/features/payments/${file}`),
       ["test/platform/chain/state/readings.test.ts"],
     ],
   },
   {
     name: "invoices-rules",
-    sources: ["hold-amounts.ts", "payable.ts", "rules.ts"].map(
+    sources: ["holds/amounts.ts", "rules.ts", "settlement/terms-to-pay.ts"].map(
       (file) => `src/features/invoices/${file}`,
     ),
     stages: [
@@ -65,13 +65,19 @@ export const areas: readonly Area[] = [
   },
   {
     name: "billing-rules",
-    sources: ["charges.ts", "lifecycle.ts", "periods.ts", "plan-change.ts"].map(
-      (file) => `src/features/billing/${file}`,
-    ),
+    sources: [
+      "charges.ts",
+      "lifecycle/rules.ts",
+      "periods.ts",
+      "subscriptions/plan-change-timing.ts",
+    ].map((file) => `src/features/billing/${file}`),
     stages: [
-      ["charges.test.ts", "lifecycle.test.ts", "periods.test.ts", "plan-change.test.ts"].map(
-        (file) => `test/features/billing/${file}`,
-      ),
+      [
+        "charges.test.ts",
+        "lifecycle/periods.test.ts",
+        "lifecycle/rules.test.ts",
+        "subscriptions/plan-change-timing.test.ts",
+      ].map((file) => `test/features/billing/${file}`),
     ],
   },
 ];

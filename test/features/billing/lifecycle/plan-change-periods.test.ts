@@ -223,7 +223,7 @@ eachStore("a scheduled plan change", (store) => {
     const [credit, ...others] = await list("credits");
     expect(others).to.deep.equal([]);
     expect(credit).to.include({ amount: "20.00", remaining: "0.00" });
-    expect(credit?.["reason"]).to.match(/^Paid by transaction 0x/);
+    expect(credit?.["reason"]).to.match(/^Payment of void invoice TILL-\d+ by transaction 0x/);
     // After changing back, the credit is available again and pays the cheaper plan's invoice.
     const back = await expectStatus(estate.change(shop, "growth"), 200);
     expect(back.body["openInvoice"]).to.include({ total: "29.00" });
