@@ -122,7 +122,7 @@ export async function findAlong(reader: Reader, walk: Walk, span: Span): Promise
     null,
     each - 1,
   );
-  const keys = await mergedKeys(reader, walk, span, edge);
+  const keys = await mergedKeys(reader, walk, span, edge === null ? null : { key: edge, each });
   return { keys, resumeAt: edge };
 }
 
@@ -131,12 +131,18 @@ export async function everyAlong(reader: Reader, walk: Walk, span: Span): Promis
   return { keys: await mergedKeys(reader, walk, span, null), resumeAt: null };
 }
 
-/** Returns the first keys of all facets, merged; `upTo` is the last key to examine. */
+/** The end of a search: the last key to examine, up to which each facet has at most `each` rows. */
+interface Edge {
+  readonly key: Key;
+  readonly each: number;
+}
+
+/** Returns the first keys of all facets, merged. */
 async function mergedKeys(
   reader: Reader,
   walk: Walk,
   { facets, after, bounds, conditions, fetch }: Span,
-  upTo: Key | null,
+  upTo: Edge | null,
   offset = 0,
 ): Promise<Key[]> {
   const { table, facet, order, direction } = walk;
@@ -155,7 +161,7 @@ async function mergedKeys(
         ? `${left.join()} ${comparison} ${right.join()}`
         : `(${left.join(", ")}) ${comparison} (${right.join(", ")})`;
   };
-  const where = [
+  const along = [
     ...fixedConditions(walk, bind),
     ...(facets === null || facet === null
       ? []
@@ -163,16 +169,26 @@ async function mergedKeys(
         ? [`${facet} >= probe.value AND ${facet} <= probe.value`]
         : [`${facet} = probe.value`]),
     ...(after === null ? [] : [compared(order, forward, after)]),
-    ...(upTo === null ? [] : [compared(order, backward, upTo)]),
     ...bounds.map(({ comparison, value }) => compared(order.slice(0, 1), comparison, [value])),
+  ];
+  const checked = [
+    ...(upTo === null ? [] : [compared(order, backward, upTo.key)]),
     ...conditions.map((condition) => condition(bind)),
   ];
   const list = (alias: string, suffix = "") =>
     order.map((column) => `${alias}.${column}${suffix}`).join(", ");
   const first = isPair ? `${facet} ${direction}, ` : "";
+  const ordered = `ORDER BY ${first}${list("one", ` ${direction}`)}`;
+  const allOf = (list: readonly string[]) => list.join(" AND ") || "1 = 1";
+  // PostgreSQL does not stop an index scan at the end of a row comparison, and would read the rest of the facet.
+  const isLimited = isPair && upTo !== null;
+  const from = isLimited
+    ? `(SELECT one.* FROM ${table} AS one WHERE ${allOf(along)} ${ordered} LIMIT ${bind(upTo.each)}) AS one`
+    : `${table} AS one`;
+  const where = isLimited ? checked : [...along, ...checked];
   const inner = (columns: string) =>
-    `SELECT ${columns} FROM ${table} AS one WHERE ${where.join(" AND ") || "1 = 1"}
-     ORDER BY ${first}${list("one", ` ${direction}`)} LIMIT ${bind(fetch)} OFFSET ${bind(offset)}`;
+    `SELECT ${columns} FROM ${from} WHERE ${allOf(where)}
+     ${ordered} LIMIT ${bind(fetch)} OFFSET ${bind(offset)}`;
   const merged = (from: string) =>
     `SELECT ${list("found")} FROM ${from} ORDER BY ${list("found", ` ${direction}`)} LIMIT ${bind(fetch)}`;
   const sql =
