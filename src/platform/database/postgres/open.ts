@@ -20,7 +20,7 @@ const attemptLimit = 10;
 const retryMilliseconds = 5;
 
 const settings = [
-  // Compiling a statement takes 20 ms, longer than any of ours runs.
+  // Compiling a plan takes some 20 ms, more than a page of a list may cost altogether.
   "SET jit = off",
   "SET statement_timeout = '30s'",
   "SET lock_timeout = '15s'",
