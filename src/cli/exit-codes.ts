@@ -13,13 +13,16 @@ export const exitCodes = {
   interrupted: { code: 130, means: "interrupted with Ctrl-C" },
 } as const;
 
-export type Outcome = keyof typeof exitCodes;
+export type ExitReason = keyof typeof exitCodes;
 
 /** Problems that settings cause, whatever their HTTP status. */
 const settingsProblems: readonly string[] = ["secret_unusable", "wrong_secret"];
 
 /** Maps a problem to the exit code's name. */
-export function outcomeOf(problem: { readonly code: string; readonly status: number }): Outcome {
+export function exitReasonOf(problem: {
+  readonly code: string;
+  readonly status: number;
+}): ExitReason {
   if (settingsProblems.includes(problem.code)) return "settings";
   if (problem.code === "unhealthy") return "unhealthy";
   switch (problem.status) {

@@ -1,11 +1,11 @@
 import { notFound, Problem, type FieldPlace } from "../kernel/errors.ts";
-import { exitCodes, outcomeOf, type Outcome } from "./exit-codes.ts";
+import { exitCodes, exitReasonOf, type ExitReason } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
 import { printable, type Terminal } from "./terminal/terminal.ts";
 
 /** A failed command as it is reported. */
 interface Failure {
-  readonly outcome: Outcome;
+  readonly outcome: ExitReason;
   readonly code: string;
   readonly status: number;
   readonly title: string;
@@ -22,7 +22,7 @@ interface SettingError {
 }
 
 /** Reports a failure on standard error and returns the exit code. */
-export function tellFailure(error: unknown, terminal: Terminal): number {
+export function printError(error: unknown, terminal: Terminal): number {
   const { form, isVerbose, requestId, surroundings } = terminal;
   const { stderr } = surroundings;
   const failure = understand(isParserError(error) ? asUsageError(error) : error);
@@ -86,7 +86,7 @@ function understand(error: unknown): Failure {
 const declined = { outcome: "declined", code: "declined", status: 500, title: "Declined" } as const;
 
 /** Error codes of the operating system. */
-const systemErrors: Readonly<Record<string, readonly [Outcome, string]>> = {
+const systemErrors: Readonly<Record<string, readonly [ExitReason, string]>> = {
   EACCES: ["notAllowed", "Permission denied by the operating system"],
   EPERM: ["notAllowed", "Permission denied by the operating system"],
   EROFS: ["notAllowed", "The disk is read-only"],
@@ -98,7 +98,7 @@ const systemErrors: Readonly<Record<string, readonly [Outcome, string]>> = {
 
 function understandProblem(problem: Problem): Failure {
   const { code, status, title, errors } = problem;
-  const shared = { outcome: outcomeOf(problem), code, status, title, errors };
+  const shared = { outcome: exitReasonOf(problem), code, status, title, errors };
   // Repeats errors that already name what is missing. Rewords the API's generic 404, which mentions credentials.
   if (code === "not_found" && problem.message === notFound().message) {
     return {

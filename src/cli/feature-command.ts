@@ -15,7 +15,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 import { watch } from "./terminal/watch.ts";
 
 /** The parsed arguments and flags of one command. */
-export interface Given {
+export interface CommandArguments {
   readonly arguments: Readonly<Record<string, string | undefined>>;
   /** Flags by property name: `expiresAt` for --expires-at. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
@@ -29,7 +29,7 @@ export async function runFeatureCommand<Service>(
   terminal: Terminal,
   command: Command<Service>,
   serviceOf: (app: App) => Service | null,
-  given: Given,
+  given: CommandArguments,
 ): Promise<void> {
   const flags = await complete(terminal, command, given.flags);
   const trial = command.effect === "write" && flags["dryRun"] === true ? makeTrial() : null;
@@ -84,8 +84,8 @@ export async function runFeatureCommand<Service>(
 async function complete<Service>(
   terminal: Terminal,
   command: Command<Service>,
-  flags: Given["flags"],
-): Promise<Given["flags"]> {
+  flags: CommandArguments["flags"],
+): Promise<CommandArguments["flags"]> {
   const completed = { ...flags };
   const absent = command.flags.flatMap(({ flags: declared, ask }) => {
     const [name = ""] = declared.split(" ");
@@ -108,8 +108,8 @@ async function complete<Service>(
 
 function makeCall(
   context: WriteContext,
-  given: Given["arguments"],
-  flags: Given["flags"],
+  given: CommandArguments["arguments"],
+  flags: CommandArguments["flags"],
   password: string | null,
 ): CommandCall {
   return {

@@ -9,8 +9,8 @@ import { auditCommands } from "../features/audit-logs/commands.ts";
 import { passwordCommands, userCommands } from "../features/auth/commands.ts";
 import {
   billingCommands,
-  billingDeskCommands,
-  ledgerCommands,
+  billingOperatorCommands,
+  balanceCommands,
   receiveWalletCommands,
 } from "../features/billing/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
@@ -20,7 +20,7 @@ import { decisionCommands, transferCommands } from "../features/payments/inbox/c
 import { paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
-import type { Given } from "./feature-command.ts";
+import type { CommandArguments } from "./feature-command.ts";
 import { add, type OpenTerminal, type Options } from "./command-words.ts";
 
 /** Adds the commands of all features. Their declarations make up most of the startup time. */
@@ -39,8 +39,8 @@ export function addFeatures(program: Program, openTerminal: OpenTerminal): void 
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
   addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);
-  addFeature(program, openTerminal, billingDeskCommands, (app) => app.billingDesk);
-  addFeature(program, openTerminal, ledgerCommands, (app) => app.ledgerService);
+  addFeature(program, openTerminal, billingOperatorCommands, (app) => app.billingOperator);
+  addFeature(program, openTerminal, balanceCommands, (app) => app.balanceService);
   addFeature(program, openTerminal, receiveWalletCommands, (app) => app.receiveWallet);
   addFeature(program, openTerminal, analyticsCommands, (app) => app.analytics);
   addFeature(program, openTerminal, auditCommands, (app) => app.auditLogs);
@@ -78,7 +78,10 @@ function addFeature<Service>(
         const value = given[place];
         return [name, Array.isArray(value) ? value.join(" ") : value];
       });
-      const call = { arguments: Object.fromEntries(values) as Given["arguments"], flags: options };
+      const call = {
+        arguments: Object.fromEntries(values) as CommandArguments["arguments"],
+        flags: options,
+      };
       await runFeatureCommand(await openTerminal(options), declared, serviceOf, call);
     });
   }

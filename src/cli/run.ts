@@ -1,5 +1,5 @@
 import { makeProgram } from "./program.ts";
-import type { GlobalFlags, Surroundings, Terminal } from "./terminal/terminal.ts";
+import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
 const settingsCommands = ["serve", "demo", "config"];
@@ -7,7 +7,7 @@ const settingsCommands = ["serve", "demo", "config"];
 /** Runs one command line, the words after `till`, and returns the exit code. */
 export async function runCommandLine(
   words: readonly string[],
-  surroundings: Surroundings,
+  surroundings: TerminalEnvironment,
 ): Promise<number> {
   const opened: { terminal?: Terminal } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
@@ -31,10 +31,10 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (isEndOfHelp(error)) return 0;
-    const { tellFailure } = await import("./failure.ts");
+    const { printError } = await import("./failure.ts");
     // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
-    return tellFailure(error, opened.terminal ?? (await openTerminal(flags)));
+    return printError(error, opened.terminal ?? (await openTerminal(flags)));
   }
 }
 

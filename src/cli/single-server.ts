@@ -10,14 +10,14 @@ const ServerRuns = defineProblem({
 });
 
 /** The lock that allows one server per SQLite store. Commands work on the store without it. */
-export interface ServerPlace {
+export interface DataFolderLock {
   /** Publishes the server's URL for the error message of a second server. */
   announce(url: string): Promise<void>;
   leave(): Promise<void>;
 }
 
 /** Locks a data folder for this server. Throws ServerRuns, which names the process that holds the lock. */
-export async function takeServerPlace(dataDir: string): Promise<ServerPlace> {
+export async function lockDataFolder(dataDir: string): Promise<DataFolderLock> {
   const lock = await lockFile(join(dataDir, "server.lock"));
   // In a separate file, because the locked file itself cannot be read.
   const card = join(dataDir, "server.json");

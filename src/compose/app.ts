@@ -13,7 +13,7 @@ import { createIds, type RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
 import { pendingMigrations, type WriteContext } from "../platform/database/index.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
-import { endJobLeases } from "../platform/jobs/claims.ts";
+import { endJobLeases } from "../platform/jobs/job-leases.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
 import { noteForwarding } from "../platform/forwarding.ts";
@@ -29,7 +29,7 @@ import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
 /** Dependencies from outside the program. Tests replace these and nothing else; no setting reaches them. */
-export interface Outside {
+export interface Externals {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
@@ -72,7 +72,7 @@ const schedulerSilenceMax = 15 * second;
 export async function createApp(
   config: Config,
   storeMode: StoreMode,
-  outside: Partial<Outside> = {},
+  outside: Partial<Externals> = {},
 ): Promise<App> {
   const clock = outside.clock ?? systemClock;
   const randomBytes = outside.randomBytes ?? systemRandom;
@@ -85,12 +85,12 @@ export async function createApp(
   let listening = `http://${config.host}:${String(config.port)}`;
   const baseUrl = () => config.baseUrl ?? listening;
   const links = { baseUrl, listening: () => listening };
-  const nudges = { nudge: (_worker: string): void => undefined };
+  const wakeUps = { wake: (_worker: string): void => undefined };
   const stop = new AbortController();
   const stopping = stop.signal;
   const outer = {
     ...{ config, clock, randomBytes, logger, metrics, passwordCost: cost },
-    ...{ ...links, nudges, stopping },
+    ...{ ...links, wakeUps, stopping },
   };
   const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
@@ -99,8 +99,8 @@ export async function createApp(
   const workers = [...makeWorkers(parts, services), prober];
   const background = createBackground({ workers, clock, logger });
   addMetrics(metrics, parts, services);
-  nudges.nudge = (worker) => {
-    background.nudge(worker);
+  wakeUps.wake = (worker) => {
+    background.wake(worker);
   };
 
   const rateLimiter = createRateLimiter(
@@ -161,7 +161,7 @@ export async function createApp(
       mountPages(checkoutPages, services.checkout, rateLimiter),
       mountOperations(features.subscriptions, services.subscriptions, api),
       mountOperations(features.billing, services.billingReader, api),
-      mountOperations(features.billingLedger, services.ledgerService, api),
+      mountOperations(features.billingBalances, services.balanceService, api),
       mountOperations(features.receiveWallet, services.receiveWallet, api),
       mountOperations(features.adminBilling, services.billingReader, api),
       mountOperations(features.analytics, services.analytics, api),

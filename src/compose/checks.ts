@@ -43,14 +43,14 @@ export interface CheckResult {
 export async function verifyStore(
   reader: Reader,
   auditKey: SealKey,
-  tell: (result: CheckResult) => void = () => undefined,
+  report: (result: CheckResult) => void = () => undefined,
 ): Promise<readonly CheckResult[]> {
   const results: CheckResult[] = [];
   for (const check of storeChecks(auditKey)) {
     const found = await check.run(reader);
     const violations = found.length === 0 ? found : await lasting(reader, check, found);
     results.push({ check, violations });
-    tell({ check, violations });
+    report({ check, violations });
   }
   return results;
 }

@@ -9,7 +9,7 @@ import type { PasswordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 
 /** Shared dependencies of the services. */
-export interface Parts {
+export interface Dependencies {
   readonly config: Config;
   readonly db: Database;
   readonly secret: ServerSecret;
@@ -29,5 +29,5 @@ export interface Parts {
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** Wakes a background worker by name; filled in once the workers exist. */
-  readonly nudges: { nudge: (worker: string) => void };
+  readonly wakeUps: { wake: (worker: string) => void };
 }

@@ -10,7 +10,7 @@ import { pruneEvents } from "../platform/events/retention.ts";
 import type { CronTask } from "../platform/jobs/cron.ts";
 import type { JobHandler } from "../platform/jobs/queue.ts";
 import { pruneFailedJobs } from "../platform/jobs/retention.ts";
-import type { Parts } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 /** Deletes one batch of expired rows; returns whether more may be left. */
 type Prune = (db: Database, now: Instant, context: WriteContext) => Promise<boolean>;
@@ -37,7 +37,7 @@ export const maintenanceSchedule: readonly CronTask[] = [
 
 /** Creates the handlers of the scheduled jobs. */
 export function makeMaintenance(
-  { db, clock }: Pick<Parts, "db" | "clock">,
+  { db, clock }: Pick<Dependencies, "db" | "clock">,
   auditLogs: Pick<AuditLogService, "announceHead">,
 ): JobHandler[] {
   return [

@@ -13,11 +13,11 @@ import type {
   ReadMetric,
   Reading,
 } from "../platform/metrics/metrics.ts";
-import type { Parts } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Services } from "./features/services.ts";
 
 /** Adds metrics read from the store and from this process's providers. Store metrics are the same on every server. */
-export function addMetrics(metrics: Metrics, parts: Parts, services: Services): void {
+export function addMetrics(metrics: Metrics, parts: Dependencies, services: Services): void {
   metrics.add(networkMetrics(parts));
   metrics.add(providerMetrics(parts, services));
   metrics.add(moneyMetrics(parts, services));
@@ -36,7 +36,7 @@ const alone = (value: number): Reading[] => [{ labels: {}, value }];
 const ageOf = (at: Instant | null, now: Instant): number =>
   at === null ? 0 : Math.max(0, now - at) / second;
 
-function networkMetrics({ db, clock }: Parts): MetricGroup {
+function networkMetrics({ db, clock }: Dependencies): MetricGroup {
   return {
     metrics: [
       gauge("till_network_tip_height", "Height of the newest block that was read.", "network"),
@@ -67,7 +67,7 @@ function networkMetrics({ db, clock }: Parts): MetricGroup {
   };
 }
 
-function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
+function providerMetrics({ db }: Dependencies, { pools }: Services): MetricGroup {
   return {
     metrics: [
       gauge(
@@ -105,7 +105,7 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
     ],
     async read() {
       const [stored, alarms] = await Promise.all([storedProviders(db), openAlarms(db)]);
-      const told = stored.map(({ network, health }) => ({
+      const reported = stored.map(({ network, health }) => ({
         health,
         labels: { network, provider: health.provider },
       }));
@@ -116,14 +116,14 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
         })),
       );
       return {
-        till_provider_usable: told.map(({ labels, health: { condition } }) => ({
+        till_provider_usable: reported.map(({ labels, health: { condition } }) => ({
           labels,
           value: condition === "ok" ? 1 : 0,
         })),
-        till_provider_lag_blocks: told.flatMap(({ labels, health: { lagBlocks } }) =>
+        till_provider_lag_blocks: reported.flatMap(({ labels, health: { lagBlocks } }) =>
           lagBlocks === null ? [] : { labels, value: lagBlocks },
         ),
-        till_provider_latency_seconds: told.flatMap(({ labels, health: { latencyMs } }) =>
+        till_provider_latency_seconds: reported.flatMap(({ labels, health: { latencyMs } }) =>
           latencyMs === null ? [] : { labels, value: latencyMs / second },
         ),
         till_provider_requests_total: counted.map(({ labels, counts }) => ({
@@ -142,7 +142,7 @@ function providerMetrics({ db }: Parts, { pools }: Services): MetricGroup {
   };
 }
 
-function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGroup {
+function moneyMetrics({ db, config }: Dependencies, { capacity }: Services): MetricGroup {
   return {
     metrics: [
       gauge(
@@ -173,7 +173,7 @@ function moneyMetrics({ db, config }: Parts, { capacity }: Services): MetricGrou
   };
 }
 
-function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
+function ratesMetrics({ clock }: Dependencies, { rates }: Services): MetricGroup {
   return {
     metrics: [
       gauge("till_rates_age_seconds", "Age of the accepted quote.", "pair"),
@@ -195,7 +195,7 @@ function ratesMetrics({ clock }: Parts, { rates }: Services): MetricGroup {
   };
 }
 
-function workMetrics({ db, clock }: Parts): MetricGroup {
+function workMetrics({ db, clock }: Dependencies): MetricGroup {
   return {
     metrics: [
       gauge("till_outbox_oldest_seconds", "Age of the oldest event that was not relayed yet."),
@@ -231,7 +231,7 @@ function workMetrics({ db, clock }: Parts): MetricGroup {
   };
 }
 
-function checkMetrics({ db, clock }: Parts): MetricGroup {
+function checkMetrics({ db, clock }: Dependencies): MetricGroup {
   return {
     metrics: [
       gauge(

@@ -3,12 +3,12 @@ import { makeOversight, type OversightService } from "../features/admin/index.ts
 import type { Instant } from "../kernel/clock.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
-import type { Parts } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Services } from "./features/services.ts";
 
 /** Creates the status and alarm service for platform admins. */
 export function makePlatformOversight(
-  { config, db, clock, secret }: Parts,
+  { config, db, clock, secret }: Dependencies,
   { payments, watchers, leases, rates, capacity }: Services,
   lastTickAt: () => Instant | null,
 ): OversightService {

@@ -1,4 +1,4 @@
-import { statusAtAGlance, type OperationsStatus } from "../features/admin/read-only.ts";
+import { storedOperationsStatus, type OperationsStatus } from "../features/admin/read-only.ts";
 import { deliveryBacklog } from "../features/webhooks/delivery/backlog.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/index.ts";
@@ -9,33 +9,36 @@ import {
   requireStoreFile,
   storeBehind,
   storeFile,
-  type StorePlace,
+  type StoreLocation,
 } from "./store-place.ts";
 
 /** Read-only access to a store, which opens in a fraction of the program's startup time. */
-export interface StoreGlance {
+export interface ReadOnlyStore {
   operationsStatus(): Promise<OperationsStatus>;
   /** Warnings about reverse proxies in front of the server, for operators. */
   proxyWarnings(settings: Pick<Config, "trustProxy" | "baseUrl">): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-export async function glanceAtStore(place: StorePlace, clock: Clock): Promise<StoreGlance> {
+export async function openReadOnlyStore(
+  place: StoreLocation,
+  clock: Clock,
+): Promise<ReadOnlyStore> {
   await requireStoreFile(place);
   const { databaseUrl } = place;
-  const glance = await openForReading(
+  const store = await openForReading(
     databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: databaseUrl },
   );
   try {
-    if ((await currentVersion(glance)) === 0) throw noStore(place);
-    if (glance.pending.length > 0) throw storeBehind(place, glance.pending.length);
+    if ((await currentVersion(store)) === 0) throw noStore(place);
+    if (store.pending.length > 0) throw storeBehind(place, store.pending.length);
   } catch (error) {
-    await glance.close();
+    await store.close();
     throw error;
   }
   return {
-    operationsStatus: () => statusAtAGlance(glance, clock.now(), deliveryBacklog),
-    proxyWarnings: (settings) => proxyWarnings(settings, glance, clock.now()),
-    close: () => glance.close(),
+    operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
+    proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
+    close: () => store.close(),
   };
 }

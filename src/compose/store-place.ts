@@ -16,22 +16,22 @@ const StoreBehind = defineProblem({
 });
 
 /** The settings that determine the store's location. */
-export type StorePlace = Pick<Config, "dataDir" | "databaseUrl">;
+export type StoreLocation = Pick<Config, "dataDir" | "databaseUrl">;
 
 /** Returns the path of the SQLite store. */
-export function storeFile(place: StorePlace): string {
+export function storeFile(place: StoreLocation): string {
   return join(place.dataDir, "till.db");
 }
 
 /** Returns the store's name for messages, without its password. */
-export function storeName(place: StorePlace): string {
+export function storeName(place: StoreLocation): string {
   if (place.databaseUrl === null) return storeFile(place);
   const { host, pathname } = new URL(place.databaseUrl);
   return `postgres://${host}${pathname}`;
 }
 
 /** Throws if the SQLite store does not exist. A PostgreSQL store can only be checked by connecting. */
-export async function requireStoreFile(place: StorePlace): Promise<void> {
+export async function requireStoreFile(place: StoreLocation): Promise<void> {
   if (place.databaseUrl !== null) return;
   const found = await stat(storeFile(place)).then(
     (entry) => entry.isFile(),
@@ -41,7 +41,7 @@ export async function requireStoreFile(place: StorePlace): Promise<void> {
 }
 
 /** Returns the error for a store with pending migrations, or without keyed audit seals, which a migration adds. */
-export function storeBehind(place: StorePlace, lacking: number | "keyed audit seals"): Error {
+export function storeBehind(place: StoreLocation, lacking: number | "keyed audit seals"): Error {
   const lack =
     typeof lacking === "number" ? `has ${String(lacking)} pending migrations` : `lacks ${lacking}`;
   return new StoreBehind(
@@ -50,7 +50,7 @@ export function storeBehind(place: StorePlace, lacking: number | "keyed audit se
 }
 
 /** Returns the error for a location without a completely created store. */
-export function noStore(place: StorePlace): Error {
+export function noStore(place: StoreLocation): Error {
   const elsewhere = place.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
   return new NoStore(
     `${storeName(place)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,

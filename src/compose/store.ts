@@ -145,7 +145,7 @@ async function requireFittingSecret(
   if (known === null) known = await rememberSecret(db, secret);
   if (known === former) {
     if (mode === "use") throw storeBehind(config, "keyed audit seals");
-    known = await takeOver(db, secret, logger);
+    known = await resumeStore(db, secret, logger);
   }
   if (known === own) return;
   throw new WrongSecret(
@@ -168,7 +168,7 @@ async function rememberSecret(db: Database, secret: ServerSecret): Promise<strin
 }
 
 /** Switches a store of an earlier release to keyed seals, once, and returns the stored fingerprint. */
-async function takeOver(
+async function resumeStore(
   db: Database,
   secret: ServerSecret,
   logger: Logger,

@@ -9,13 +9,13 @@ import { createRelay } from "../platform/events/relay.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { makeWatchWorkers } from "../features/payments/index.ts";
 import { makeRatesWorkers } from "../features/rates/index.ts";
-import { makeAddingUp } from "../features/usage/index.ts";
+import { makeRollUp } from "../features/usage/index.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
-import type { Parts } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Services } from "./features/services.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
-export function makeWorkers(parts: Parts, services: Services): Worker[] {
+export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
   const { db, clock } = parts;
   const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;
   return [
@@ -30,7 +30,7 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       ...{ db, leases, context: systemContext("audit-sealer") },
       key: deriveKey(parts.secret, "audit-seals"),
     }),
-    makeAddingUp({ db, leases, context: systemContext("figures") }),
+    makeRollUp({ db, leases, context: systemContext("figures") }),
     services.billingRun,
     ...makeRatesWorkers({ leases, rates: services.rates, plan: parts.config.rates }),
     ...makeWatchWorkers({
@@ -61,8 +61,8 @@ export function makeWorkers(parts: Parts, services: Services): Worker[] {
       return createQueueWorker({
         ...{ db, clock, ids: parts.ids, logger: parts.logger, metrics: parts.metrics },
         ...{ queue, handlers, context: systemContext(queue) },
-        nudge: () => {
-          parts.nudges.nudge(queueWorkerName(queue));
+        wake: () => {
+          parts.wakeUps.wake(queueWorkerName(queue));
         },
       });
     }),

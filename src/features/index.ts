@@ -9,7 +9,7 @@ import { analyticsOperations } from "./analytics/index.ts";
 import {
   adminBillingOperations,
   billingOperations,
-  ledgerOperations,
+  balanceOperations,
   receiveWalletOperations,
   subscriptionOperations,
 } from "./billing/index.ts";
@@ -55,7 +55,7 @@ export const features = {
   checkout: checkoutOperations,
   subscriptions: subscriptionOperations,
   billing: billingOperations,
-  billingLedger: ledgerOperations,
+  billingBalances: balanceOperations,
   receiveWallet: receiveWalletOperations,
   adminBilling: adminBillingOperations,
   analytics: analyticsOperations,

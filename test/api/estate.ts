@@ -1,6 +1,6 @@
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { addInvoice } from "../features/billing/balances/ledgers.ts";
+import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
 import {
   openCounter,
   type Counter,

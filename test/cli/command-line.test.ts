@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { exitCodes, outcomeOf } from "../../src/cli/exit-codes.ts";
+import { exitCodes, exitReasonOf } from "../../src/cli/exit-codes.ts";
 import { makeTerminal, printable } from "../../src/cli/terminal/terminal.ts";
 import { commonOptions } from "../../src/platform/config/options.ts";
-import { readTerminalWishes } from "../../src/platform/config/terminal.ts";
+import { readTerminalPreferences } from "../../src/platform/config/terminal.ts";
 import { till } from "../support/programs/till.ts";
 
 describe("the command line", () => {
@@ -130,9 +130,9 @@ describe("the command line", () => {
       [503, "busy"],
     ];
     for (const [status, outcome] of cases) {
-      expect(outcomeOf({ code: "any", status }), String(status)).to.equal(outcome);
+      expect(exitReasonOf({ code: "any", status }), String(status)).to.equal(outcome);
     }
-    expect(outcomeOf({ code: "wrong_secret", status: 409 })).to.equal("settings");
+    expect(exitReasonOf({ code: "wrong_secret", status: 409 })).to.equal("settings");
   });
 
   it("loads only the argument parser for its help", () => {
@@ -147,7 +147,7 @@ describe("colors", () => {
     makeTerminal(flags, {
       ...{ stdin: process.stdin, stderr: process.stderr, env },
       stdout: Object.assign(Object.create(process.stdout) as typeof process.stdout, { isTTY }),
-    }).hasColour;
+    }).hasColor;
 
   it("are used on terminals", () => {
     expect(terminal({}, {}, true)).to.equal(true);
@@ -163,8 +163,8 @@ describe("colors", () => {
   it("can be forced, but not against NO_COLOR; empty counts as not set", () => {
     expect(terminal({}, { FORCE_COLOR: "1" }, false)).to.equal(true);
     expect(terminal({}, { FORCE_COLOR: "1", NO_COLOR: "1" }, true)).to.equal(false);
-    expect(readTerminalWishes({ NO_COLOR: "", FORCE_COLOR: "" }).colour).to.equal(null);
-    expect(readTerminalWishes({ FORCE_COLOR: "0" }).colour).to.equal(null);
+    expect(readTerminalPreferences({ NO_COLOR: "", FORCE_COLOR: "" }).color).to.equal(null);
+    expect(readTerminalPreferences({ FORCE_COLOR: "0" }).color).to.equal(null);
   });
 
   it("cannot be injected by untrusted text", () => {

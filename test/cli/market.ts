@@ -1,7 +1,7 @@
 import type { Id } from "../../src/kernel/id.ts";
 import { until } from "../support/until.ts";
 import { xpubs } from "../support/merchants.ts";
-import { context, type DeskStore } from "./desk.ts";
+import { context, type DeskStore } from "./billing-operator.ts";
 
 /** The sandbox at work on a store: the platform's own organization has issued an invoice of 24.00 USD, which is paid. */
 export async function openMarket(store: DeskStore): Promise<{

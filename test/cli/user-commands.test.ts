@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { z } from "zod";
 import { UserRecord } from "../../src/features/members/records.ts";
-import { context, makeDesk } from "./desk.ts";
+import { context, makeDesk } from "./billing-operator.ts";
 
 const UserList = z.strictObject({
   data: z.array(z.strictObject(UserRecord.shape)),

@@ -15,7 +15,7 @@ import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { till } from "../support/programs/till.ts";
-import { context, makeDesk, type DeskStore } from "./desk.ts";
+import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 
 /** A job that has failed; another that waits for the time that it is given, and has the key. */
 async function addJobs(store: DeskStore, dedupeKey: string | null = null): Promise<string> {

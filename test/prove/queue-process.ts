@@ -40,10 +40,10 @@ const handlers: JobHandler[] = [
     },
   },
 ];
-const nudge = (worker: string) => {
-  background.nudge(worker);
+const wake = (worker: string) => {
+  background.wake(worker);
 };
-const jobs = createJobs({ ids, nudge });
+const jobs = createJobs({ ids, wake });
 const common = { db, clock: systemClock, context: testContext };
 const background = createBackground({
   workers: [
@@ -57,8 +57,8 @@ const background = createBackground({
         handlers,
       },
       leaseMs: Number(leaseMs),
-      nudge: () => {
-        nudge("queue maintenance");
+      wake: () => {
+        wake("queue maintenance");
       },
     }),
     createCron({

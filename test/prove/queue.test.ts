@@ -147,8 +147,8 @@ if (isWhole) {
         },
         queue: "maintenance",
         handlers: [{ name: "count", run: () => Promise.resolve(void (done += 1)) }],
-        nudge: () => {
-          background.nudge("queue maintenance");
+        wake: () => {
+          background.wake("queue maintenance");
         },
       });
       const background = createBackground({

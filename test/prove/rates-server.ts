@@ -47,8 +47,8 @@ const here = await startApp({ ...options, outside: { metrics, strictAnswers: fal
 const { db, webhooks, background } = here.app;
 const outbox = createOutbox({
   ids,
-  nudge: () => {
-    background.nudge("relay");
+  wake: () => {
+    background.wake("relay");
   },
 });
 

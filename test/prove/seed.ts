@@ -1,5 +1,5 @@
 import pg from "pg";
-import { addUpAll } from "../../src/features/usage/roll-up.ts";
+import { rollUpAll } from "../../src/features/usage/roll-up.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { encodeTime } from "../../src/kernel/id.ts";
 import type { Database, Dialect, StoreOptions, Tx } from "../../src/platform/database/index.ts";
@@ -283,7 +283,7 @@ export async function addUpSeeded(db: Database): Promise<number> {
     "SELECT CAST(COUNT(*) AS INTEGER) AS items FROM figure_changes",
   );
   const startedAt = performance.now();
-  await addUpAll(db, testContext);
+  await rollUpAll(db, testContext);
   const seconds = (performance.now() - startedAt) / 1_000;
   return (waiting?.items ?? 0) / seconds;
 }

@@ -32,7 +32,7 @@ eachStore("several servers", (store) => {
   if (store.dialect === "sqlite") return;
 
   const ids = createIds(systemRandom);
-  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const outbox = createOutbox({ ids, wake: () => undefined });
   const receivers: Receiver[] = [];
   let installation: Installation;
   /** The program without background work, to inspect the store and to add work. */

@@ -87,7 +87,7 @@ anyStore("an invoice on the sandbox", function (store) {
     await press(invoice, "pay");
     await mine(invoice, 1);
     await checkoutIs(app, invoice, "confirming");
-    await press(invoice, "reorganise");
+    await press(invoice, "reorganize");
     await checkoutIs(app, invoice, "open");
     expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("reverted");
   });

@@ -86,7 +86,7 @@ export function makePayers(ground: Ground): Payers {
     }
     // Except for payers who round, nobody pays by chance the amount of another invoice.
     const isOdd = how === "part" || how === "over" || how === "split" || how === "dust";
-    if (isOdd && !isOwn && (await isTold(invoice, sent))) return;
+    if (isOdd && !isOwn && (await isAnnounced(invoice, sent))) return;
     mine(1, sent);
     const sum = sent
       .filter(({ transactionHash }) => paid.get(transactionHash)?.meant === invoice.id)
@@ -111,7 +111,7 @@ export function makePayers(ground: Ground): Payers {
   const asked = (rows: readonly Invoice[], amount: bigint) =>
     rows.filter(({ id }) => (onChain.get(id) ?? 0n) < amount);
 
-  async function isTold(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
+  async function isAnnounced(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
     const others = await db.find(invoices, "WHERE wallet_address = $1 AND id <> $2", [
       invoice.walletAddress ?? "",
       invoice.id,

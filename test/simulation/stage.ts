@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/features/services.ts";
-import type { Parts } from "../../src/compose/dependencies.ts";
+import type { Dependencies } from "../../src/compose/dependencies.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import {
   loadConfig,
@@ -19,7 +19,7 @@ import {
   type Tx,
 } from "../../src/platform/database/index.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
-import { endJobLeases } from "../../src/platform/jobs/claims.ts";
+import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";
@@ -200,7 +200,7 @@ async function start(
 ): Promise<Process> {
   const clock = { now };
   const randomBytes = (length: number) => chance.bytes(length);
-  const parts: Parts = {
+  const parts: Dependencies = {
     ...{ config, db, secret, clock, randomBytes },
     ids: createIds(randomBytes),
     logger: silentLogger,
@@ -209,7 +209,7 @@ async function start(
     baseUrl: () => "https://till.example",
     listening: () => "https://till.example",
     stopping: new AbortController().signal,
-    nudges: { nudge: () => undefined },
+    wakeUps: { wake: () => undefined },
     providersOf: () => chain.providers.map(({ client }) => ({ client, budget: null })),
   };
   const services = makeServices(parts);

@@ -24,7 +24,7 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
 
   const cancel = (owner: Id<"organization">, when: "now" | "period_end") =>
     attempt(({ services }) =>
-      services.billingDesk.cancel(testContext, owner, { when, reason: "A test" }),
+      services.billingOperator.cancel(testContext, owner, { when, reason: "A test" }),
     );
 
   /** A trial whose first invoice is paid, in part or whole, and that an operator ends before its period begins. */
@@ -58,7 +58,7 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
           const amount = `${String(step.share)}.00`;
           const input = { amount, currency: "USD", reason: "Sorry" };
           await attempt(({ services }) =>
-            services.ledgerService.grantCredit(testContext, owner, input),
+            services.balanceService.grantCredit(testContext, owner, input),
           );
           return;
         }

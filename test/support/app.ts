@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createApp, type App, type Outside } from "../../src/compose/index.ts";
+import { createApp, type App, type Externals } from "../../src/compose/index.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Clock, Instant } from "../../src/kernel/clock.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
@@ -78,7 +78,7 @@ export interface AppOptions {
   /** Settings by environment variable. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: MovingClock;
-  readonly outside?: Partial<Outside>;
+  readonly outside?: Partial<Externals>;
   /** False to run no background work, for tests that inspect intermediate states. */
   readonly background?: boolean;
 }

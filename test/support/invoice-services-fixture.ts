@@ -30,7 +30,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   const clock = { now: () => now };
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const outbox = createOutbox({ ids, wake: () => undefined });
   const networks: Map<string, Network> = testNetworks(...enabled);
   const common = { db, clock, ids, randomBytes: systemRandom, auditor, outbox, networks };
   const baseUrl = () => "https://pay.example";
@@ -57,7 +57,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   const settlement = makeSettlement({
     ...common,
     baseUrl,
-    managedSettled: (_tx, rows) => {
+    invoicePaid: (_tx, rows) => {
       settledManaged.push(rows);
       return Promise.resolve();
     },

@@ -42,7 +42,7 @@ export function addOrganization(
     clock: { now: () => at },
     ids,
     auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, nudge: () => undefined }),
+    outbox: createOutbox({ ids, wake: () => undefined }),
     members: {
       addMembership: () => Promise.reject(new Error("these organizations have no members")),
     } as never,

@@ -6,7 +6,7 @@ export const kinds = ["coinbase", "ecb", "er-api"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** The behavior of a source. Without `body` it serves the sample of its provider's documentation. */
-export interface Behaviour {
+export interface Behavior {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -17,7 +17,7 @@ export interface Behaviour {
 export interface RateSources {
   /** Writes the shipped rates file with the three providers' hosts replaced by this server, and returns its path. */
   file(): Promise<string>;
-  set(kind: Kind, behaviour: Behaviour): void;
+  set(kind: Kind, behavior: Behavior): void;
   /** Returns the number of requests to a source since the start. */
   asked(kind: Kind): number;
   /** Returns the headers of the last request. */
@@ -75,7 +75,7 @@ export function sample(kind: Kind, day: string, dollarsPerEuro = 1.1527): string
  * otherwise.
  */
 export async function startRateSources(now: () => number = Date.now): Promise<RateSources> {
-  const behaviours = new Map<Kind, Behaviour>();
+  const behaviors = new Map<Kind, Behavior>();
   const counts = new Map<Kind, number>();
   let headers: Readonly<Record<string, unknown>> = {};
   const server: Server = createServer((request, response) => {
@@ -86,15 +86,15 @@ export async function startRateSources(now: () => number = Date.now): Promise<Ra
     }
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     headers = request.headers;
-    const behaviour = behaviours.get(kind) ?? {};
-    if (behaviour.isSilent === true) return;
+    const behavior = behaviors.get(kind) ?? {};
+    if (behavior.isSilent === true) return;
     const day = new Date(now()).toISOString().slice(0, 10);
     response
-      .writeHead(behaviour.status ?? 200, {
+      .writeHead(behavior.status ?? 200, {
         "content-type": "application/json",
-        ...behaviour.headers,
+        ...behavior.headers,
       })
-      .end(behaviour.body ?? sample(kind, day));
+      .end(behavior.body ?? sample(kind, day));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
@@ -104,7 +104,7 @@ export async function startRateSources(now: () => number = Date.now): Promise<Ra
       for (const kind of kinds) text = text.replace(hosts[kind], `${url}/${kind}`);
       return text;
     },
-    set: (kind, behaviour) => behaviours.set(kind, behaviour),
+    set: (kind, behavior) => behaviors.set(kind, behavior),
     asked: (kind) => counts.get(kind) ?? 0,
     lastHeaders: () => headers,
     async stop() {

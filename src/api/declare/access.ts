@@ -45,7 +45,7 @@ export function platform(permission: Permission): PlatformAccess {
 export type Principal = UserActor | ApiKeyActor;
 
 /** A principal's role in one organization, with that organization's status. */
-export interface Standing {
+export interface MembershipAccess {
   readonly organizationId: Id<"organization">;
   readonly organizationStatus: "active" | "suspended";
   /** The member's role; null for an API key, which has scopes instead. */
@@ -57,7 +57,10 @@ export interface Gatekeeper {
   /** Returns the principal of an access token; null if the token is invalid, expired or revoked. */
   session(accessToken: string): Promise<Principal | null>;
   /** Returns an API key's principal and its standing in its own organization; null if the key is not valid. */
-  apiKey(secret: string): Promise<{ principal: ApiKeyActor; standing: Standing } | null>;
+  apiKey(secret: string): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null>;
   /** Returns a user's standing in an organization; null if the user is not a member. */
-  membership(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
+  membership(
+    userId: Id<"user">,
+    organizationId: Id<"organization">,
+  ): Promise<MembershipAccess | null>;
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ProblemClass } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
-import type { Access, Principal, Standing } from "./access.ts";
+import type { Access, Principal, MembershipAccess } from "./access.ts";
 import type { RateLimitName } from "../pipeline/rate-limits.ts";
 
 export const groups = [
@@ -72,7 +72,7 @@ export type Call<A extends Access, Path extends string, Query, Body, Result> = {
 } & (A extends { kind: "public" }
   ? unknown
   : { readonly actor: Principal } & (A extends { kind: "organization" }
-      ? { readonly organizationId: Id<"organization">; readonly standing: Standing }
+      ? { readonly organizationId: Id<"organization">; readonly standing: MembershipAccess }
       : unknown));
 
 type QueryShape = Readonly<Record<string, z.ZodType>>;
@@ -149,7 +149,7 @@ export interface AnyCall {
   readonly context: WriteContext;
   readonly actor: Principal | null;
   readonly organizationId: Id<"organization"> | null;
-  readonly standing: Standing | null;
+  readonly standing: MembershipAccess | null;
   readonly expect: (current: unknown) => void;
 }
 

@@ -1,6 +1,6 @@
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Gatekeeper, Principal, Standing } from "../declare/access.ts";
+import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
 import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
 import type { Operation } from "../declare/operation.ts";
 import { pathParameter } from "./path-parameter.ts";
@@ -36,7 +36,7 @@ export async function admit(
       if (caller.standing !== null && operation.access.needsScope) {
         const isRead = operation.method === "GET";
         const permission = isRead ? "organization:read" : "organization:write";
-        authorise(caller.standing, caller.principal, permission, !isRead);
+        authorize(caller.standing, caller.principal, permission, !isRead);
       }
       return caller;
     case "organization": {
@@ -45,7 +45,7 @@ export async function admit(
         caller,
         deps,
       );
-      authorise(
+      authorize(
         standing,
         caller.principal,
         operation.access.permission,
@@ -71,7 +71,7 @@ async function count(ctx: Exchange, operation: Operation, key: string, deps: Mou
 async function authenticate(
   ctx: Exchange,
   gatekeeper: Gatekeeper,
-): Promise<{ principal: Principal; standing: Standing | null } | null> {
+): Promise<{ principal: Principal; standing: MembershipAccess | null } | null> {
   const key = ctx.get("X-Service-Key");
   const authorization = ctx.get("Authorization");
   if (key !== "" && authorization !== "") {
@@ -89,9 +89,9 @@ async function authenticate(
 /** Returns the principal's standing. Another tenant's organization gets the same 404 as one that does not exist. */
 async function standingIn(
   organizationId: Id<"organization">,
-  caller: { principal: Principal; standing: Standing | null },
+  caller: { principal: Principal; standing: MembershipAccess | null },
   deps: MountDependencies,
-): Promise<Standing> {
+): Promise<MembershipAccess> {
   const { principal, standing: home } = caller;
   const standing =
     principal.type === "api_key"
@@ -101,8 +101,8 @@ async function standingIn(
   return standing;
 }
 
-function authorise(
-  standing: Standing,
+function authorize(
+  standing: MembershipAccess,
   principal: Principal,
   permission: Permission,
   isWrite: boolean,
@@ -120,7 +120,7 @@ function authorise(
 }
 
 /** Names the required scope or role and the scopes or role that the caller has. */
-function missing(standing: Standing, principal: Principal, permission: Permission): string {
+function missing(standing: MembershipAccess, principal: Principal, permission: Permission): string {
   const { role, scope } = permissions[permission];
   return principal.type === "api_key"
     ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { Logger } from "../../platform/logger/index.ts";
-import type { Gatekeeper, Principal, Standing } from "../declare/access.ts";
+import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 
@@ -38,5 +38,5 @@ export type Exchange = Context & { state: RequestState; params?: Record<string, 
 /** The authenticated caller; both fields are null on public operations. */
 export interface Caller {
   readonly principal: Principal | null;
-  readonly standing: Standing | null;
+  readonly standing: MembershipAccess | null;
 }

@@ -154,8 +154,8 @@ export function createIdempotency(deps: {
       const claim = createHmac("sha256", deps.key)
         .update(`claim\n${request.scope}\n${request.key}`)
         .digest("hex");
-      const twin = inFlight.get(claim);
-      if (twin !== undefined && !(await endsInTime(twin))) {
+      const other = inFlight.get(claim);
+      if (other !== undefined && !(await endsInTime(other))) {
         throw new IdempotencyKeyInFlight(
           "Wait until the first request has finished, then send this one again.",
           { retryAfterSeconds: 1 },
@@ -211,12 +211,12 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Whether the identical request in flight ended, with or without an error, before the timeout. */
-async function endsInTime(twin: Promise<unknown>): Promise<boolean> {
+async function endsInTime(other: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, twinWaitMs, false);
   });
-  const ended = twin.then(
+  const ended = other.then(
     () => true,
     () => true,
   );

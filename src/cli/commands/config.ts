@@ -1,4 +1,4 @@
-import { glanceAtStore } from "../../compose/read-only-store.ts";
+import { openReadOnlyStore } from "../../compose/read-only-store.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import {
   ConfigError,
@@ -55,12 +55,12 @@ async function proxyWarningsOf(config: Config): Promise<readonly string[]> {
   const now = systemClock.now();
   if (config.trustProxy.length > 0) return [];
   // Without a reachable store, the warnings are based on the settings alone.
-  const glance = await glanceAtStore(config, systemClock).catch(() => null);
-  if (glance === null) return proxyWarnings(config, null, now);
+  const store = await openReadOnlyStore(config, systemClock).catch(() => null);
+  if (store === null) return proxyWarnings(config, null, now);
   try {
-    return await glance.proxyWarnings(config);
+    return await store.proxyWarnings(config);
   } finally {
-    await glance.close();
+    await store.close();
   }
 }
 

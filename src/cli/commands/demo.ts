@@ -11,7 +11,7 @@ import { seed, type DemoWorld } from "../demo/seed.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../terminal/output.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
-import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -31,7 +31,7 @@ export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeSettings(folder);
     const loaded = await loadSettings(terminal, "demo", { ...flags, dataDir: folder });
-    const place = await takeServerPlace(folder);
+    const place = await lockDataFolder(folder);
     try {
       await run(terminal, loaded, { asked, place });
     } finally {
@@ -45,7 +45,7 @@ export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
 async function run(
   terminal: Terminal,
   loaded: LoadedConfig,
-  { asked, place }: { readonly asked: Promise<unknown>; readonly place: ServerPlace },
+  { asked, place }: { readonly asked: Promise<unknown>; readonly place: DataFolderLock },
 ): Promise<void> {
   const { config } = loaded;
   // Log lines would clutter the output, so the level is warn unless it was set.
@@ -54,7 +54,7 @@ async function run(
   const metrics = createPrometheus({ version: programVersion(), logger });
   const app = await createApp(config, "initialize", { logger, metrics });
   const receiver = await startReceiver((webhook) => {
-    tellWebhook(terminal, webhook);
+    printWebhook(terminal, webhook);
   });
   let serving: Serving | null = null;
   try {
@@ -62,7 +62,7 @@ async function run(
     await place.announce(serving.url);
     const context = { actor: operator(), requestId: terminal.requestId, ip: null };
     const world = await seed(app, context, receiver);
-    await tellWorld(terminal, app, serving, world);
+    await printDemo(terminal, app, serving, world);
     await asked;
   } finally {
     await stop(app, serving, receiver);
@@ -94,7 +94,7 @@ async function writeSettings(folder: string): Promise<void> {
   }
 }
 
-async function tellWorld(
+async function printDemo(
   terminal: Terminal,
   app: App,
   { url }: Serving,
@@ -134,7 +134,7 @@ async function tellWorld(
   }
 }
 
-function tellWebhook({ form, surroundings }: Terminal, { type, objectId, id }: ReceivedWebhook) {
+function printWebhook({ form, surroundings }: Terminal, { type, objectId, id }: ReceivedWebhook) {
   const line =
     form === "json"
       ? JSON.stringify({ level: "info", msg: "webhook received", id, type, objectId })

@@ -40,11 +40,11 @@ interface Looking {
 }
 
 async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
-  const { glanceAtStore } = await import("../../compose/read-only-store.ts");
-  const glance = await glanceAtStore(await findCommandStore(terminal, flags), systemClock);
+  const { openReadOnlyStore } = await import("../../compose/read-only-store.ts");
+  const store = await openReadOnlyStore(await findCommandStore(terminal, flags), systemClock);
   return {
-    look: async () => presentOperationsStatus(await glance.operationsStatus()),
-    close: () => glance.close(),
+    look: async () => presentOperationsStatus(await store.operationsStatus()),
+    close: () => store.close(),
   };
 }
 

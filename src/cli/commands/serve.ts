@@ -6,7 +6,7 @@ import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
-import { takeServerPlace, type ServerPlace } from "../single-server.ts";
+import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -16,7 +16,7 @@ export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const logger = createLogger({ level: config.logLevel });
   await requireStoreFile(config);
-  const place = config.databaseUrl === null ? await takeServerPlace(config.dataDir) : null;
+  const place = config.databaseUrl === null ? await lockDataFolder(config.dataDir) : null;
   try {
     await serveInPlace(terminal, config, logger, place, asked);
   } finally {
@@ -28,7 +28,7 @@ async function serveInPlace(
   terminal: Terminal,
   config: Config,
   logger: Logger,
-  place: ServerPlace | null,
+  place: DataFolderLock | null,
   asked: Promise<NodeJS.Signals>,
 ): Promise<void> {
   const metrics = createPrometheus({ version: programVersion(), logger });
@@ -36,7 +36,7 @@ async function serveInPlace(
   const serving = await startIn(app, config);
   endWithDefects(logger);
   await place?.announce(serving.url);
-  await tellStart(app, serving, logger);
+  await printStart(app, serving, logger);
   if (terminal.form === "json")
     terminal.data(JSON.stringify({ url: serving.url, pid: process.pid }));
   else terminal.data(`Till is ready at ${serving.url}`);
@@ -57,7 +57,7 @@ async function startIn(app: App, config: Config): Promise<Serving> {
   }
 }
 
-async function tellStart(app: App, { url }: Serving, logger: Logger): Promise<void> {
+async function printStart(app: App, { url }: Serving, logger: Logger): Promise<void> {
   const { config, version } = app;
   logger.info(
     {

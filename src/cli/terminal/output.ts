@@ -123,7 +123,7 @@ const borders = [
 
 /** Makes text bold if the terminal supports it. */
 function emphasize(terminal: Terminal, text: string): string {
-  return terminal.hasColour ? `\u001b[1m${text}\u001b[22m` : text;
+  return terminal.hasColor ? `\u001b[1m${text}\u001b[22m` : text;
 }
 
 /** JSON is indented on a terminal and one line in a pipe. */

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../kernel/clock.ts";
 import { createIds, type Id } from "../../kernel/id.ts";
-import { readTerminalWishes } from "../../platform/config/terminal.ts";
+import { readTerminalPreferences } from "../../platform/config/terminal.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 
 /** A stream, and whether it is a terminal. */
 type Output = Writable & { readonly isTTY?: boolean };
 
 /** The process's streams and environment: `process`, or a substitute in tests. */
-export interface Surroundings {
+export interface TerminalEnvironment {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
@@ -34,8 +34,8 @@ export interface Terminal {
   readonly assumesYes: boolean;
   readonly isVerbose: boolean;
   /** Whether output may be colored. */
-  readonly hasColour: boolean;
-  readonly surroundings: Surroundings;
+  readonly hasColor: boolean;
+  readonly surroundings: TerminalEnvironment;
   /** Id of this run, for the audit log and error messages. */
   readonly requestId: Id<"request">;
   /** Prints a line of data. */
@@ -44,17 +44,17 @@ export interface Terminal {
   talk(line: string): void;
 }
 
-export function makeTerminal(flags: GlobalFlags, surroundings: Surroundings): Terminal {
+export function makeTerminal(flags: GlobalFlags, surroundings: TerminalEnvironment): Terminal {
   const { stdin, stdout, stderr, env } = surroundings;
   const form = flags.json === true ? "json" : flags.quiet === true ? "quiet" : "people";
-  const wishes = readTerminalWishes(env);
-  const isColourWanted = wishes.colour ?? stdout.isTTY === true;
+  const wishes = readTerminalPreferences(env);
+  const isColorWanted = wishes.color ?? stdout.isTTY === true;
   return {
     form,
     isInteractive: stdin.isTTY === true && stderr.isTTY === true,
     assumesYes: flags.yes === true,
     isVerbose: flags.verbose === true,
-    hasColour: flags.color !== false && isColourWanted,
+    hasColor: flags.color !== false && isColorWanted,
     surroundings,
     requestId: createIds(systemRandom).next("request", systemClock.now()),
     data(line) {

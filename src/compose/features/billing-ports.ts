@@ -1,4 +1,4 @@
-import type { ManagedSettled } from "../../features/billing/index.ts";
+import type { InvoicePaid } from "../../features/billing/index.ts";
 import type { IssuingGate } from "../../features/invoices/index.ts";
 import type { PlanInUse } from "../../features/usage/index.ts";
 import { Defect } from "../../kernel/errors.ts";
@@ -8,12 +8,12 @@ import type { Id } from "../../kernel/id.ts";
 export interface BillingPorts {
   /** Requires a subscription before an invoice is issued. */
   requireSubscription: IssuingGate;
-  managedSettled: ManagedSettled;
+  invoicePaid: InvoicePaid;
   planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
 }
 
 /** Returns placeholders that throw until `makeBilling` fills them, because billing is built after their users. */
 export function lateBillingPorts(): BillingPorts {
   const tooEarly = (): Promise<never> => Promise.reject(new Defect("billing is not made yet"));
-  return { requireSubscription: tooEarly, managedSettled: tooEarly, planOf: tooEarly };
+  return { requireSubscription: tooEarly, invoicePaid: tooEarly, planOf: tooEarly };
 }

@@ -1,98 +1,98 @@
 import {
   billingWorkerName,
-  makeBillingDesk,
+  makeBillingOperator,
   makeBillingReader,
   makeBillingRun,
   makeIssuer,
-  makeLedger,
-  makeLedgerService,
+  makeBalances,
+  makeBalanceService,
   makeReceiveWalletService,
-  makeSettle,
+  makePaymentApplication,
   makeSubscriptionService,
-  makeTeller,
-  makeTransitions,
+  makeBillingAnnouncer,
+  makeSubscriptionSteps,
   makeCancellations,
   makeFirstInvoices,
-  makeSettleSurplus,
+  makeCreditSurplus,
   makeVoiding,
-  makeTwins,
+  makeCollectionInvoices,
   makeUsageWatch,
   planInUse,
   requireSubscription,
-  type BillingDesk,
+  type BillingOperator,
   type BillingReader,
   type BillingRun,
-  type Ledger,
-  type LedgerService,
+  type Balances,
+  type BalanceService,
   type ReceiveWalletService,
   type SubscriptionService,
-  type Transitions,
+  type SubscriptionSteps,
 } from "../../features/billing/index.ts";
 import type { Auditor } from "../../platform/audit/index.ts";
 import type { Outbox } from "../../platform/events/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
-import type { Money } from "./money.ts";
-import type { Parts } from "../dependencies.ts";
+import type { PaymentServices } from "./payment-services.ts";
+import type { Dependencies } from "../dependencies.ts";
 
 /** Subscriptions, plans and platform invoices. */
 export interface Billing {
   readonly billingReader: BillingReader;
-  readonly billingDesk: BillingDesk;
+  readonly billingOperator: BillingOperator;
   readonly billingRun: BillingRun;
-  readonly ledger: Ledger;
-  readonly ledgerService: LedgerService;
+  readonly balances: Balances;
+  readonly balanceService: BalanceService;
   readonly receiveWallet: ReceiveWalletService;
   readonly subscriptions: SubscriptionService;
-  readonly transitions: Transitions;
+  readonly steps: SubscriptionSteps;
   /** Receives every event and announces usage close to a plan's limits. */
   readonly usageWatch: Subscriber;
 }
 
 export function makeBilling(
-  { config, db, clock, ids, logger, baseUrl, nudges }: Parts,
+  { config, db, clock, ids, logger, baseUrl, wakeUps }: Dependencies,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
-  { payments, wallets, managed }: Pick<Money, "payments" | "wallets" | "managed">,
+  { payments, wallets, managed }: Pick<PaymentServices, "payments" | "wallets" | "managed">,
   ports: BillingPorts,
 ): Billing {
   const networks = new Map(config.networks.map((network) => [network.id, network]));
   const checkoutUrl = (checkoutId: string) => `${baseUrl()}/pay/${checkoutId}`;
-  const nudge = () => {
-    nudges.nudge(billingWorkerName);
+  const wake = () => {
+    wakeUps.wake(billingWorkerName);
   };
   const common = { db, clock, ids, catalog: config.plans, networks, managed, payments };
-  const ledger = makeLedger({ ids, auditor, outbox });
+  const balances = makeBalances({ ids, auditor, outbox });
   const billingReader = makeBillingReader({ ...common, checkoutUrl });
-  const teller = makeTeller({
+  const announcer = makeBillingAnnouncer({
     auditor,
     outbox,
     views: (reader, rows) => billingReader.views(reader, rows),
     checkoutUrl,
   });
-  const twins = makeTwins(common);
-  const settleSurplus = makeSettleSurplus({ payments, ledger });
-  const voidInvoice = makeVoiding({ ledger, twins, teller, settleSurplus });
-  const cancellations = makeCancellations({ teller, voidInvoice });
-  const tools = { ...common, ledger, teller, twins, checkoutUrl, nudge };
+  const collectionInvoices = makeCollectionInvoices(common);
+  const creditSurplus = makeCreditSurplus({ payments, balances });
+  const voidInvoice = makeVoiding({ balances, collectionInvoices, announcer, creditSurplus });
+  const cancellations = makeCancellations({ announcer, voidInvoice });
+  const tools = { ...common, balances, announcer, collectionInvoices, checkoutUrl, wake };
   const issuer = makeIssuer(tools);
-  const firstInvoices = makeFirstInvoices({ ledger, issuer, voidInvoice });
-  const transitions = makeTransitions({ ...tools, issuer, cancellations, firstInvoices });
+  const firstInvoices = makeFirstInvoices({ balances, issuer, voidInvoice });
+  const steps = makeSubscriptionSteps({ ...tools, issuer, cancellations, firstInvoices });
 
-  ports.managedSettled = makeSettle({ ...tools, settleSurplus, transitions });
+  ports.invoicePaid = makePaymentApplication({ ...tools, creditSurplus, steps });
   ports.planOf = (organizationId) => planInUse(db, organizationId);
   ports.requireSubscription = (reader, organizationId) =>
     config.billing === "on"
       ? requireSubscription(reader, clock, organizationId)
       : Promise.resolve(() => Promise.resolve());
 
-  const billingRun = makeBillingRun({ ...common, logger, transitions });
+  const billingRun = makeBillingRun({ ...common, logger, steps });
   return {
-    ...{ billingReader, billingRun, transitions },
-    billingDesk: makeBillingDesk({ ...common, issuer, billingRun, cancellations, nudge }),
-    ledger,
-    ledgerService: makeLedgerService({ ...common, ledger }),
+    ...{ billingReader, billingRun, steps },
+    billingOperator: makeBillingOperator({ ...common, issuer, billingRun, cancellations, wake }),
+    balances,
+    balanceService: makeBalanceService({ ...common, balances }),
     receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
     subscriptions: makeSubscriptionService({ ...tools, issuer, firstInvoices }),
-    usageWatch: makeUsageWatch({ clock, teller }),
+    usageWatch: makeUsageWatch({ clock, announcer }),
   };
 }

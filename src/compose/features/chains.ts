@@ -7,7 +7,7 @@ import { makeProviderPool, type ProviderPool } from "../../platform/chain/provid
 import { makeSandbox, type Sandbox } from "../../platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../../platform/chain/sandbox/client.ts";
 import type { ConfiguredNetwork } from "../../platform/config/index.ts";
-import type { Parts } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 
 /** Id of Till's built-in test network. */
 export const sandboxNetwork = "sandbox";
@@ -19,7 +19,7 @@ export interface NetworkAccess {
 }
 
 /** Returns access to a network; null if it has no provider. */
-export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAccess | null {
+export function accessTo(network: ConfiguredNetwork, parts: Dependencies): NetworkAccess | null {
   const { clock, logger, randomBytes } = parts;
   const members = (parts.providersOf ?? configuredProviders)(network, parts);
   if (members.length === 0) return null;
@@ -29,7 +29,7 @@ export function accessTo(network: ConfiguredNetwork, parts: Parts): NetworkAcces
 }
 
 /** Creates the clients of a network's providers, in order of preference. */
-function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledProvider[] {
+function configuredProviders(network: ConfiguredNetwork, parts: Dependencies): PooledProvider[] {
   if (network.id === sandboxNetwork) {
     const { db: reader, clock } = parts;
     return (["sandbox", "sandbox-witness"] as const).map((provider) => ({
@@ -59,7 +59,7 @@ function configuredProviders(network: ConfiguredNetwork, parts: Parts): PooledPr
 }
 
 /** Returns the sandbox chain; null if it is not enabled. */
-export function sandboxOf(parts: Parts): Sandbox | null {
+export function sandboxOf(parts: Dependencies): Sandbox | null {
   const network = parts.config.networks.find(({ id }) => id === sandboxNetwork);
   return network === undefined
     ? null

@@ -1,6 +1,6 @@
 import type { CheckoutSandbox } from "../../features/checkout/index.ts";
 import type { InvoiceService } from "../../features/invoices/index.ts";
-import type { SandboxDesk } from "../../features/payments/index.ts";
+import type { SandboxService } from "../../features/payments/index.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
@@ -12,9 +12,9 @@ const payer = systemContext("checkout");
 export function makeCheckoutSandbox(deps: {
   readonly db: Reader;
   readonly invoices: InvoiceService;
-  readonly desk: SandboxDesk;
+  readonly sandbox: SandboxService;
 }): CheckoutSandbox {
-  const { db, invoices, desk } = deps;
+  const { db, invoices, sandbox } = deps;
 
   async function idOf(checkoutId: string): Promise<Id<"invoice">> {
     const invoice = await invoices.bySessionId(db, checkoutId);
@@ -24,19 +24,19 @@ export function makeCheckoutSandbox(deps: {
 
   return {
     async pay(checkoutId, how) {
-      const { invoiceId, remaining, tokenDecimals } = await desk.bill(await idOf(checkoutId));
+      const { invoiceId, remaining, tokenDecimals } = await sandbox.bill(await idOf(checkoutId));
       const one = 10n ** BigInt(tokenDecimals);
       const amount = { exact: remaining, under: (remaining + 1n) / 2n, over: remaining + one }[how];
-      await desk.pay(payer, invoiceId, amount);
+      await sandbox.pay(payer, invoiceId, amount);
     },
     async mine(blocks) {
-      await desk.mine(payer, blocks);
+      await sandbox.mine(payer, blocks);
     },
-    async reorganise(depth) {
-      await desk.reorganise(payer, depth, { drop: true });
+    async reorganize(depth) {
+      await sandbox.reorganize(payer, depth, { drop: true });
     },
     async expire(checkoutId) {
-      await desk.expire(payer, await idOf(checkoutId));
+      await sandbox.expire(payer, await idOf(checkoutId));
     },
   };
 }

@@ -48,18 +48,18 @@ import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/tokens.ts";
 import { lateBillingPorts } from "./billing-ports.ts";
 import { makeBilling, type Billing } from "./billing.ts";
-import type { Parts } from "../dependencies.ts";
-import { makeMoney, type Money } from "./money.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { makePaymentServices, type PaymentServices } from "./payment-services.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
 export interface Services
   extends
     Omit<
-      Parts,
-      "config" | "secret" | "nudges" | "listening" | "stopping" | "metrics" | "passwordCost"
+      Dependencies,
+      "config" | "secret" | "wakeUps" | "listening" | "stopping" | "metrics" | "passwordCost"
     >,
     Webhooks,
-    Money,
+    PaymentServices,
     Billing {
   readonly leases: Leases;
   readonly jobs: Jobs;
@@ -85,20 +85,20 @@ export interface Services
 }
 
 /** Creates all services, in the order of src/features/index.ts. */
-export function makeServices(parts: Parts): Services {
-  const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, nudges } = parts;
+export function makeServices(parts: Dependencies): Services {
+  const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, wakeUps } = parts;
   const auditor = createAuditor(ids);
   const outbox = createOutbox({
     ids,
-    nudge: () => {
-      nudges.nudge("relay");
+    wake: () => {
+      wakeUps.wake("relay");
     },
   });
   const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
   const jobs = createJobs({
     ids,
-    nudge: (worker) => {
-      nudges.nudge(worker);
+    wake: (worker) => {
+      wakeUps.wake(worker);
     },
   });
   const passwords = createPasswords(undefined, parts.passwordCost);
@@ -146,7 +146,7 @@ export function makeServices(parts: Parts): Services {
   const networks = makeNetworkService({ db, networks: config.networks });
   const webhooks = makeWebhooks(parts, { auditor, outbox });
   const ports = lateBillingPorts();
-  const money = makeMoney(parts, { auditor, outbox }, ports);
+  const money = makePaymentServices(parts, { auditor, outbox }, ports);
   const billing = makeBilling(parts, { auditor, outbox }, money, ports);
   const admin = makeAdminService({
     ...{ db, clock, organizations, walletsOf },
@@ -156,8 +156,8 @@ export function makeServices(parts: Parts): Services {
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
   const queues = makeQueueService({
     ...{ db, clock, auditor },
-    nudge: (worker) => {
-      nudges.nudge(worker);
+    wake: (worker) => {
+      wakeUps.wake(worker);
     },
   });
 

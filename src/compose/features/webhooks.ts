@@ -15,7 +15,7 @@ import { createGuard } from "../../platform/outbound/guard.ts";
 import { createResolve } from "../../platform/outbound/resolve.ts";
 import { createSender } from "../../platform/outbound/sender.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
-import type { Parts } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 
 export interface Webhooks {
   readonly events: EventService;
@@ -27,10 +27,10 @@ export interface Webhooks {
 
 /** Creates the services that deliver events to merchants' endpoints. */
 export function makeWebhooks(
-  parts: Parts,
+  parts: Dependencies,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
 ): Webhooks {
-  const { config, db, secret, clock, ids, randomBytes, logger, nudges } = parts;
+  const { config, db, secret, clock, ids, randomBytes, logger, wakeUps } = parts;
   const guard = createGuard({
     allowCidrs: config.webhookAllowCidrs,
     resolve: createResolve(),
@@ -43,14 +43,14 @@ export function makeWebhooks(
   });
   const endpointWriter = makeEndpointWriter({ auditor, outbox });
   const secretKey = deriveKey(secret, "webhook-secrets");
-  const nudge = () => {
-    nudges.nudge("webhooks");
+  const wake = () => {
+    wakeUps.wake("webhooks");
   };
-  const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, nudge };
+  const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, wake };
   return {
     events: makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") }),
     webhooks: makeWebhookService({ ...common, auditor, outbox, guard }),
-    fanOut: makeFanOut({ clock, ids, nudge }),
+    fanOut: makeFanOut({ clock, ids, wake }),
     deliverer: createDeliverer({
       ...common,
       sender: createSender({ guard, clock }),

@@ -16,9 +16,9 @@ import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
 export function presentOrganizations(
   page: Page<OrganizationEntry>,
 ): z.input<typeof AdminOrganizationListRecord> {
-  return mapPage(page, ({ organization, crew, subscription }) => ({
+  return mapPage(page, ({ organization, members, subscription }) => ({
     ...presentOrganization(organization),
-    ...crew,
+    ...members,
     ...presentPlan(subscription),
   }));
 }

@@ -36,7 +36,7 @@ export function makeQueueService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly auditor: Auditor;
-  readonly nudge: (worker: string) => void;
+  readonly wake: (worker: string) => void;
 }): QueueService {
   const { db, clock, auditor } = deps;
   return {
@@ -57,11 +57,11 @@ export function makeQueueService(deps: {
             "It is waiting for its next attempt or running now. No action is needed.",
           );
         }
-        const twins = await tx.all(
+        const collectionInvoices = await tx.all(
           "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
           [queue, dedupeKey],
         );
-        if (twins.length > 0) {
+        if (collectionInvoices.length > 0) {
           throw new JobWaiting("An identical job was added later and will do the same work.");
         }
         const at = clock.now();
@@ -79,7 +79,7 @@ export function makeQueueService(deps: {
           changes: { queue, name, failedReason: job.failedReason },
         });
         tx.afterCommit(() => {
-          deps.nudge(queueWorkerName(queue as Parameters<typeof queueWorkerName>[0]));
+          deps.wake(queueWorkerName(queue as Parameters<typeof queueWorkerName>[0]));
         });
         return {
           ...{ id: job.id, queue: queue as FailedJob["queue"], name, attempts: job.attempts },

@@ -22,7 +22,7 @@ export interface OperationsStatus extends Report, Backlogs {
 }
 
 /** Returns the servers' last recorded checks and the current backlogs. `checkedAt` is the time of the latest check. */
-export async function statusAtAGlance(
+export async function storedOperationsStatus(
   reader: Reader,
   now: Instant,
   countDeliveries: BacklogCounter,

@@ -16,12 +16,12 @@ import {
   type ReviewRow,
 } from "../organizations/index.ts";
 import type { WalletView } from "../wallets/index.ts";
-import { crewsOf, type Crew } from "./store.ts";
+import { membershipCounts, type MembershipCounts } from "./store.ts";
 
 /** An organization in the platform's list. */
 export interface OrganizationEntry {
   readonly organization: OrganizationRow;
-  readonly crew: Crew;
+  readonly members: MembershipCounts;
   /** Null if it never had a subscription. */
   readonly subscription: SubscriptionView | null;
 }
@@ -93,15 +93,15 @@ export function makeAdminService(deps: {
       const page = parsePage({ limit, cursor }, "admin_organizations", { ...filters });
       const { data, nextCursor } = toPage(await searchOrganizations(db, filters, page), page);
       const ids = data.map(({ id }) => id);
-      const [crews, subscriptions] = await Promise.all([
-        crewsOf(db, ids),
+      const [counts, subscriptions] = await Promise.all([
+        membershipCounts(db, ids),
         subscriptionsOf(db, ids),
       ]);
-      const nobody: Crew = { ownerEmail: "", memberCount: 0 };
+      const nobody: MembershipCounts = { ownerEmail: "", memberCount: 0 };
       return {
         data: data.map((organization) => ({
           organization,
-          crew: crews.get(organization.id) ?? nobody,
+          members: counts.get(organization.id) ?? nobody,
           subscription: subscriptions.get(organization.id) ?? null,
         })),
         nextCursor,

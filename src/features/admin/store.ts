@@ -2,20 +2,20 @@ import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 
 /** Owner and size of an organization's team. */
-export interface Crew {
+export interface MembershipCounts {
   /** Email of the longest-standing owner; empty without an owner. */
   readonly ownerEmail: string;
   readonly memberCount: number;
 }
 
 /** Returns the owners and member counts of several organizations in one statement. */
-export async function crewsOf(
+export async function membershipCounts(
   reader: Reader,
   organizationIds: readonly Id<"organization">[],
-): Promise<Map<Id<"organization">, Crew>> {
+): Promise<Map<Id<"organization">, MembershipCounts>> {
   if (organizationIds.length === 0) return new Map();
   const places = organizationIds.map((_id, place) => `$${String(place + 1)}`).join(", ");
-  const rows = await reader.all<Crew & { id: Id<"organization"> }>(
+  const rows = await reader.all<MembershipCounts & { id: Id<"organization"> }>(
     `SELECT m.organization_id AS "id", CAST(COUNT(*) AS INTEGER) AS "memberCount", (
        SELECT u.email FROM memberships om JOIN users u ON u.id = om.user_id
        WHERE om.organization_id = m.organization_id AND om.role = 'owner' ORDER BY om.id LIMIT 1

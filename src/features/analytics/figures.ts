@@ -10,7 +10,7 @@ import { figureDecimals, platformScope, type Measure, type Period } from "../usa
 import { planReading } from "./range.ts";
 
 /** An organization's figures, or those of the whole platform. */
-export type Scope = Id<"organization"> | typeof platformScope;
+export type FigureOwner = Id<"organization"> | typeof platformScope;
 
 /** A sum of figures. */
 export interface Sum<Key> {
@@ -21,7 +21,7 @@ export interface Sum<Key> {
 }
 
 export interface Reading {
-  readonly scope: Scope;
+  readonly scope: FigureOwner;
   readonly measure: Measure;
   readonly period: Period;
   /** Null for every currency; then only `items` is meaningful. */

@@ -27,7 +27,7 @@ export interface FiguresQuery {
   readonly currency?: string | undefined;
 }
 
-export interface Question {
+export interface AnalyticsQuery {
   readonly period: Period;
   readonly currency: Asset;
 }
@@ -38,11 +38,11 @@ const defaultLength = 30 * day;
  * Reads the requested period and currency. Defaults: the 30 days until `to` or now, and USD. An empty period or an
  * unknown currency is a 400.
  */
-export function readQuestion(
+export function readAnalyticsQuery(
   query: FiguresQuery,
   networks: ReadonlyMap<string, Network>,
   now: Instant,
-): Question {
+): AnalyticsQuery {
   // The end is exclusive, so now + 1 includes the current millisecond.
   const to = query.to === undefined ? now + 1 : Date.parse(query.to);
   const from = query.from === undefined ? to - defaultLength : Date.parse(query.from);

@@ -16,8 +16,8 @@ import {
   type UsageCounter,
 } from "../usage/index.ts";
 import { bucketOf, bucketsOf, type Interval } from "./buckets.ts";
-import { largestSubjects, sumByDay, sumBySubject, type Scope, type Sum } from "./figures.ts";
-import { readQuestion, type FiguresQuery, type Question } from "./query.ts";
+import { largestSubjects, sumByDay, sumBySubject, type FigureOwner, type Sum } from "./figures.ts";
+import { readAnalyticsQuery, type FiguresQuery, type AnalyticsQuery } from "./query.ts";
 import {
   approvalsPerDay,
   askedByPartlyPaid,
@@ -129,20 +129,26 @@ export function makeAnalyticsService(deps: {
 }): AnalyticsService {
   const { db, clock, networks } = deps;
 
-  const ask = (query: FiguresQuery) => readQuestion(query, networks, clock.now());
+  const ask = (query: FiguresQuery) => readAnalyticsQuery(query, networks, clock.now());
 
-  async function volumeOf(scope: Scope, { period, currency }: Question): Promise<Volume> {
+  async function volumeOf(
+    scope: FigureOwner,
+    { period, currency }: AnalyticsQuery,
+  ): Promise<Volume> {
     const reading = { scope, measure: "volume", period, currency: currency.code } as const;
     const [sum] = await sumBySubject(db, reading, clock.now());
     return sum === undefined ? noVolume(currency) : toVolume(sum, currency);
   }
 
-  function invoicesOf(scope: Scope, { period, currency }: Question): Promise<Sum<string>[]> {
+  function invoicesOf(
+    scope: FigureOwner,
+    { period, currency }: AnalyticsQuery,
+  ): Promise<Sum<string>[]> {
     const reading = { scope, measure: "invoices", period, currency: currency.code } as const;
     return sumBySubject(db, reading, clock.now());
   }
 
-  async function summaryOf(scope: Scope, question: Question): Promise<Summary> {
+  async function summaryOf(scope: FigureOwner, question: AnalyticsQuery): Promise<Summary> {
     const [processed, byStatus] = await Promise.all([
       volumeOf(scope, question),
       invoicesOf(scope, question),
@@ -162,7 +168,7 @@ export function makeAnalyticsService(deps: {
   }
 
   async function chartsOf(
-    scope: Scope,
+    scope: FigureOwner,
     query: ChartsQuery,
   ): Promise<Charts & { starts: Instant[] }> {
     const question = ask(query);
@@ -180,7 +186,7 @@ export function makeAnalyticsService(deps: {
 
   /** Returns the subjects with the highest volume, looked up by `named`; deleted ones are omitted. */
   async function top<T extends { readonly id: string }>(
-    scope: Scope,
+    scope: FigureOwner,
     measure: Measure,
     query: TopQuery,
     named: (ids: readonly string[]) => Promise<readonly T[]>,

@@ -4,12 +4,12 @@ import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { decodeAmount, signedSums, type Reader } from "../../platform/database/index.ts";
 import { settlementOf } from "../invoices/index.ts";
 import { figureDecimals, type Period } from "../usage/index.ts";
-import { inFigureDecimals, type Scope, type Sum } from "./figures.ts";
+import { inFigureDecimals, type FigureOwner, type Sum } from "./figures.ts";
 
 /** Sums an organization's drafts by creation time. Drafts are not part of the figures. */
 export async function draftsOf(
   reader: Reader,
-  organizationId: Scope,
+  organizationId: FigureOwner,
   currency: string,
   { from, to }: Period,
 ): Promise<Omit<Sum<string>, "key">> {

@@ -1,4 +1,4 @@
-import type { Standing } from "../../api/declare/access.ts";
+import type { MembershipAccess } from "../../api/declare/access.ts";
 import { scopesMay, type Scope } from "../../api/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
@@ -49,7 +49,9 @@ export interface ApiKeyService {
     apiKeyId: Id<"apiKey">,
   ): Promise<ApiKeyRow>;
   /** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
-  authenticate(secret: string): Promise<{ principal: ApiKeyActor; standing: Standing } | null>;
+  authenticate(
+    secret: string,
+  ): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null>;
   /** Returns the organization of a key, for callers that know only the key's id. */
   organizationOf(apiKeyId: Id<"apiKey">): Promise<Id<"organization">>;
   /** Stores the last uses, which are buffered in memory so that requests need no write. */

@@ -1,5 +1,5 @@
 import type { UserActor } from "../../kernel/actor.ts";
-import type { Standing } from "../../api/declare/access.ts";
+import type { MembershipAccess } from "../../api/declare/access.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";
@@ -8,7 +8,10 @@ import { liveSession, membership, type LiveSession } from "./store.ts";
 /** Lookups for the authorization of every request, so that logout, removal and demotion take effect at once. */
 export interface Sessions {
   principal(accessToken: string): Promise<UserActor | null>;
-  standing(userId: Id<"user">, organizationId: Id<"organization">): Promise<Standing | null>;
+  standing(
+    userId: Id<"user">,
+    organizationId: Id<"organization">,
+  ): Promise<MembershipAccess | null>;
 }
 
 export function makeSessions(deps: { db: Database; accessTokens: AccessTokens }): Sessions {

@@ -17,7 +17,7 @@ type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
 type ToldInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
 
 /** Records audit entries and emits events for changes of subscriptions and platform invoices. */
-export interface Teller {
+export interface BillingAnnouncer {
   subscription(
     tx: Tx,
     at: Instant,
@@ -60,12 +60,12 @@ export function usageReached(
   return thresholds.find((percent) => used * 100 >= included * percent) ?? 0;
 }
 
-export function makeTeller(deps: {
+export function makeBillingAnnouncer(deps: {
   readonly auditor: Auditor;
   readonly outbox: Outbox;
   readonly views: BillingReader["views"];
   readonly checkoutUrl: (checkoutId: string) => string;
-}): Teller {
+}): BillingAnnouncer {
   const { auditor, outbox, views, checkoutUrl } = deps;
   return {
     async subscription(tx, at, type, row, changes = {}) {

@@ -14,7 +14,7 @@ import { computeCharges, thawInputs } from "./charges.ts";
 import { limitOf } from "./subscriptions/issuing-gate.ts";
 import { numberOf } from "./invoices/issuer.ts";
 import { periodAt } from "./periods.ts";
-import { readTwins, receivedAt } from "./store.ts";
+import { readCollectionInvoices, receivedAt } from "./store.ts";
 import {
   adjustments,
   billingState,
@@ -158,12 +158,12 @@ async function collectionFaults(
   rows: readonly PlatformInvoiceRow[],
 ): Promise<readonly Violation[]> {
   const collected = rows.filter(({ twinId }) => twinId !== null);
-  const twins = await readTwins(
+  const collectionInvoices = await readCollectionInvoices(
     reader,
     collected.map(({ id }) => id),
   );
   return collected.flatMap((row) => {
-    const { confirmed } = receivedAt(twins.get(row.id) ?? []);
+    const { confirmed } = receivedAt(collectionInvoices.get(row.id) ?? []);
     const above = confirmed - (row.status === "void" ? 0n : row.total);
     const isPaid = row.status === "void" ? false : confirmed >= row.total;
     const fault = firstDifference(

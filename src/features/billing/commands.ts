@@ -7,8 +7,8 @@ import {
 import type { BillingReader } from "./invoices/service.ts";
 import type { ReceiveWalletService } from "./invoices/receive-wallet.ts";
 
-export { billingDeskCommands } from "./operator/commands.ts";
-export { ledgerCommands } from "./balances/commands.ts";
+export { billingOperatorCommands } from "./operator/commands.ts";
+export { balanceCommands } from "./balances/commands.ts";
 
 const reading = commandsOf<BillingReader>();
 

@@ -22,7 +22,7 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "./table.ts";
-import { waitForTurn } from "./turns.ts";
+import { waitForPlanChangeTurn } from "./turns.ts";
 
 /** The columns of a scheduled plan change, for a subscription without one. */
 export const noPlanChange = {
@@ -81,7 +81,7 @@ export async function unpaidOf(
 }
 
 /** A locked subscription with everything that decides its next step. */
-export interface Scene {
+export interface LockedSubscription {
   readonly subscription: SubscriptionRow;
   /** The open and past-due platform invoices, oldest first. */
   readonly invoices: readonly PlatformInvoiceRow[];
@@ -91,18 +91,18 @@ export interface Scene {
    */
   readonly paidAhead: readonly PlatformInvoiceRow[];
   /** All collection invoices, current and former, of each of these platform invoices. */
-  readonly twins: ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
+  readonly collectionInvoices: ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 }
 
 /**
  * Locks a subscription, its unpaid and prepaid platform invoices and their collection invoices, in the order in which
  * payments lock them. Returns null if the subscription does not exist or another transaction changed it meanwhile.
  */
-export async function lockScene(
+export async function lockSubscription(
   tx: Tx,
   managed: Pick<ManagedInvoices, "lock">,
   subscriptionId: Id<"subscription">,
-): Promise<Scene | null> {
+): Promise<LockedSubscription | null> {
   const seen = await tx.findOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (seen === null) return null;
   const current = await tx.find(
@@ -111,21 +111,21 @@ export async function lockScene(
     [subscriptionId, seen.currentPeriodEnd],
   );
   const ids = current.map(({ id }) => id);
-  const twins = await lockTwins(tx, managed, ids);
+  const collectionInvoices = await lockCollectionInvoices(tx, managed, ids);
   const locked = ids.length === 0 ? [] : await lockPlatformInvoices(tx, ids);
   const subscription = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (subscription?.version !== seen.version) return null;
   const invoices = locked.filter(isUnpaid);
   const paidAhead = locked.filter((invoice) => !isUnpaid(invoice));
-  return { subscription, invoices, paidAhead, twins };
+  return { subscription, invoices, paidAhead, collectionInvoices };
 }
 
 /** Maximum number of attempts to lock a subscription that other transactions keep changing. */
 const triesMax = 5;
 
 /** The subscription was changed between reading and locking it; `withScene` tries again. */
-class SceneChanged extends Error {
-  override readonly name = "SceneChanged";
+class SubscriptionChanged extends Error {
+  override readonly name = "SubscriptionChanged";
 }
 
 /**
@@ -133,26 +133,26 @@ class SceneChanged extends Error {
  * null if it never had any. Requests and billing runs take turns. If a payment changes the subscription meanwhile,
  * starts over, with at most `triesMax` attempts; then throws `store_unavailable`, which clients may retry.
  */
-export async function withScene<T>(
+export async function withLockedSubscription<T>(
   db: Database,
   managed: Pick<ManagedInvoices, "lock">,
   context: WriteContext,
   organizationId: Id<"organization">,
-  work: (tx: Tx, scene: Scene | null) => Promise<T>,
+  work: (tx: Tx, locked: LockedSubscription | null) => Promise<T>,
 ): Promise<T> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     try {
       return await db.write(context, async (tx) => {
         const latest = await latestSubscription(tx, organizationId);
         if (latest === null) return work(tx, null);
-        await waitForTurn(tx, latest.id);
-        const scene = await lockScene(tx, managed, latest.id);
+        await waitForPlanChangeTurn(tx, latest.id);
+        const locked = await lockSubscription(tx, managed, latest.id);
         const isLatest = (await latestSubscription(tx, organizationId))?.id === latest.id;
-        if (scene === null || !isLatest) throw new SceneChanged();
-        return work(tx, scene);
+        if (locked === null || !isLatest) throw new SubscriptionChanged();
+        return work(tx, locked);
       });
     } catch (error) {
-      if (!(error instanceof SceneChanged)) throw error;
+      if (!(error instanceof SubscriptionChanged)) throw error;
     }
   }
   throw new StoreUnavailable("Payments are changing the subscription. Try again in a moment.", {
@@ -170,19 +170,22 @@ export function lockPlatformInvoices(
   ]);
 }
 
-type TwinsOf = ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
+type CollectionInvoicesOf = ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 
 /** Locks all collection invoices, current and former, of platform invoices and returns them. */
-export function lockTwins(
+export function lockCollectionInvoices(
   tx: Tx,
   managed: Pick<ManagedInvoices, "lock">,
   ids: readonly Id<"platformInvoice">[],
-): Promise<TwinsOf> {
+): Promise<CollectionInvoicesOf> {
   return twinsOf(tx, ids, (twinIds) => managed.lock(tx, twinIds));
 }
 
 /** Reads all collection invoices, current and former, of platform invoices without locking them. */
-export function readTwins(reader: Reader, ids: readonly Id<"platformInvoice">[]): Promise<TwinsOf> {
+export function readCollectionInvoices(
+  reader: Reader,
+  ids: readonly Id<"platformInvoice">[],
+): Promise<CollectionInvoicesOf> {
   return twinsOf(reader, ids, (twinIds) => invoicesById(reader, twinIds));
 }
 
@@ -190,7 +193,7 @@ async function twinsOf(
   reader: Reader,
   ids: readonly Id<"platformInvoice">[],
   rowsOf: (twinIds: readonly Id<"invoice">[]) => Promise<readonly InvoiceRow[]>,
-): Promise<TwinsOf> {
+): Promise<CollectionInvoicesOf> {
   if (ids.length === 0) return new Map();
   const pairs = await reader.find(
     platformInvoiceTwins,
@@ -199,43 +202,44 @@ async function twinsOf(
   );
   const rows = pairs.length === 0 ? [] : await rowsOf(pairs.map(({ twinId }) => twinId));
   const owners = new Map(pairs.map((pair) => [pair.twinId, pair.platformInvoiceId]));
-  const twins = new Map<Id<"platformInvoice">, InvoiceRow[]>();
+  const collectionInvoices = new Map<Id<"platformInvoice">, InvoiceRow[]>();
   for (const row of rows) {
     const owner = owners.get(row.id);
-    if (owner !== undefined) twins.set(owner, [...(twins.get(owner) ?? []), row]);
+    if (owner !== undefined)
+      collectionInvoices.set(owner, [...(collectionInvoices.get(owner) ?? []), row]);
   }
-  return twins;
+  return collectionInvoices;
 }
 
 /**
  * Locks only the subscriptions, in the order of their ids, and reads the rest. For payments, which already hold the
  * locks that come before these, and then change only the subscriptions.
  */
-export async function scenesAfterPayment(
+export async function subscriptionsAfterPayment(
   tx: Tx,
   subscriptionIds: readonly Id<"subscription">[],
-): Promise<Scene[]> {
+): Promise<LockedSubscription[]> {
   const locked = await tx.lock(subscriptions, `WHERE id IN ${listed(tx.dialect, 1)} ORDER BY id`, [
     JSON.stringify(subscriptionIds),
   ]);
   const owed = await unpaidOf(tx, subscriptionIds);
-  const twins = await readTwins(
+  const collectionInvoices = await readCollectionInvoices(
     tx,
     owed.map(({ id }) => id),
   );
   return locked.map((subscription) => {
     const invoices = owed.filter(({ subscriptionId }) => subscriptionId === subscription.id);
-    const own = invoices.map(({ id }) => [id, twins.get(id) ?? []] as const);
-    return { subscription, invoices, paidAhead: [], twins: new Map(own) };
+    const own = invoices.map(({ id }) => [id, collectionInvoices.get(id) ?? []] as const);
+    return { subscription, invoices, paidAhead: [], collectionInvoices: new Map(own) };
   });
 }
 
 /** Sums the payments of all collection invoices of a platform invoice, in its smallest unit. */
-export function receivedAt(twins: readonly InvoiceRow[]): {
+export function receivedAt(collectionInvoices: readonly InvoiceRow[]): {
   readonly seen: bigint;
   readonly confirmed: bigint;
 } {
-  const each = twins.map(receivedBy);
+  const each = collectionInvoices.map(receivedBy);
   return {
     seen: each.reduce((sum, { seen }) => sum + seen, 0n),
     confirmed: each.reduce((sum, { confirmed }) => sum + confirmed, 0n),
@@ -244,14 +248,14 @@ export function receivedAt(twins: readonly InvoiceRow[]): {
 
 /** Returns the invoices whose total has been seen but not yet confirmed, each with the time since when. */
 export function paymentsInFlight(
-  scene: Pick<Scene, "invoices" | "twins">,
+  locked: Pick<LockedSubscription, "invoices" | "collectionInvoices">,
 ): ReadonlyMap<Id<"platformInvoice">, Instant> {
   const inFlight = new Map<Id<"platformInvoice">, Instant>();
-  for (const { id, total } of scene.invoices) {
-    const twins = scene.twins.get(id) ?? [];
-    const { seen, confirmed } = receivedAt(twins);
+  for (const { id, total } of locked.invoices) {
+    const collectionInvoices = locked.collectionInvoices.get(id) ?? [];
+    const { seen, confirmed } = receivedAt(collectionInvoices);
     if (seen < total || confirmed >= total) continue;
-    const moments = twins
+    const moments = collectionInvoices
       .filter(({ seenAmount }) => seenAmount > 0n)
       .map(({ completedAt, updatedAt }) => completedAt ?? updatedAt);
     inFlight.set(id, Math.max(...moments));

@@ -10,7 +10,7 @@ const turn = "hashtextextended($1, 0)";
  * Takes a subscription's advisory lock until the transaction ends, unless another transaction holds it; returns whether
  * it did.
  */
-export async function tryTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> {
+export async function tryPlanChangeTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> {
   if (tx.dialect === "sqlite") return true;
   const [lock] = await tx.all<{ taken: number }>(
     `SELECT CASE WHEN pg_try_advisory_xact_lock(${turn}) THEN 1 ELSE 0 END AS "taken"`,
@@ -20,7 +20,7 @@ export async function tryTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> 
 }
 
 /** Waits for a subscription's advisory lock and holds it until the transaction ends. */
-export async function waitForTurn(tx: Tx, id: Id<"subscription">): Promise<void> {
+export async function waitForPlanChangeTurn(tx: Tx, id: Id<"subscription">): Promise<void> {
   if (tx.dialect === "sqlite") return;
   await tx.all(`SELECT pg_advisory_xact_lock(${turn}) AS locked`, [id]);
 }

@@ -135,7 +135,7 @@ function pressedNotice(done: string | null, text: Catalogue): PageNotice | null 
     underpay: text.testUnderpaid,
     overpay: text.testOverpaid,
     mine: text.testMined,
-    reorganise: text.testReorganised,
+    reorganize: text.testReorganized,
     expire: text.testExpired,
   }[action];
   return { isError: false, text: said };

@@ -37,7 +37,7 @@ export interface CheckoutSandbox {
   /** Mines blocks immediately. */
   mine(blocks: number): Promise<void>;
   /** Replaces the newest blocks with as many other ones. */
-  reorganise(depth: number): Promise<void>;
+  reorganize(depth: number): Promise<void>;
   /** Makes the invoice expire. */
   expire(checkoutId: string): Promise<void>;
 }

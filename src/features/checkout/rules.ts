@@ -36,7 +36,7 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
 }
 
 /** The data that determines the state of a checkout. */
-interface Standing {
+interface CheckoutInputs {
   readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
   readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
   readonly network: Pace;
@@ -44,7 +44,7 @@ interface Standing {
 }
 
 /** Returns the state shown to the payer. */
-export function stateOf(standing: Standing, now: Instant): CheckoutState {
+export function stateOf(standing: CheckoutInputs, now: Instant): CheckoutState {
   const { invoice, network, networkState } = standing;
   switch (invoice.status) {
     case "open":
@@ -66,7 +66,7 @@ export function stateOf(standing: Standing, now: Instant): CheckoutState {
 }
 
 /** Whether a payment arrived after the deadline, whether it counts already or awaits the merchant's decision. */
-function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): boolean {
+function isLate({ invoice, payments }: Pick<CheckoutInputs, "invoice" | "payments">): boolean {
   if (invoice.exception === "late") return true;
   return payments.some(
     ({ status, blockTime }) => status === "review" && blockTime > invoice.expiresAt,
@@ -74,7 +74,7 @@ function isLate({ invoice, payments }: Pick<Standing, "invoice" | "payments">): 
 }
 
 /** Whether a payment awaits the merchant's decision. */
-export function hasReview({ payments }: Pick<Standing, "payments">): boolean {
+export function hasReview({ payments }: Pick<CheckoutInputs, "payments">): boolean {
   return payments.some(({ status }) => status === "review");
 }
 

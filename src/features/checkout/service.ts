@@ -16,7 +16,7 @@ export const sandboxActions = [
   "underpay",
   "overpay",
   "mine",
-  "reorganise",
+  "reorganize",
   "expire",
 ] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
@@ -169,9 +169,9 @@ function act(sandbox: CheckoutSandbox, view: CheckoutView, action: SandboxAction
       return sandbox.pay(checkoutId, "over");
     case "mine":
       return sandbox.mine(1);
-    case "reorganise":
+    case "reorganize":
       // Deep enough to remove a payment that has just been confirmed.
-      return sandbox.reorganise(view.network.confirmations);
+      return sandbox.reorganize(view.network.confirmations);
     case "expire":
       return sandbox.expire(checkoutId);
   }

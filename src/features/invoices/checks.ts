@@ -16,7 +16,7 @@ import {
   storedTotals,
   type PayableTerms,
 } from "./settlement/terms-to-pay.ts";
-import { standingOf, type PaymentTotals } from "./rules.ts";
+import { invoiceStateOf, type PaymentTotals } from "./rules.ts";
 import { termsOf } from "./search/search-terms.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
@@ -57,7 +57,7 @@ function statusFault(row: InvoiceRow, tipTime: number): string | null {
     : row.status === "expired"
       ? Math.max(tipTime, deadline)
       : tipTime;
-  const { status, exception, paidAt } = standingOf(statusTerms(row), storedTotals(row), time);
+  const { status, exception, paidAt } = invoiceStateOf(statusTerms(row), storedTotals(row), time);
   return firstDifference(
     { status: row.status, exception: row.exception, paidAt: row.paidAt },
     { status, exception, paidAt: completedAt === null ? row.paidAt : paidAt },
@@ -120,9 +120,9 @@ export const invoiceChecks: readonly Check[] = [
         AND (held.kind = 'exclusive' OR other.kind = 'exclusive'
           OR (other.token = held.token AND other.amount = held.amount))
       WHERE held.released_at IS NULL AND (held.kind = 'exclusive' OR EXISTS (
-        SELECT 1 FROM holds AS twin
-        WHERE twin.network = held.network AND twin.address = held.address AND twin.released_at IS NULL
-          AND twin.id <> held.id AND (twin.kind = 'exclusive' OR (twin.token = held.token AND twin.amount = held.amount))
+        SELECT 1 FROM holds AS rival
+        WHERE rival.network = held.network AND rival.address = held.address AND rival.released_at IS NULL
+          AND rival.id <> held.id AND (rival.kind = 'exclusive' OR (rival.token = held.token AND rival.amount = held.amount))
       )) ORDER BY other.id`,
   }),
   queryCheck({

@@ -64,7 +64,7 @@ export interface Terms {
   readonly canceledAt: Instant | null;
 }
 
-export interface Standing {
+export interface InvoiceState {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
   /** The block time of the payment that completed the amount; null while the invoice is not paid. */
@@ -91,7 +91,7 @@ export const reopensMs = minute;
  * deadlines (`deadlineTime`), so that an invoice expires neither while the chain is not being read nor because of a
  * block time in the future.
  */
-export function standingOf(terms: Terms, totals: PaymentTotals, time: Instant): Standing {
+export function invoiceStateOf(terms: Terms, totals: PaymentTotals, time: Instant): InvoiceState {
   const status = statusOf(terms, totals, time);
   return {
     status,

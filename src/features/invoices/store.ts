@@ -69,7 +69,7 @@ export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Prom
 }
 
 /** Stores the results of settlements, all of them in one statement. */
-export async function saveStandings(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
+export async function saveStates(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
   if (rows.length === 0) return;
   const number = (place: number) => `CAST(given.value ->> ${String(place)} AS bigint)`;
   await tx.run(

@@ -38,14 +38,14 @@ export async function keepIssuing(
   if (verification === "required") requireApproved(standing);
 }
 
-type Standing = Pick<OrganizationRow, "status" | "verificationStatus">;
+type IssuingStatus = Pick<OrganizationRow, "status" | "verificationStatus">;
 
 async function standingOf(
   reader: Reader,
   organizationId: Id<"organization">,
   lock = "",
-): Promise<Standing> {
-  const [standing] = await reader.all<Standing>(
+): Promise<IssuingStatus> {
+  const [standing] = await reader.all<IssuingStatus>(
     `SELECT status, verification_status AS "verificationStatus" FROM organizations WHERE id = $1${lock}`,
     [organizationId],
   );
@@ -53,7 +53,7 @@ async function standingOf(
   return standing;
 }
 
-function requireApproved({ verificationStatus }: Standing): void {
+function requireApproved({ verificationStatus }: IssuingStatus): void {
   if (verificationStatus === "approved") return;
   throw new OrganizationNotVerified(
     `Issuing invoices requires an approved organization, and this one is ${verificationStatus}. Complete the legal fields and submit them for review. You can create drafts in the meantime.`,

@@ -130,7 +130,7 @@ export function makeOrganizationService(
           announce(outbox, tx, at, "organization.updated", next, current.verificationStatus);
         }
         if ("displayName" in changed && current.verificationStatus === "approved") {
-          await tellPlatform(outbox, tx, at, next);
+          await notifyPlatform(outbox, tx, at, next);
         }
         return next;
       });
@@ -215,7 +215,7 @@ export function makeOrganizationService(
 }
 
 /** Informs the platform when an approved organization changes the name that payers see. */
-async function tellPlatform(
+async function notifyPlatform(
   outbox: Outbox,
   tx: Tx,
   at: Instant,

@@ -1,4 +1,4 @@
-export { makeTransferDesk, type TransferDesk } from "./inbox/allocation.ts";
+export { makeTransferAllocation, type TransferAllocation } from "./inbox/allocation.ts";
 export { makeBlockTimes } from "./watcher/block-times.ts";
 export { makeChainService, type ChainService } from "./networks/service.ts";
 export { paymentChecks } from "./ledger/checks.ts";
@@ -25,5 +25,5 @@ export { transferOperations } from "./inbox/operations.ts";
 export { countUnmatched } from "./inbox/store.ts";
 export { makeTransferService } from "./inbox/service.ts";
 export { makeWatcher, type Watcher } from "./watcher/watcher.ts";
-export { makeWitness } from "./watcher/provider-cross-check.ts";
-export { makeSandboxDesk, type SandboxDesk } from "./sandbox/service.ts";
+export { makeProviderCrossCheck } from "./watcher/provider-cross-check.ts";
+export { makeSandboxService, type SandboxService } from "./sandbox/service.ts";

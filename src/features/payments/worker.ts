@@ -55,14 +55,14 @@ export function makeWatchWorkers(deps: {
       const lease = await leases.acquire(watchWorkerName(id), leaseMs);
       if (lease === null) return false;
       const monitor = deps.monitors?.get(id);
-      if (tokens.get(id) !== lease.token) await monitor?.takeOver();
+      if (tokens.get(id) !== lease.token) await monitor?.resume();
       tokens.set(id, lease.token);
       const guard: Guard = (tx) => leases.guard(tx, lease);
       const isMore = await watcher.look(guard);
       if (signal.aborted) return false;
       const hasExpired = await sweep(watcher);
       const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
-      const hasUnseen = (await monitor?.attend(guard)) ?? false;
+      const hasUnseen = (await monitor?.recordStatus(guard)) ?? false;
       return isMore || hasExpired || hasClaims || hasUnseen;
     },
   }));

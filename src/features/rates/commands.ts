@@ -51,8 +51,8 @@ export const rateCommands = [
       const wrong = data.filter(({ problem }) => problem !== null);
       if (wrong.length === 0) return null;
       const { RatesIncomplete } = await import("./errors.ts");
-      const told = wrong.map(({ pair, problem }) => `${pair}: ${problem ?? ""}`);
-      return new RatesIncomplete(`${told.join(". ")}.`);
+      const reported = wrong.map(({ pair, problem }) => `${pair}: ${problem ?? ""}`);
+      return new RatesIncomplete(`${reported.join(". ")}.`);
     },
   }),
   command({

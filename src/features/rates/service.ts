@@ -58,7 +58,7 @@ export function makeRatesService(deps: {
   /** Last check by this process or an earlier one on the same store; null until looked up. */
   let checkedAt: Instant | null = null;
   let hasPolled = false;
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
 
   function view(pair: RatePair, book: Book, at: Instant): RateView {
     if (pair.fixed !== null) {
@@ -98,12 +98,12 @@ export function makeRatesService(deps: {
       return { book: after, at: now };
     });
     checkedAt = at;
-    tell(book);
+    reportFaults(book);
     return plan.pairs.map((pair) => view(pair, book, at));
   }
 
   /** Logs each new problem once with all its pairs, and the recovery of all pairs once. */
-  function tell(book: Book): void {
+  function reportFaults(book: Book): void {
     const problems = byProblem(
       asked.map(({ name }) => {
         const { problem, pending } = book.get(name) ?? unknownPair;
@@ -111,13 +111,14 @@ export function makeRatesService(deps: {
       }),
     );
     for (const [problem, pairs] of problems) {
-      if (told.has(problem)) continue;
+      if (reported.has(problem)) continue;
       const [first] = pairs;
       const names = pairs.map(({ name }) => name);
       logger.warn({ alarm: first.alarm, pairs: names, problem }, "problem with exchange rates");
     }
-    if (problems.size === 0 && told.size > 0) logger.info("all exchange rates have quotes again");
-    told = new Set(problems.keys());
+    if (problems.size === 0 && reported.size > 0)
+      logger.info("all exchange rates have quotes again");
+    reported = new Set(problems.keys());
   }
 
   return {

@@ -1,4 +1,4 @@
-export { makeAddingUp } from "./roll-up.ts";
+export { makeRollUp } from "./roll-up.ts";
 export { meterInvoice, meterPayment } from "./meter.ts";
 export { usageOperations } from "./operations.ts";
 export {

@@ -28,7 +28,7 @@ const lengths: Readonly<Record<Grain, number>> = { hour, day };
  * same sum. Until then, readers add the pending changes to the sums: figures are always exact, and summing only makes
  * reading cheaper.
  */
-export function makeAddingUp(deps: {
+export function makeRollUp(deps: {
   readonly db: Database;
   readonly leases: Leases;
   readonly context: WriteContext;
@@ -62,7 +62,7 @@ interface Place {
 const beginning: Place = { organizationId: "", id: "" };
 
 /** Sums all pending changes; for callers with exclusive access to the store. */
-export async function addUpAll(db: Database, context: WriteContext): Promise<void> {
+export async function rollUpAll(db: Database, context: WriteContext): Promise<void> {
   let next: Place | null = beginning;
   while (next !== null) {
     const after: Place = next;

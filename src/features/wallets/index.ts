@@ -1,5 +1,5 @@
 export { walletChecks } from "./checks.ts";
-export { takeAddress } from "./claims.ts";
+export { takeAddress } from "./ownership.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { walletOperations } from "./operations.ts";
 export { presentWallet } from "./present.ts";

@@ -7,7 +7,7 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Outbox } from "../../platform/events/index.ts";
-import { claim, releaseIfUnused, unavailable } from "./claims.ts";
+import { takeOwnership, releaseIfUnused, unavailable } from "./ownership.ts";
 import { NetworkNotEnabled } from "./errors.ts";
 import { presentWallet } from "./present.ts";
 import { readReceiver } from "./rules.ts";
@@ -106,7 +106,12 @@ export function makeWalletService(deps: WalletDependencies): WalletService {
       return db.write(context, async (tx) => {
         const at = clock.now();
         const { addressFamily: family } = network;
-        const { nextIndex, highestPaidIndex } = await claim(tx, organizationId, family, receiver);
+        const { nextIndex, highestPaidIndex } = await takeOwnership(
+          tx,
+          organizationId,
+          family,
+          receiver,
+        );
         const row: WalletRow = {
           id: ids.next("wallet", at),
           organizationId,

@@ -15,7 +15,7 @@ import {
   WebhookEndpointLimit,
   WebhookUrlRefused,
 } from "./errors.ts";
-import { makePinging, type Pinging } from "./delivery/send-test.ts";
+import { makeEndpointTest, type EndpointTest } from "./delivery/send-test.ts";
 import { makeSecretRotation, type SecretRotation } from "./endpoints/rotate-secret.ts";
 import { notFailing } from "./endpoints/failure-policy.ts";
 import { sealSecret } from "./endpoints/secret.ts";
@@ -64,7 +64,7 @@ export interface CreatedEndpoint {
   readonly secret: string;
 }
 
-export interface WebhookService extends SecretRotation, Pinging {
+export interface WebhookService extends SecretRotation, EndpointTest {
   listEndpoints(
     organizationId: Id<"organization">,
     query: EndpointFilters & PageQuery,
@@ -126,13 +126,13 @@ export interface WebhookDependencies {
   /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   /** Wakes the deliverer. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
 }
 
 const disabledByRequest = "Disabled on request.";
 
 export function makeWebhookService(deps: WebhookDependencies): WebhookService {
-  const { db, clock, ids, auditor, endpointWriter, nudge } = deps;
+  const { db, clock, ids, auditor, endpointWriter, wake } = deps;
 
   /** Vets a URL. Must run outside any transaction, because it queries name servers. */
   async function vetted(url: string): Promise<string> {
@@ -155,7 +155,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
 
   const service: WebhookService = {
     ...makeSecretRotation(deps),
-    ...makePinging(deps),
+    ...makeEndpointTest(deps),
 
     async listEndpoints(organizationId, { limit, cursor, ...filters }) {
       const page = parsePage({ limit, cursor }, "webhook-endpoints", {
@@ -227,7 +227,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
             ? { status: "disabled", disabledReason: disabledByRequest }
             : {}),
         });
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return next;
       });
     },
@@ -237,7 +237,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
         const current = await lockEndpoint(tx, organizationId, endpointId);
         if (current === null) throw notFound();
         if (current.status === "disabled") return current;
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return endpointWriter.save(tx, clock.now(), current, {
           status: "disabled",
           disabledReason: disabledByRequest,
@@ -313,7 +313,7 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
           targetId: replay.id,
           changes: { replayOf: original.id, eventId: original.eventId },
         });
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return replay;
       });
     },

@@ -13,7 +13,7 @@ import type { Mode, Setting } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";
 import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
 import type { SettingsFile, Sources } from "./sources.ts";
-import { findGiven, nameOf } from "./sources.ts";
+import { findRawSettings, nameOf } from "./sources.ts";
 import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
 import { InvalidValue } from "./value-type.ts";
 
@@ -112,7 +112,7 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
 }
 
 function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | null {
-  const given = findGiven(setting, sources);
+  const given = findRawSettings(setting, sources);
   try {
     return given === null ? null : setting.type.read(given.value, given.folder);
   } catch {
@@ -133,7 +133,7 @@ function readSettings<Name extends keyof SettingValues = keyof SettingValues>(
 ): Pick<SettingValues, Name> {
   const values = names.map((name) => {
     const setting: Setting<unknown> = settings[name];
-    const given = findGiven(setting, sources);
+    const given = findRawSettings(setting, sources);
     const key = setting.inFile ? setting.name : null;
     const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
     return [setting.name, value];
@@ -163,7 +163,7 @@ async function loadSecret(
   const { secret, secretFile, databaseUrl } = values;
   const name = nameOf(settings.secretFile, sources);
   if (secretFile === null) {
-    const isGiven = findGiven(settings.secret, sources) !== null;
+    const isGiven = findRawSettings(settings.secret, sources) !== null;
     if (databaseUrl !== null && !isGiven) {
       const message =
         "or TILL_SECRET_FILE must be set for a store on PostgreSQL, because its processes share it: " +
@@ -172,7 +172,7 @@ async function loadSecret(
     }
     return secret;
   }
-  if (findGiven(settings.secret, sources) !== null) {
+  if (findRawSettings(settings.secret, sources) !== null) {
     const message = `and ${nameOf(settings.secret, sources)} are both set: keep one of them`;
     reading.problems.push({ name, message });
     return null;

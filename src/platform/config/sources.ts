@@ -9,7 +9,7 @@ export interface Origin {
 }
 
 /** A value as it was given, not parsed yet. */
-export interface Given {
+export interface RawSetting {
   readonly value: unknown;
   readonly origin: Origin;
   /** The folder that relative paths start from. */
@@ -40,7 +40,7 @@ export interface SettingsFile {
 /**
  * Returns the effective value: flags override the environment, which overrides the file, which overrides the default.
  */
-export function findGiven(setting: Setting<unknown>, sources: Sources): Given | null {
+export function findRawSettings(setting: Setting<unknown>, sources: Sources): RawSetting | null {
   const { isDemo, cwd } = sources;
   const given =
     isDemo && setting.ignoredInDemo
@@ -55,11 +55,11 @@ export function findGiven(setting: Setting<unknown>, sources: Sources): Given | 
 
 /** Returns the name to report for a setting: the place where it was given, or else its environment variable. */
 export function nameOf(setting: Setting<unknown>, sources: Sources): string {
-  const given = findGiven(setting, sources);
+  const given = findRawSettings(setting, sources);
   return given === null || given.origin.source === "default" ? setting.env : given.origin.name;
 }
 
-function fromFlag(setting: Setting<unknown>, { flags, cwd }: Sources): Given | null {
+function fromFlag(setting: Setting<unknown>, { flags, cwd }: Sources): RawSetting | null {
   if (setting.flag === null) return null;
   const value = flags[flagProperty(setting.flag)];
   if (value === undefined) return null;
@@ -70,14 +70,14 @@ function fromFlag(setting: Setting<unknown>, { flags, cwd }: Sources): Given | n
  * Returns a variable's value. An empty one counts as not set: compose files and shells pass unset variables on that
  * way.
  */
-export function fromEnvironment(name: string, { env, cwd }: Sources): Given | null {
+export function fromEnvironment(name: string, { env, cwd }: Sources): RawSetting | null {
   const value = env[name];
   if (value === undefined || value.trim() === "") return null;
   return { value, origin: { source: "environment", name }, folder: cwd };
 }
 
 /** Returns the entry at a path of keys; null if it is missing or empty. */
-export function fromFile(keys: readonly string[], file: SettingsFile | null): Given | null {
+export function fromFile(keys: readonly string[], file: SettingsFile | null): RawSetting | null {
   let value: unknown = file?.entries;
   for (const key of keys) value = isMapping(value) && Object.hasOwn(value, key) ? value[key] : null;
   if (file === null || value === undefined || value === null) return null;

@@ -1,16 +1,16 @@
 /** The terminal preferences in the environment. */
-export interface TerminalWishes {
+export interface TerminalPreferences {
   /** Null: no preference, so it depends on whether the output is a terminal. */
-  readonly colour: boolean | null;
+  readonly color: boolean | null;
 }
 
 /** Reads the variables that terminal programs share: NO_COLOR, FORCE_COLOR and TERM. */
-export function readTerminalWishes(
+export function readTerminalPreferences(
   env: Readonly<Record<string, string | undefined>>,
-): TerminalWishes {
-  if (isGiven(env["NO_COLOR"]) || env["TERM"] === "dumb") return { colour: false };
+): TerminalPreferences {
+  if (isGiven(env["NO_COLOR"]) || env["TERM"] === "dumb") return { color: false };
   const force = env["FORCE_COLOR"];
-  return { colour: isGiven(force) && force !== "0" ? true : null };
+  return { color: isGiven(force) && force !== "0" ? true : null };
 }
 
 /** An empty variable counts as not set (no-color.org). */

@@ -6,7 +6,7 @@ import { makeReader } from "./query/reader.ts";
 import { pendingMigrations } from "./schema.ts";
 
 /** A store that is opened only for reading. */
-export interface Glance extends Reader {
+export interface ReadOnlyDatabase extends Reader {
   /** The migrations that are not applied yet. */
   readonly pending: readonly Migration[];
   close(): Promise<void>;
@@ -23,8 +23,9 @@ const patienceMilliseconds = 4_000;
  */
 export async function openForReading(
   place: { readonly url: string } | { readonly sqliteFile: string },
-): Promise<Glance> {
-  const opened = "url" in place ? await glanceAtPostgres(place.url) : await glanceAtSqlite(place);
+): Promise<ReadOnlyDatabase> {
+  const opened =
+    "url" in place ? await openPostgresReadOnly(place.url) : await openSqliteReadOnly(place);
   try {
     return { ...opened, pending: await pendingMigrations(opened) };
   } catch (error) {
@@ -33,9 +34,13 @@ export async function openForReading(
   }
 }
 
-type Opened = Omit<Glance, "pending">;
+type Opened = Omit<ReadOnlyDatabase, "pending">;
 
-async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): Promise<Opened> {
+async function openSqliteReadOnly({
+  sqliteFile,
+}: {
+  readonly sqliteFile: string;
+}): Promise<Opened> {
   const { openExisting } = await import("./sqlite/standalone.ts");
   const { translate } = await import("./sqlite/errors.ts");
   const connection = await openExisting(sqliteFile).catch((error: unknown) => {
@@ -55,13 +60,13 @@ async function glanceAtSqlite({ sqliteFile }: { readonly sqliteFile: string }): 
   };
 }
 
-async function glanceAtPostgres(url: string): Promise<Opened> {
+async function openPostgresReadOnly(url: string): Promise<Opened> {
   const { connectAlone } = await import("./postgres/standalone.ts");
   const alone = await connectAlone(url, patienceMilliseconds).catch((error: unknown) => {
     throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
   });
   return {
-    ...makeReader("postgres", (sql, values) => alone.lent.all(sql, values)),
+    ...makeReader("postgres", (sql, values) => alone.connection.all(sql, values)),
     close: () => alone.close(),
   };
 }

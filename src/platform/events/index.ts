@@ -37,7 +37,7 @@ export function eventBody(event: Omit<EventRow, "position">) {
   };
 }
 
-export function createOutbox(deps: { ids: IdSource; nudge: () => void }): Outbox {
+export function createOutbox(deps: { ids: IdSource; wake: () => void }): Outbox {
   return {
     emit(tx, at, event) {
       const row: EventRow = {
@@ -53,7 +53,7 @@ export function createOutbox(deps: { ids: IdSource; nudge: () => void }): Outbox
         position: null,
       };
       tx.append(events, row);
-      tx.afterCommit(deps.nudge);
+      tx.afterCommit(deps.wake);
       return row;
     },
   };

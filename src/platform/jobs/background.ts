@@ -27,7 +27,7 @@ export interface Background {
    * Runs a worker now, after a commit that created work for it. A lost wake-up only delays the work until the next
    * tick.
    */
-  nudge(name: string): void;
+  wake(name: string): void;
   /** Stops all workers and starts no further runs. Further calls return the same promise. */
   stop(): Promise<void>;
   /** The time of the scheduler's last tick, for the readiness check. */
@@ -117,7 +117,7 @@ export function createBackground(deps: {
       task = schedule(wakeUp, tick, { suppressMissedWarning: true });
       tick();
     },
-    nudge(name) {
+    wake(name) {
       const slot = slots.get(name);
       if (slot !== undefined) startRun(slot);
     },

@@ -5,14 +5,14 @@ import type { Logger } from "../logger/index.ts";
 import type { Counts } from "../metrics/metrics.ts";
 import type { Worker } from "./background.ts";
 import {
-  claimJobs,
+  leaseJobs,
   forgetJobs,
   handBackJobs,
   placeOf,
   renewLeases,
-  settleFailures,
+  recordFailures,
   type JobRow,
-} from "./claims.ts";
+} from "./job-leases.ts";
 import { backoffMs, queueWorkerName, type JobHandler, type QueueName } from "./queue.ts";
 
 /** The maximum number of jobs per claim, and per transaction that records outcomes. */
@@ -43,7 +43,7 @@ interface Held {
   begunAt: Instant | null;
 }
 
-type Outcome = "done" | "unfinished" | { readonly fault: string };
+type JobOutcome = "done" | "unfinished" | { readonly fault: string };
 
 /** The abort reason of a job whose lease was lost: another process runs it, and this outcome is discarded. */
 class JobLost extends Error {
@@ -70,7 +70,7 @@ export function createQueueWorker(deps: {
   readonly queue: QueueName;
   readonly handlers: readonly JobHandler[];
   /** Wakes this worker when there is room for more jobs. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
   /** The length of a lease in milliseconds; it must exceed any pause of the machine. */
   readonly leaseMs?: number;
 }): Required<Worker> {
@@ -78,13 +78,13 @@ export function createQueueWorker(deps: {
   const handlers = new Map(deps.handlers.map((handler) => [handler.name, handler]));
   const held = new Map<string, Held>();
   let waiting: Held[] = [];
-  let ended: { readonly held: Held; readonly outcome: Outcome }[] = [];
+  let ended: { readonly held: Held; readonly outcome: JobOutcome }[] = [];
   let running = 0;
   let recording: Promise<void> | null = null;
   let heartbeat: NodeJS.Timeout | undefined;
   let idle: (() => void)[] = [];
 
-  async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<Outcome> {
+  async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<JobOutcome> {
     const handler = handlers.get(job.name);
     if (handler === undefined) return { fault: `no handler is named ${job.name}` };
     // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
@@ -134,7 +134,7 @@ export function createQueueWorker(deps: {
     }
   }
 
-  function end(each: Held, outcome: Outcome): void {
+  function end(each: Held, outcome: JobOutcome): void {
     ended.push({ held: each, outcome });
     if (outcome !== "unfinished")
       deps.metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
@@ -155,7 +155,7 @@ export function createQueueWorker(deps: {
         logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
       }
       for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
-      if (held.size <= claimBelow) deps.nudge();
+      if (held.size <= claimBelow) deps.wake();
     }
     recording = null;
     if (held.size > 0) return;
@@ -165,9 +165,9 @@ export function createQueueWorker(deps: {
     idle = [];
   }
 
-  async function record(batch: readonly { held: Held; outcome: Outcome }[]): Promise<void> {
+  async function record(batch: readonly { held: Held; outcome: JobOutcome }[]): Promise<void> {
     const now = clock.now();
-    const of = (outcome: Outcome) =>
+    const of = (outcome: JobOutcome) =>
       batch.filter((each) => each.outcome === outcome).map((each) => each.held.job);
     const [done, unfinished] = [of("done"), of("unfinished")];
     const failures = batch.flatMap(({ held: { job }, outcome }) =>
@@ -175,7 +175,7 @@ export function createQueueWorker(deps: {
     );
     const counted = await db.write(context, async (tx) => {
       const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
-      const settled = failures.length === 0 ? 0 : await settleFailures(tx, failures, now);
+      const settled = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
       if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
       return forgotten + settled;
     });
@@ -231,7 +231,7 @@ export function createQueueWorker(deps: {
       const leaseUntil = now + leaseMs;
       const token = ids.unguessable("jlt");
       const claimed = await db.write(context, (tx) =>
-        claimJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
+        leaseJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
       );
       for (const job of claimed) {
         const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };

@@ -53,7 +53,7 @@ export interface Jobs {
 
 export function createJobs(deps: {
   readonly ids: IdSource;
-  readonly nudge: (worker: string) => void;
+  readonly wake: (worker: string) => void;
 }): Jobs {
   return {
     async enqueue(tx, at, { queue, name, payload, runAt, dedupeKey, organizationId }) {
@@ -76,7 +76,7 @@ export function createJobs(deps: {
       });
       if (isNew) {
         tx.afterCommit(() => {
-          deps.nudge(queueWorkerName(queue));
+          deps.wake(queueWorkerName(queue));
         });
       }
       return isNew;

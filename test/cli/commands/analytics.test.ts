@@ -10,7 +10,7 @@ import {
   presentTopOrganizations,
   presentTopWallets,
 } from "../../../src/features/analytics/present.ts";
-import { makeDesk } from "../desk.ts";
+import { makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
 describe("till analytics", () => {

@@ -1,7 +1,7 @@
 // The audit log on the command line, and the proof of its chain.
 import { expect } from "chai";
 import { AuditLogListRecord } from "../../../src/features/audit-logs/index.ts";
-import { context, makeDesk } from "../desk.ts";
+import { context, makeDesk } from "../billing-operator.ts";
 
 interface Verification {
   readonly entries: number;

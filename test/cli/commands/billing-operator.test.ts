@@ -4,8 +4,8 @@ import { day } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { boundary } from "../../../src/features/billing/periods.ts";
 import { platformInvoices, subscriptions } from "../../../src/features/billing/table.ts";
-import { subscription } from "../../features/billing/balances/ledgers.ts";
-import { context, makeDesk, type DeskStore } from "../desk.ts";
+import { subscription } from "../../features/billing/balances/balance-fixture.ts";
+import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 const dataOf = (shown: unknown) => (shown as { data: Body[] }).data;

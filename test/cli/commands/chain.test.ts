@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
-import { context, makeDesk } from "../desk.ts";
+import { context, makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
 describe("till chain", function () {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { makeDesk } from "../desk.ts";
+import { makeDesk } from "../billing-operator.ts";
 
 describe("till config check", () => {
   const desk = makeDesk({ TILL_NETWORKS: "tron,base" });

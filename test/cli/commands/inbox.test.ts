@@ -7,7 +7,7 @@ import {
 } from "../../../src/features/payments/inbox/records.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { until } from "../../support/until.ts";
-import { context, makeDesk, type DeskStore } from "../desk.ts";
+import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
 

@@ -6,7 +6,7 @@ import { presentInvoice } from "../../../src/features/invoices/present.ts";
 import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
 import { presentPayment } from "../../../src/features/payments/present-payment.ts";
 import { WalletListRecord, WalletRecord } from "../../../src/features/wallets/records.ts";
-import { context, makeDesk, type DeskStore } from "../desk.ts";
+import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";

@@ -5,7 +5,7 @@ import {
   AdminOrganizationDetailRecord,
   AdminOrganizationListRecord,
 } from "../../../src/features/admin/records.ts";
-import { makeDesk } from "../desk.ts";
+import { makeDesk } from "../billing-operator.ts";
 
 describe("till org", () => {
   const desk = makeDesk();

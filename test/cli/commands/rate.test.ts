@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { makeDesk } from "../desk.ts";
+import { makeDesk } from "../billing-operator.ts";
 
 describe("till rates", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });

@@ -4,7 +4,7 @@ import type { App } from "../../../src/compose/index.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { until } from "../../support/until.ts";
-import { context, makeDesk, type DeskStore } from "../desk.ts";
+import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
 describe("till sandbox", function () {
   this.timeout(120_000);
@@ -44,14 +44,14 @@ describe("till sandbox", function () {
     await store.withApp(async (app) => {
       const { issue, find, is } = await openShop(store, app);
       const ids = new Map<string, Id<"invoice">>();
-      const scenes = ["part", "over", "double", "late", "fail", "fake", "zero", "dust", "lie"];
-      for (const scene of scenes) {
+      const scenarios = ["part", "over", "double", "late", "fail", "fake", "zero", "dust", "lie"];
+      for (const scenario of scenarios) {
         const id = await issue();
-        ids.set(scene, id);
-        const { data } = (await store.json(["sandbox", scene, id])) as { data: object[] };
-        expect(data, scene).to.have.length(scene === "double" ? 2 : 1);
+        ids.set(scenario, id);
+        const { data } = (await store.json(["sandbox", scenario, id])) as { data: object[] };
+        expect(data, scenario).to.have.length(scenario === "double" ? 2 : 1);
       }
-      const idOf = (scene: string) => ids.get(scene) ?? "inv_";
+      const idOf = (scenario: string) => ids.get(scenario) ?? "inv_";
       await store.json(["sandbox", "mine", "3"]);
       expect((await is(idOf("double"), "paid")).seenAmount).to.equal(48_000_000n);
       expect(await is(idOf("over"), "paid")).to.include({
@@ -60,8 +60,8 @@ describe("till sandbox", function () {
       });
       expect((await is(idOf("part"), "partially_paid")).remainingAmount).to.equal(12_000_000n);
       expect((await is(idOf("late"), "paid")).exception).to.equal("late");
-      for (const scene of ["fail", "fake", "zero", "dust"]) {
-        expect(await find(idOf(scene)), scene).to.include({ status: "open", seenAmount: 0n });
+      for (const scenario of ["fail", "fake", "zero", "dust"]) {
+        expect(await find(idOf(scenario)), scenario).to.include({ status: "open", seenAmount: 0n });
       }
       expect((await find(idOf("lie"))).status).not.to.equal("paid");
       // Ending its time is a change like any other.

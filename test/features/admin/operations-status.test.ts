@@ -13,7 +13,7 @@ import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
-import { statusAtAGlance } from "../../../src/features/admin/read-only.ts";
+import { storedOperationsStatus } from "../../../src/features/admin/read-only.ts";
 import { ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
 import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
@@ -209,8 +209,8 @@ eachStore("the operations status", (store) => {
     const { head } = await service.verify(testContext, null);
     expect(head.position).to.be.greaterThan(0);
     expect((await status()).auditHead).to.equal(formatHead(head));
-    const glance = await statusAtAGlance(db, app.clock.now(), deliveryBacklog);
-    expect(glance.auditHead).to.equal(formatHead(head));
+    const stored = await storedOperationsStatus(db, app.clock.now(), deliveryBacklog);
+    expect(stored.auditHead).to.equal(formatHead(head));
     const name = (from: string, to: string) =>
       db.write(testContext, (tx) => tx.update(meta, { name: to }, "WHERE name = $1", [from]));
     await name("audit_head", "taken away");

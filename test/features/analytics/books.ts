@@ -8,7 +8,7 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
-import { addUpAll } from "../../../src/features/usage/roll-up.ts";
+import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { meterInvoice, meterPayment } from "../../../src/features/usage/index.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
@@ -95,7 +95,7 @@ export function openBooks(db: Database) {
   }
 
   /** Adds up everything that waits, as the background does. */
-  const settle = (): Promise<void> => addUpAll(db, testContext);
+  const settle = (): Promise<void> => rollUpAll(db, testContext);
 
   return { issue, setStatus, pay, change, settle, ids };
 }

@@ -6,7 +6,7 @@ import {
   largestSubjects,
   sumByDay,
   sumBySubject,
-  type Scope,
+  type FigureOwner,
 } from "../../../src/features/analytics/figures.ts";
 import type { InvoiceRow, InvoiceStatus } from "../../../src/features/invoices/index.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
@@ -209,12 +209,11 @@ interface Question {
 async function compare(world: World, { one, other, now }: Question): Promise<void> {
   const { db, organizations } = world;
   const period = { from: Math.min(one, other), to: Math.max(one, other) + 1 };
-  const questions: [Scope, Measure][] = [
+  const questions: [FigureOwner, Measure][] = [
     ...organizations.flatMap((id) =>
-      (["invoices", "volume", "wallet", "customer"] as const).map((measure): [Scope, Measure] => [
-        id,
-        measure,
-      ]),
+      (["invoices", "volume", "wallet", "customer"] as const).map(
+        (measure): [FigureOwner, Measure] => [id, measure],
+      ),
     ),
     [platformScope, "invoices"],
     [platformScope, "volume"],

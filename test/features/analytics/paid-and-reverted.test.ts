@@ -9,7 +9,7 @@ import {
   presentMerchantSummary,
 } from "../../../src/features/analytics/present.ts";
 import type { InvoiceView } from "../../../src/features/invoices/index.ts";
-import { addUpAll } from "../../../src/features/usage/roll-up.ts";
+import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../support/merchants.ts";
@@ -67,7 +67,7 @@ eachStore("Figures of a shop", (store) => {
         .map(({ status, count, amount }) => [status, `${String(count)} × ${amount}`]),
     );
   };
-  const settle = () => addUpAll(shop.db, testContext);
+  const settle = () => rollUpAll(shop.db, testContext);
 
   it("count an invoice once it is issued, and a draft separately", async () => {
     const draft = await issue({ draft: true, amount: "10.00" });

@@ -165,8 +165,8 @@ export async function openEstate(options: EstateOptions) {
      * remaining amount.
      */
     async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
-      const twin = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
-      const invoiceId = twin as Id<"invoice">;
+      const collectionInvoice = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
+      const invoiceId = collectionInvoice as Id<"invoice">;
       const { remaining } = await desk.bill(invoiceId);
       await desk.pay(testContext, invoiceId, units ?? remaining);
     },
@@ -177,7 +177,7 @@ export async function openEstate(options: EstateOptions) {
       await mine(4);
     },
 
-    twins: (platformInvoiceId: string) => twinsOf(db, platformInvoiceId),
+    collectionInvoices: (platformInvoiceId: string) => twinsOf(db, platformInvoiceId),
     stop: () => app.stop(),
   };
 }

@@ -80,7 +80,7 @@ eachStore("the bodies of billing's events", (store) => {
     await expectStatus(estate.select(shop, "growth"), 200);
     const first = (await estate.subscription(shop)).openInvoice?.id ?? "";
     await estate.pay(first, 50_000_000n);
-    await estate.desk.reorganise(testContext, 5, { drop: true });
+    await estate.desk.reorganize(testContext, 5, { drop: true });
     await estate.look();
     await estate.pay(first);
     await estate.live(14.01);

@@ -16,7 +16,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { lastOfJanuary, openEstate, type Estate } from "./billing-fleet.ts";
-import { subscription } from "./balances/ledgers.ts";
+import { subscription } from "./balances/balance-fixture.ts";
 import { billInProcess } from "./lifecycle/processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";

@@ -57,7 +57,7 @@ const step = fc.oneof(
     }),
   },
   fc.record({ kind: fc.constant("issue" as const), shop, count: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({ kind: fc.constant("reorganise" as const), depth: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ kind: fc.constant("reorganize" as const), depth: fc.integer({ min: 1, max: 4 }) }),
   {
     weight: 6,
     arbitrary: fc.record({
@@ -177,9 +177,9 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
         expectAnswered(await estate.app.request("POST", path, { key: merchant.key, body }));
       }
       return;
-    case "reorganise":
+    case "reorganize":
       await estate.desk
-        .reorganise(testContext, one.depth, { drop: true })
+        .reorganize(testContext, one.depth, { drop: true })
         .catch((error: unknown) => {
           // The reorganization would reach final blocks.
           if (!(error instanceof Problem)) throw error;
@@ -232,10 +232,10 @@ async function pay(estate: Estate, merchant: Merchant, share: bigint): Promise<v
   const { body } = await estate.app.request("GET", path, { key: merchant.key });
   const owed = body["openInvoice"] as { id: string } | null | undefined;
   if (owed == null) return;
-  const twin = (await estate.twins(owed.id)).at(-1) as `inv_${string}`;
-  const { remaining } = await estate.desk.bill(twin);
+  const collectionInvoice = (await estate.collectionInvoices(owed.id)).at(-1) as `inv_${string}`;
+  const { remaining } = await estate.desk.bill(collectionInvoice);
   if (remaining === 0n) return;
-  await estate.send(owed.id, (remaining * share) / 100n, twin);
+  await estate.send(owed.id, (remaining * share) / 100n, collectionInvoice);
   await estate.mine(4);
   await estate.run();
 }

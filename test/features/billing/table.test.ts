@@ -14,7 +14,7 @@ import {
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { addInvoice, platformInvoice, subscription } from "./balances/ledgers.ts";
+import { addInvoice, platformInvoice, subscription } from "./balances/balance-fixture.ts";
 
 eachStore("the tables of billing", (store) => {
   store.leavesUnsound({

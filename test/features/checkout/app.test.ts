@@ -124,7 +124,7 @@ describe("a checkout of the whole program", () => {
     await press(checkoutId, "pay");
     await mine(checkoutId, 3);
     await reaches(checkoutId, "paid");
-    await press(checkoutId, "reorganise");
+    await press(checkoutId, "reorganize");
     const open = await reaches(checkoutId, "open");
     expect(open.receipt).to.equal(null);
     expect(await pageOf(checkoutId)).to.contain("The network has reversed a payment");

@@ -62,7 +62,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
   it("has a working test panel without scripts", async () => {
     const page = await open("sandbox", { javaScriptEnabled: false });
-    for (const action of ["pay", "underpay", "overpay", "mine", "reorganise", "expire"]) {
+    for (const action of ["pay", "underpay", "overpay", "mine", "reorganize", "expire"]) {
       await page.click(`button[value="${action}"]`);
       expect(page.url()).to.equal(`${lab.page}?done=${action}`);
       expect(await page.isVisible('.ribbon[role="status"]:not([hidden])')).to.equal(true);
@@ -187,12 +187,12 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       const page = await open("tron", { viewport: narrow, colorScheme: scheme });
       const [box] = await sizesOf(page, ".code svg");
       expect(box?.width).to.be.at.least(240);
-      const colours = await run(
+      const colors = await run(
         page,
         "[getComputedStyle(document.querySelector('.code path[fill]')).fill," +
           " getComputedStyle(document.querySelector('.code path[stroke]')).stroke]",
       );
-      expect(colours).to.deep.equal(["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+      expect(colors).to.deep.equal(["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
     });
   }
 

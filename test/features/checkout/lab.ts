@@ -246,7 +246,7 @@ function recordingSandbox(world: World): CheckoutSandbox {
   return {
     pay: (id, how) => press(`pay ${id} ${how}`),
     mine: (blocks) => press(`mine ${String(blocks)}`),
-    reorganise: (depth) => press(`reorganise ${String(depth)}`),
+    reorganize: (depth) => press(`reorganize ${String(depth)}`),
     expire: (id) => press(`expire ${id}`),
   };
 }

@@ -327,14 +327,14 @@ describe("the colors of a checkout", () => {
 
   for (const [scheme, body] of Object.entries({ light, dark })) {
     it(`have the contrast of WCAG 2.2 AA in ${scheme}`, () => {
-      const colours = Object.fromEntries(
+      const colors = Object.fromEntries(
         Array.from(body.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g), ([, name = "", hex = ""]) => [
           name,
           hex,
         ]),
       );
       const contrastOf = (one: string, other: string): number =>
-        contrast(colours[one] ?? "", colours[other] ?? "");
+        contrast(colors[one] ?? "", colors[other] ?? "");
       for (const ground of ["ground", "card"]) {
         for (const ink of ["text", "quiet", "link", "careful"]) {
           expect(contrastOf(ink, ground), `${ink} on ${ground}`).to.be.at.least(4.5);

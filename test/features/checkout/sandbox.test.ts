@@ -7,7 +7,7 @@ const buttons = {
   underpay: "Underpay",
   overpay: "Overpay",
   mine: "Mine",
-  reorganise: "Reorganize",
+  reorganize: "Reorganize",
   expire: "Expire",
 } as const;
 const ribbon = "no real money";
@@ -33,7 +33,7 @@ describe("the test panel of a checkout", () => {
     underpay: `pay ${checkoutId} under`,
     overpay: `pay ${checkoutId} over`,
     mine: "mine 1",
-    reorganise: "reorganise 3", // voice: allow — the name of a command
+    reorganize: "reorganize 3", // voice: allow — the name of a command
     expire: `expire ${checkoutId}`,
   };
   for (const [action, pressed] of Object.entries(done)) {
@@ -61,7 +61,7 @@ describe("the test panel of a checkout", () => {
       [en.testUnderpaid],
       [en.testOverpaid],
       [en.testMined],
-      [en.testReorganised],
+      [en.testReorganized],
       [en.testExpired],
     ]);
     for (const none of ["", "steal", "toString", "<b>Send it elsewhere</b>"]) {

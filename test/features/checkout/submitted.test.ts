@@ -103,7 +103,7 @@ eachStore("A submitted transaction", (store) => {
 
   /** Wakes the watcher, which otherwise polls once per second. */
   const lookNow = () => {
-    app.app.background.nudge(watchWorkerName("sandbox"));
+    app.app.background.wake(watchWorkerName("sandbox"));
   };
 
   const mine = (blocks = 1) => sandbox().desk.mine(tester, blocks);
@@ -423,7 +423,7 @@ eachStore("A submitted transaction", (store) => {
     const invoice = await issue("70.00");
     await inReview(invoice, 69_000_000n);
     const { id } = await onlyPaymentOf(invoice);
-    await sandbox().desk.reorganise(tester, 1, { drop: false });
+    await sandbox().desk.reorganize(tester, 1, { drop: false });
     await until(
       "the payment to leave the chain",
       () => onlyPaymentOf(invoice),

@@ -165,7 +165,7 @@ eachStore("the golden event bodies", (store) => {
     const invoice = await counter.issue(merchant, { amount: "36.00" });
     await pay(invoice, 36);
     await counter.mine();
-    await counter.reorganise(1, { drop: true });
+    await counter.reorganize(1, { drop: true });
   }
 
   /** Half of the 101 amounts that may stand for a hundredth. */

@@ -8,7 +8,7 @@ import {
   noPayments,
   reopensMs,
   settlementOf,
-  standingOf,
+  invoiceStateOf,
   type PaymentTotals,
   type Terms,
 } from "../../../src/features/invoices/rules.ts";
@@ -177,14 +177,14 @@ describe("the status and exception of an invoice", () => {
   ];
   for (const [name, terms, totals, tipTime, status, exception] of cases) {
     it(`${name}: ${status}, ${exception}`, () => {
-      expect(standingOf(terms, totals, tipTime)).to.include({ status, exception });
+      expect(invoiceStateOf(terms, totals, tipTime)).to.include({ status, exception });
     });
   }
 
   it("come with the time of the block that completed the amount, and with none before it is paid", () => {
     const whole = { ...paid(100n, 100n), completedAt: 1_234 };
-    expect(standingOf(issued(), whole, inTime).paidAt).to.equal(1_234);
-    expect(standingOf(issued(), { ...whole, confirmed: 0n }, inTime).paidAt).to.equal(null);
+    expect(invoiceStateOf(issued(), whole, inTime).paidAt).to.equal(1_234);
+    expect(invoiceStateOf(issued(), { ...whole, confirmed: 0n }, inTime).paidAt).to.equal(null);
   });
 
   const anyTotals = fc.record({
@@ -220,8 +220,8 @@ describe("the status and exception of an invoice", () => {
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.boolean(), (terms, any, isOver) => {
         const tipTime = isOver ? tooLate : inTime;
-        const once = standingOf(terms, toTotals(any), tipTime);
-        const again = standingOf({ ...terms, status: once.status }, toTotals(any), tipTime);
+        const once = invoiceStateOf(terms, toTotals(any), tipTime);
+        const again = invoiceStateOf({ ...terms, status: once.status }, toTotals(any), tipTime);
         expect(again).to.deep.equal(once);
       }),
     );
@@ -231,7 +231,7 @@ describe("the status and exception of an invoice", () => {
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.boolean(), (terms, any, isOver) => {
         const totals = toTotals(any);
-        const { status, paidAt } = standingOf(terms, totals, isOver ? tooLate : inTime);
+        const { status, paidAt } = invoiceStateOf(terms, totals, isOver ? tooLate : inTime);
         const due = terms.issued?.dueAmount ?? 0n;
         expect(status === "paid").to.equal(totals.confirmed >= due);
         expect(paidAt !== null).to.equal(status === "paid");
@@ -251,8 +251,8 @@ describe("the status and exception of an invoice", () => {
     fc.assert(
       fc.property(anyTerms, anyTotals, fc.bigInt(0n, 300n), (terms, any, more) => {
         const totals = toTotals(any);
-        const before = standingOf(terms, totals, inTime).status;
-        const after = standingOf(
+        const before = invoiceStateOf(terms, totals, inTime).status;
+        const after = invoiceStateOf(
           { ...terms, status: before },
           { ...totals, seen: totals.seen + more },
           inTime,

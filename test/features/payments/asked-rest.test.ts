@@ -64,7 +64,7 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     const invoice = await issue();
     await payPart(invoice, 10, 1);
     await pay(15.0001, 1);
-    await shop.counter.reorganise(2, { drop: false });
+    await shop.counter.reorganize(2, { drop: false });
     expect(await read(invoice)).to.include({ exception: "reverted", paidAmount: "0.00" });
     await shop.counter.mine(4);
     expect(await read(invoice)).to.include({

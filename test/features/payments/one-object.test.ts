@@ -80,7 +80,7 @@ eachStore("An object read by its id", (store) => {
   describe("can be an invoice, whose transactions", () => {
     const show = async (id: unknown) =>
       (await estate.counter.get(estate.owner, `/invoices/${String(id)}`))["transactionHashes"];
-    const told = async (id: unknown, type: string) => {
+    const reported = async (id: unknown, type: string) => {
       const rows = await estate.app.app.db.all<{ payload: string }>(
         "SELECT payload FROM events WHERE object_id = $1 AND type = $2 ORDER BY id",
         [String(id), type],
@@ -112,9 +112,9 @@ eachStore("An object read by its id", (store) => {
         (one) => one["id"] === id,
       );
       expect(listed?.["transactionHashes"]).to.deep.equal([first, second]);
-      expect(await told(id, "invoice.created")).to.deep.equal([[]]);
-      expect(await told(id, "invoice.partially_paid")).to.deep.equal([[first]]);
-      expect(await told(id, "invoice.confirming")).to.deep.equal([[first, second]]);
+      expect(await reported(id, "invoice.created")).to.deep.equal([[]]);
+      expect(await reported(id, "invoice.partially_paid")).to.deep.equal([[first]]);
+      expect(await reported(id, "invoice.confirming")).to.deep.equal([[first, second]]);
     });
 
     it("are added to an older store by the migration", async () => {
@@ -139,7 +139,7 @@ eachStore("An object read by its id", (store) => {
     });
 
     it("no longer include one that a reorganization drops", async () => {
-      await estate.counter.reorganise(1, { drop: true });
+      await estate.counter.reorganize(1, { drop: true });
       expect(await show(invoice["id"])).to.deep.equal([first]);
     });
   });

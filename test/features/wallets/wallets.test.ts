@@ -54,7 +54,7 @@ eachStore("the wallets API", (store) => {
       clock,
       ids,
       auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, nudge: () => undefined }),
+      outbox: createOutbox({ ids, wake: () => undefined }),
       networks,
     });
     shop = await addOrganization(db, ids, now);

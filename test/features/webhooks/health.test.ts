@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import {
-  allot,
+  scheduleDeliveries,
   allowance,
   goodHealth,
   isForgettable,
@@ -8,7 +8,7 @@ import {
   type Demand,
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
-import { createPace } from "../../../src/features/webhooks/delivery/rate-limit.ts";
+import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 
 const good = { isGood: true, isThrottled: false };
@@ -93,23 +93,23 @@ describe("the allotment of requests", () => {
 
   it("gives every endpoint one before any gets its second, and at most four", () => {
     const demands = [demand("a", 3), demand("b", 1), demand("c", 2)];
-    expect(allot(demands, { ...roomy, free: 4 })).to.deep.equal(
+    expect(scheduleDeliveries(demands, { ...roomy, free: 4 })).to.deep.equal(
       new Map([
         ["b", 2],
         ["c", 1],
         ["a", 1],
       ]),
     );
-    expect([...allot(demands, roomy).values()]).to.deep.equal([4, 4, 4]);
-    expect(allot(demands, { ...roomy, underWay: () => 3 }).get("a")).to.equal(1);
-    expect(allot(demands, { ...roomy, underWay: () => 4 }).size).to.equal(0);
+    expect([...scheduleDeliveries(demands, roomy).values()]).to.deep.equal([4, 4, 4]);
+    expect(scheduleDeliveries(demands, { ...roomy, underWay: () => 3 }).get("a")).to.equal(1);
+    expect(scheduleDeliveries(demands, { ...roomy, underWay: () => 4 }).size).to.equal(0);
   });
 
   it("serves healthy endpoints first and reserves slots for them", () => {
     const troubled = observe(goodHealth, { at: 0, ...bad });
     const health = (id: string) => (id.startsWith("bad") ? troubled : goodHealth);
     const demands = [demand("bad 1", 1), demand("bad 2", 2), demand("fine", 90)];
-    const allotted = allot(demands, { ...roomy, health, free: 7, freeForTroubled: 2 });
+    const allotted = scheduleDeliveries(demands, { ...roomy, health, free: 7, freeForTroubled: 2 });
     expect([...allotted]).to.deep.equal([
       ["fine", 4],
       ["bad 1", 1],
@@ -122,7 +122,7 @@ describe("the allotment of requests", () => {
       ...demand(`again ${String(n)}`, 1),
       isRetry: true,
     }));
-    const allotted = allot([...again, demand("fresh", 2)], { ...roomy, batchMax: 64 });
+    const allotted = scheduleDeliveries([...again, demand("fresh", 2)], { ...roomy, batchMax: 64 });
     expect(allotted.get("fresh")).to.equal(4);
     allotted.delete("fresh");
     expect([...allotted.values()].reduce((sum, count) => sum + count, 0)).to.equal(48);
@@ -130,19 +130,19 @@ describe("the allotment of requests", () => {
 
   it("respects each endpoint's rate limit", () => {
     const pace = (id: string) => (id === "a" ? 2 : 0);
-    const allotted = allot([demand("a", 1), demand("b", 2)], { ...roomy, pace });
+    const allotted = scheduleDeliveries([demand("a", 1), demand("b", 2)], { ...roomy, pace });
     expect([...allotted]).to.deep.equal([["a", 2]]);
   });
 
   it("never claims more than a batch", () => {
     const demands = Array.from({ length: 50 }, (_, place) => demand(String(place), place));
-    expect(allot(demands, roomy).size).to.equal(32);
+    expect(scheduleDeliveries(demands, roomy).size).to.equal(32);
   });
 });
 
 describe("the rate limit of an endpoint", () => {
   it("allows a burst of one second's requests, then an even rate, per endpoint", () => {
-    const pace = createPace(20);
+    const pace = createEndpointRateLimit(20);
     expect(pace.available("a", 0)).to.equal(20);
     pace.spend("a", 20, 0);
     expect([0, 49, 50, 999, 1_000, 9_000].map((at) => pace.available("a", at))).to.deep.equal([
@@ -153,8 +153,8 @@ describe("the rate limit of an endpoint", () => {
   });
 
   it("may be unlimited, and keeps no endpoint forever", () => {
-    expect(createPace(0).available("a", 0)).to.equal(Infinity);
-    const pace = createPace(1);
+    expect(createEndpointRateLimit(0).available("a", 0)).to.equal(Infinity);
+    const pace = createEndpointRateLimit(1);
     for (let n = 0; n < 5_000; n += 1) pace.spend(String(n), 1, n);
     expect(pace.available("4999", 4_999)).to.equal(0);
     expect(pace.available("0", 4_999)).to.equal(1);

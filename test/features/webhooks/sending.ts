@@ -89,7 +89,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const clock = parts.clock ?? movedClock();
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const outbox = createOutbox({ ids, wake: () => undefined });
   const guard = createGuard({
     allowCidrs: parts.allowCidrs ?? ["127.0.0.1/32"],
     resolve: parts.resolve ?? (() => Promise.reject(new Error("no name is known here"))),
@@ -97,11 +97,11 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const endpointWriter = makeEndpointWriter({ auditor, outbox });
   const secretKey = new Uint8Array(32).fill(3);
   const context = { ...testContext, actor: systemActor("webhooks") };
-  const nudge = () => undefined;
+  const wake = () => undefined;
   const opened: Deliverer[] = [];
   const shop = await addOrganization(db, ids, clock.now());
   const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
-  const fanOut = makeFanOut({ clock, ids, nudge });
+  const fanOut = makeFanOut({ clock, ids, wake });
   let statements = 0;
   const relay = createRelay({
     db,
@@ -125,7 +125,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     guard,
     endpointWriter,
     secretKey,
-    nudge,
+    wake,
   });
   let objectVersion = 0;
 
@@ -141,7 +141,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
       secretKey,
       context,
       perSecond: parts.perSecond ?? 0,
-      nudge,
+      wake,
       logger: createLogger({ level: "silent", clock }),
     });
     opened.push(made);

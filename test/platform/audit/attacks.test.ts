@@ -28,7 +28,7 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
 
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, nudge: () => undefined });
+  const outbox = createOutbox({ ids, wake: () => undefined });
   let db: Database;
   /** The head when five of eight entries existed, as in the store and as an operator may keep it. */
   let early: { readonly stored: string; readonly kept: ChainHead };

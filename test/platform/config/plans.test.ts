@@ -90,7 +90,7 @@ describe("the plans file", () => {
         interval: "week",
         trialDays: "-1",
         includedInvoices: "1.5",
-        colour: "red",
+        color: "red",
         billing: "{ reminderDays: [3, 0], dueDays: 0 }",
       }),
     );

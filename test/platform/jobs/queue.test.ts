@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
-import { claimJobs, forgetJobs } from "../../../src/platform/jobs/claims.ts";
+import { leaseJobs, forgetJobs } from "../../../src/platform/jobs/job-leases.ts";
 import { createCron } from "../../../src/platform/jobs/cron.ts";
 import {
   backoffMs,
@@ -33,13 +33,13 @@ describe("the delay of a job", () => {
 eachStore("a queue", (store) => {
   let db: Database;
   let clock: MovingClock;
-  const nudged: string[] = [];
-  const jobs = createJobs({ ids, nudge: (worker) => nudged.push(worker) });
+  const woken: string[] = [];
+  const jobs = createJobs({ ids, wake: (worker) => woken.push(worker) });
 
   beforeEach(async () => {
     db = await store.open();
     clock = movingClock();
-    nudged.length = 0;
+    woken.length = 0;
   });
 
   function begun(run: JobHandler["run"], name = "greet", leaseMs = minute) {
@@ -50,7 +50,7 @@ eachStore("a queue", (store) => {
       ...common,
       queue: "maintenance",
       handlers,
-      nudge: () => undefined,
+      wake: () => undefined,
     });
   }
 
@@ -85,7 +85,7 @@ eachStore("a queue", (store) => {
       return Promise.resolve();
     });
     await enqueue();
-    expect(nudged).to.deep.equal(["queue maintenance"]);
+    expect(woken).to.deep.equal(["queue maintenance"]);
     await greeter.run(neverStopped);
     await greeter.run(neverStopped);
     expect(seen).to.deep.equal([[{ to: "Ada" }, 1]]);
@@ -99,7 +99,7 @@ eachStore("a queue", (store) => {
     });
     await failing.catch(() => undefined);
     expect(await rows()).to.deep.equal([]);
-    expect(nudged).to.deep.equal([]);
+    expect(woken).to.deep.equal([]);
   });
 
   it("holds one unfinished job per dedupe key, and accepts another when it is done", async () => {
@@ -292,7 +292,7 @@ eachStore("a queue", (store) => {
       };
       const now = clock.now();
       const claim = { now, leaseUntil: now + minute, token: "token", max: 64 };
-      const claimed = await claimJobs(noting, "maintenance", claim);
+      const claimed = await leaseJobs(noting, "maintenance", claim);
       expect(claimed).to.have.length(64);
       expect(await forgetJobs(noting, claimed)).to.equal(64);
     });

@@ -21,7 +21,7 @@ export interface AnvilOptions {
  * The fate of transactions in replaced blocks: dropped; kept at their heights; or delayed, all together in one block
  * more than the old chain had.
  */
-export type ReorganisedTransactions = "dropped" | "kept" | "delayed";
+export type ReorganizedTransactions = "dropped" | "kept" | "delayed";
 
 export interface MinedTransaction {
   /** With 0x prefix. */
@@ -47,7 +47,7 @@ export interface Anvil {
   /** Runs `work` without mining, then mines one block with everything that it sent. */
   inOneBlock<T>(work: () => Promise<T>): Promise<T>;
   /** Replaces the last blocks by the same number of new ones with new hashes. */
-  reorg(depth: number, transactions?: ReorganisedTransactions): Promise<void>;
+  reorg(depth: number, transactions?: ReorganizedTransactions): Promise<void>;
   /** Removes the last blocks, so that the tip goes back. */
   rollback(blocks: number): Promise<void>;
   /** Returns an id for `revert`, which consumes it. */

@@ -4,7 +4,7 @@ import {
   startAnvil,
   type Anvil,
   type MinedTransaction,
-  type ReorganisedTransactions,
+  type ReorganizedTransactions,
 } from "./anvil.ts";
 import { runtimeBytecode } from "./contracts/compiled.ts";
 import { startEvmFront, type RpcFront } from "./rpc-front.ts";
@@ -70,7 +70,7 @@ export interface ChainLab<Front extends RpcFront = RpcFront> {
   /** Sets the time of the next block, a whole second that is not before the tip's. */
   setNextBlockTime(at: Instant): Promise<void>;
   /** Replaces the last blocks by the same number of new ones; by default their transactions are dropped. */
-  reorg(depth: number, transactions?: ReorganisedTransactions): Promise<void>;
+  reorg(depth: number, transactions?: ReorganizedTransactions): Promise<void>;
   /** Removes the last blocks, so that the tip goes back. */
   rollback(blocks: number): Promise<void>;
   stop(): Promise<void>;

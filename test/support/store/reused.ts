@@ -2,7 +2,7 @@
 // tenth; emptying one takes a hundredth.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { makeLent } from "../../../src/platform/database/postgres/client.ts";
+import { makeBorrowedConnection } from "../../../src/platform/database/postgres/client.ts";
 import { readAsSqliteDoes } from "../../../src/platform/database/postgres/types.ts";
 import { makeReader } from "../../../src/platform/database/query/reader.ts";
 import type { Reader } from "../../../src/platform/database/index.ts";
@@ -47,7 +47,7 @@ async function makeDatabase(template?: string): Promise<Kept> {
   readAsSqliteDoes(client, pg.types.builtins);
   // An idle connection must not keep the test process alive.
   (client as unknown as { unref(): void }).unref();
-  const lent = makeLent(client);
+  const lent = makeBorrowedConnection(client);
   const kept: Kept = {
     ...{ url, client },
     reader: makeReader("postgres", (sql, values) => lent.all(sql, values)),

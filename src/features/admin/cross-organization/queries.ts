@@ -20,7 +20,7 @@ import {
   type PlatformDeliveryFilters,
 } from "../../webhooks/index.ts";
 import type { OperationsStatus } from "../read-only.ts";
-import { makeLook, statusNow } from "../status/operations-status.ts";
+import { makeStatusReader, statusNow } from "../status/operations-status.ts";
 import { makeProber } from "../status/probes.ts";
 import { providerStatuses } from "../status/provider-statuses.ts";
 import type { StatusSources } from "../status/status-sources.ts";
@@ -59,7 +59,7 @@ export function makeOversight(
   } & StatusSources,
 ): OversightService {
   const { db, clock, payments } = deps;
-  const look = makeLook(deps);
+  const look = makeStatusReader(deps);
 
   async function owned<T>(
     { data, nextCursor }: Page<T>,

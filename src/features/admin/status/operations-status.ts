@@ -34,11 +34,11 @@ const bounds = {
 };
 
 /** Runs the checks now. The context is that of the test write to the store. */
-export type Look = (context: WriteContext) => Promise<Report>;
+export type StatusReader = (context: WriteContext) => Promise<Report>;
 
-export function makeLook(
+export function makeStatusReader(
   deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
-): Look {
+): StatusReader {
   const { db, clock } = deps;
   async function database(context: WriteContext): Promise<Check> {
     try {
@@ -116,7 +116,7 @@ export function makeLook(
 
 /** Runs the checks now and adds the current backlogs. */
 export async function statusNow(
-  deps: { readonly db: Database; readonly clock: Clock; readonly look: Look },
+  deps: { readonly db: Database; readonly clock: Clock; readonly look: StatusReader },
   context: WriteContext,
 ): Promise<OperationsStatus> {
   const report = await deps.look(context);

@@ -7,9 +7,9 @@ import {
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageQuery } from "../../../kernel/page.ts";
-import type { LedgerService } from "./service.ts";
+import type { BalanceService } from "./service.ts";
 
-const command = commandsOf<LedgerService>();
+const command = commandsOf<BalanceService>();
 const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
 
 const currencyFlag: CommandFlag = { flags: "--currency <code>", description: "such as USD" };
@@ -19,7 +19,7 @@ const reasonFlag: CommandFlag = {
   ask: "The reason, as shown on the invoice",
 };
 
-export const ledgerCommands = [
+export const balanceCommands = [
   command({
     name: "billing credits",
     summary: "List an organization's credits, newest first",

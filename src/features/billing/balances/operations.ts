@@ -20,15 +20,15 @@ import {
   DiscountCurrencyMismatch,
 } from "../errors.ts";
 import { presentAdjustment, presentCredit, presentDiscount, type CreditView } from "./present.ts";
-import type { LedgerService } from "./service.ts";
+import type { BalanceService } from "./service.ts";
 import type { AdjustmentRow, DiscountRow } from "../table.ts";
 
-const operation = operationsOf<LedgerService>();
+const operation = operationsOf<BalanceService>();
 const read = platform("platform:read");
 const write = platform("platform:write");
 const amountErrors = [CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge];
 
-export const ledgerOperations = [
+export const balanceOperations = [
   operation({
     id: "adminListCredits",
     group: "Admin",

@@ -16,7 +16,7 @@ import {
 } from "./input.ts";
 import type { CreditView } from "./present.ts";
 import { listEntries } from "./store.ts";
-import { creatorOf, type Ledger } from "./ledger.ts";
+import { creatorOf, type Balances } from "./balances.ts";
 import { liveSubscription } from "../store.ts";
 import { adjustments, credits, discounts, type AdjustmentRow, type DiscountRow } from "../table.ts";
 
@@ -26,7 +26,7 @@ type OrganizationId = Id<"organization">;
  * Credits, discounts and adjustments that platform admins give to organizations. An unknown organization is a 404, a
  * currency in which it is not billed a 422.
  */
-export interface LedgerService {
+export interface BalanceService {
   listCredits(organizationId: OrganizationId, query: PageQuery): Promise<Page<CreditView>>;
   grantCredit(
     context: WriteContext,
@@ -47,13 +47,13 @@ export interface LedgerService {
   ): Promise<AdjustmentRow>;
 }
 
-export function makeLedgerService(deps: {
+export function makeBalanceService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalog: PlanCatalog;
-  readonly ledger: Ledger;
-}): LedgerService {
-  const { db, clock, catalog, ledger } = deps;
+  readonly balances: Balances;
+}): BalanceService {
+  const { db, clock, catalog, balances } = deps;
 
   /** Refuses a currency in which the organization gets no invoices: the entry would stay unused forever. */
   async function requireBilled(
@@ -96,7 +96,7 @@ export function makeLedgerService(deps: {
         const { amount, expiresAt } = readCredit(input, at);
         await requireOrganization(tx, organizationId);
         await requireBilled(tx, organizationId, amount.asset.code);
-        const credit = await ledger.grantCredit(tx, at, {
+        const credit = await balances.grantCredit(tx, at, {
           organizationId,
           amount: amount.units,
           currency: amount.asset.code,
@@ -117,7 +117,7 @@ export function makeLedgerService(deps: {
         const terms = readDiscount(input);
         await requireOrganization(tx, organizationId);
         if (terms.currency !== null) await requireBilled(tx, organizationId, terms.currency);
-        return ledger.grantDiscount(tx, clock.now(), {
+        return balances.grantDiscount(tx, clock.now(), {
           organizationId,
           kind: input.kind,
           ...terms,
@@ -135,7 +135,7 @@ export function makeLedgerService(deps: {
         const amount = readAdjustment(input);
         await requireOrganization(tx, organizationId);
         await requireBilled(tx, organizationId, amount.asset.code);
-        return ledger.addAdjustment(tx, clock.now(), {
+        return balances.addAdjustment(tx, clock.now(), {
           organizationId,
           amount: amount.units,
           currency: amount.asset.code,

@@ -2,42 +2,42 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { InvoiceRow } from "../../invoices/index.ts";
 import { presentPayment, type PaymentService } from "../../payments/index.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Balances } from "./balances.ts";
 import { savePlatformInvoice } from "../store.ts";
 import type { PlatformInvoiceRow } from "../table.ts";
 
 /**
  * Grants the surplus of a locked platform invoice as a credit: the amount confirmed above its total, or all of it if
- * the invoice is void. Takes the credit back if a reorganization removed the payment. `twins` are the collection
+ * the invoice is void. Takes the credit back if a reorganization removed the payment. `collectionInvoices` are the collection
  * invoices that were paid. Returns the updated platform invoice; repeating the call changes nothing.
  */
-export type SettleSurplus = (
+export type CreditSurplus = (
   tx: Tx,
   at: Instant,
   invoice: PlatformInvoiceRow,
-  twins: readonly InvoiceRow[],
+  collectionInvoices: readonly InvoiceRow[],
   confirmed: bigint,
 ) => Promise<PlatformInvoiceRow>;
 
-export function makeSettleSurplus(deps: {
+export function makeCreditSurplus(deps: {
   readonly payments: Pick<PaymentService, "ofInvoice">;
-  readonly ledger: Pick<Ledger, "grantCredit" | "takeBack">;
-}): SettleSurplus {
-  const { payments, ledger } = deps;
-  return async (tx, at, invoice, twins, confirmed) => {
+  readonly balances: Pick<Balances, "grantCredit" | "takeBack">;
+}): CreditSurplus {
+  const { payments, balances } = deps;
+  return async (tx, at, invoice, collectionInvoices, confirmed) => {
     const { total, status, paidSurplus, number } = invoice;
     const above = confirmed - (status === "void" ? 0n : total);
     const surplus = above > 0n ? above : 0n;
     if (surplus === paidSurplus) return invoice;
     const saved = await savePlatformInvoice(tx, at, invoice, { paidSurplus: surplus });
     if (surplus < paidSurplus) {
-      await ledger.takeBack(tx, at, saved, paidSurplus - surplus);
+      await balances.takeBack(tx, at, saved, paidSurplus - surplus);
       return saved;
     }
     const { organizationId, currency, decimals, id } = invoice;
-    const hash = await newestTransaction(tx, payments, twins, id);
+    const hash = await newestTransaction(tx, payments, collectionInvoices, id);
     const by = hash === null ? "" : ` by transaction ${hash}`;
-    await ledger.grantCredit(tx, at, {
+    await balances.grantCredit(tx, at, {
       ...{ organizationId, currency, decimals },
       amount: surplus - paidSurplus,
       reason:
@@ -52,16 +52,18 @@ export function makeSettleSurplus(deps: {
   };
 }
 
-/** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `twins` has one. */
+/** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `collectionInvoices` has one. */
 async function newestTransaction(
   tx: Tx,
   payments: Pick<PaymentService, "ofInvoice">,
-  twins: readonly InvoiceRow[],
+  collectionInvoices: readonly InvoiceRow[],
   platformInvoiceId: string,
 ): Promise<string | null> {
-  const twin = twins.find(({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId);
-  if (twin === undefined) return null;
-  const counted = (await payments.ofInvoice(tx, twin.id)).map(presentPayment);
+  const collectionInvoice = collectionInvoices.find(
+    ({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId,
+  );
+  if (collectionInvoice === undefined) return null;
+  const counted = (await payments.ofInvoice(tx, collectionInvoice.id)).map(presentPayment);
   const confirmed = counted.filter(({ status }) => status === "confirmed");
   return confirmed.at(-1)?.transactionHash ?? null;
 }

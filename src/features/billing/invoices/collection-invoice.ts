@@ -15,13 +15,16 @@ type Collected = Pick<
 >;
 
 /** The columns of a platform invoice that identify its collection invoice. */
-export type TwinColumns = Pick<PlatformInvoiceRow, "twinId" | "twinPublicId" | "twinCheckoutId">;
+export type CollectionColumns = Pick<
+  PlatformInvoiceRow,
+  "twinId" | "twinPublicId" | "twinCheckoutId"
+>;
 
 /**
  * Issues and withdraws collection invoices: the ordinary invoices of the platform organization by which platform
  * invoices are paid.
  */
-export interface Twins {
+export interface CollectionInvoices {
   /**
    * Prepares a collection invoice over an amount at the receive wallet. Returns the function that issues it, given the
    * number of the platform invoice. Throws `no_receive_wallet`; both throw the errors of issuing an ordinary invoice.
@@ -34,16 +37,21 @@ export interface Twins {
     policy: BillingPolicy,
   ): Promise<(number: string) => Promise<InvoiceView>>;
   /** Stores which platform invoice a collection invoice belongs to. Call it after inserting the platform invoice. */
-  remember(tx: Tx, at: Instant, invoice: Pick<Collected, "id">, twin: InvoiceView): Promise<void>;
+  remember(
+    tx: Tx,
+    at: Instant,
+    invoice: Pick<Collected, "id">,
+    collectionInvoice: InvoiceView,
+  ): Promise<void>;
   /** Makes checkouts tell payers not to send anything anymore; payments that still arrive are counted. */
-  withdraw(tx: Tx, at: Instant, twins: readonly InvoiceRow[]): Promise<void>;
+  withdraw(tx: Tx, at: Instant, collectionInvoices: readonly InvoiceRow[]): Promise<void>;
 }
 
-export function makeTwins(deps: {
+export function makeCollectionInvoices(deps: {
   readonly managed: ManagedInvoices;
   /** The enabled networks, by id. */
   readonly networks: ReadonlyMap<string, Network>;
-}): Twins {
+}): CollectionInvoices {
   const { managed, networks } = deps;
   return {
     async prepare(tx, at, invoice, amount, policy) {
@@ -64,31 +72,33 @@ export function makeTwins(deps: {
       return (number) => issue(`Invoice ${number}`);
     },
 
-    async remember(tx, at, { id }, twin) {
+    async remember(tx, at, { id }, collectionInvoice) {
       await tx.insert(platformInvoiceTwins, {
-        twinId: twin.id,
+        twinId: collectionInvoice.id,
         platformInvoiceId: id,
         createdAt: at,
       });
     },
 
-    async withdraw(tx, at, twins) {
-      for (const twin of twins) await managed.withdraw(tx, at, twin);
+    async withdraw(tx, at, collectionInvoices) {
+      for (const collectionInvoice of collectionInvoices)
+        await managed.withdraw(tx, at, collectionInvoice);
     },
   };
 }
 
-export function twinColumns(twin: InvoiceView | null): TwinColumns {
+export function collectionColumns(collectionInvoice: InvoiceView | null): CollectionColumns {
   return {
-    twinId: twin?.id ?? null,
-    twinPublicId: twin?.publicId ?? null,
-    twinCheckoutId: twin?.checkoutId ?? null,
+    twinId: collectionInvoice?.id ?? null,
+    twinPublicId: collectionInvoice?.publicId ?? null,
+    twinCheckoutId: collectionInvoice?.checkoutId ?? null,
   };
 }
 
 /** Returns whether payers can still pay a collection invoice, or its payment is being confirmed. */
-export function isPayable(twin: InvoiceRow, at: Instant): boolean {
-  if (twin.status === "confirming") return true;
-  const isOpen = twin.status === "open" || twin.status === "partially_paid";
-  return isOpen && twin.expiresAt !== null && twin.expiresAt > at;
+export function isPayable(collectionInvoice: InvoiceRow, at: Instant): boolean {
+  if (collectionInvoice.status === "confirming") return true;
+  const isOpen =
+    collectionInvoice.status === "open" || collectionInvoice.status === "partially_paid";
+  return isOpen && collectionInvoice.expiresAt !== null && collectionInvoice.expiresAt > at;
 }

@@ -2,10 +2,10 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { computeCharges, thawInputs } from "../charges.ts";
 import type { Issuer } from "./issuer.ts";
-import type { Ledger } from "../balances/ledger.ts";
+import type { Balances } from "../balances/balances.ts";
 import { periodAt, type Period } from "../periods.ts";
 import { priceOf, type Terms } from "../plans.ts";
-import { receivedAt, type Scene } from "../store.ts";
+import { receivedAt, type LockedSubscription } from "../store.ts";
 import { platformInvoices, type PlatformInvoiceRow, type SubscriptionRow } from "../table.ts";
 import type { VoidInvoice } from "./void.ts";
 
@@ -17,9 +17,9 @@ export interface FirstInvoices {
   /**
    * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
    * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
-   * invoice that is paid, or has a payment in flight, stays. Returns the updated scene. Throws the errors of issuing.
+   * invoice that is paid, or has a payment in flight, stays. Returns the updated subscription. Throws the errors of issuing.
    */
-  align(tx: Tx, at: Instant, scene: Scene, terms: Terms): Promise<Scene>;
+  align(tx: Tx, at: Instant, locked: LockedSubscription, terms: Terms): Promise<LockedSubscription>;
   /**
    * Settles the plan difference that `settlementOf` computes for a first invoice. Call it once, when the trial has
    * ended, with the subscription in its first paid period. Returns the invoice that it issued for the rest of a longer
@@ -60,7 +60,7 @@ export function findFirstInvoice(
  * it is for these terms, or if a payment waits for its confirmations.
  */
 export function staleFirstInvoice(
-  { subscription, invoices, twins }: Scene,
+  { subscription, invoices, collectionInvoices }: LockedSubscription,
   terms: Terms,
 ): PlatformInvoiceRow | null {
   const { status, cancelAt, anchorAt } = subscription;
@@ -68,7 +68,7 @@ export function staleFirstInvoice(
   if (status !== "trialing" || cancelAt !== null) return null;
   const first = invoices.find((one) => one.status === "open" && one.periodStart === anchorAt);
   if (first === undefined || isFor(first, terms)) return null;
-  const { seen, confirmed } = receivedAt(twins.get(first.id) ?? []);
+  const { seen, confirmed } = receivedAt(collectionInvoices.get(first.id) ?? []);
   return seen > confirmed ? null : first;
 }
 
@@ -110,27 +110,27 @@ function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Te
 }
 
 export function makeFirstInvoices(deps: {
-  readonly ledger: Pick<Ledger, "grantCredit" | "addAdjustment">;
+  readonly balances: Pick<Balances, "grantCredit" | "addAdjustment">;
   readonly issuer: Issuer;
   readonly voidInvoice: VoidInvoice;
 }): FirstInvoices {
-  const { ledger, issuer, voidInvoice } = deps;
+  const { balances, issuer, voidInvoice } = deps;
   return {
-    async align(tx, at, scene, terms) {
-      const { subscription } = scene;
+    async align(tx, at, locked, terms) {
+      const { subscription } = locked;
       const { status, anchorAt } = subscription;
-      if (status !== "trialing") return scene;
-      const stale = staleFirstInvoice(scene, terms);
-      if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return scene;
-      if (stale !== null) await voidInvoice(tx, at, stale, scene);
+      if (status !== "trialing") return locked;
+      const stale = staleFirstInvoice(locked, terms);
+      if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return locked;
+      if (stale !== null) await voidInvoice(tx, at, stale, locked);
       const issued = await issuer.issue(tx, at, {
         ...{ subscription, terms, elapsed: null },
         period: periodAt(anchorAt, terms.interval, 0),
         // Dunning may be paused after a reorganization, to leave time to pay again.
         dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
       });
-      const others = scene.invoices.filter(({ id }) => id !== stale?.id);
-      return { ...scene, invoices: issued?.status === "open" ? [...others, issued] : others };
+      const others = locked.invoices.filter(({ id }) => id !== stale?.id);
+      return { ...locked, invoices: issued?.status === "open" ? [...others, issued] : others };
     },
 
     async settle(tx, at, subscription) {
@@ -140,9 +140,9 @@ export function makeFirstInvoices(deps: {
       const { organizationId, currency, decimals } = first;
       const { amount, description, rest } = settlement;
       const given = { organizationId, currency, decimals, createdBy: "system" };
-      if (amount > 0n) await ledger.addAdjustment(tx, at, { ...given, amount, description });
+      if (amount > 0n) await balances.addAdjustment(tx, at, { ...given, amount, description });
       if (amount < 0n) {
-        await ledger.grantCredit(tx, at, {
+        await balances.grantCredit(tx, at, {
           ...given,
           ...{ amount: -amount, reason: description, expiresAt: null, sourceInvoiceId: null },
         });

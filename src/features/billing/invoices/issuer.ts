@@ -5,7 +5,7 @@ import type { BillingPolicy, PlanCatalog } from "../../../platform/config/index.
 import type { Tx } from "../../../platform/database/index.ts";
 import { countIssued } from "../../invoices/index.ts";
 import { computeCharges, freezeInputs, type ChargeInputs, type Charges } from "../charges.ts";
-import type { Ledger } from "../balances/ledger.ts";
+import type { Balances } from "../balances/balances.ts";
 import type { Period } from "../periods.ts";
 import {
   assetOf,
@@ -21,8 +21,8 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "../table.ts";
-import type { Teller } from "../announce.ts";
-import { twinColumns, type Twins } from "./collection-invoice.ts";
+import type { BillingAnnouncer } from "../announce.ts";
+import { collectionColumns, type CollectionInvoices } from "./collection-invoice.ts";
 
 /** A period that has ended, and the terms that applied to it. */
 export interface ElapsedPeriod extends Period {
@@ -64,11 +64,11 @@ const numberDigits = 6;
 export function makeIssuer(deps: {
   readonly ids: IdSource;
   readonly catalog: PlanCatalog;
-  readonly ledger: Ledger;
-  readonly twins: Twins;
-  readonly teller: Teller;
+  readonly balances: Balances;
+  readonly collectionInvoices: CollectionInvoices;
+  readonly announcer: BillingAnnouncer;
 }): Issuer {
-  const { ids, catalog, ledger, twins, teller } = deps;
+  const { ids, catalog, balances, collectionInvoices, announcer } = deps;
 
   async function draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft> {
     const { terms, elapsed, subscription } = order;
@@ -78,7 +78,7 @@ export function makeIssuer(deps: {
     const inputs: ChargeInputs = {
       ...{ currency, decimals, at, usage },
       plan: { name: terms.name, price: priceOf(terms) },
-      ...(await ledger.open(tx, subscription.organizationId, currency)),
+      ...(await balances.open(tx, subscription.organizationId, currency)),
       minCollectable: minCollectableOf(policy, decimals),
     };
     return { inputs, charges: computeCharges(inputs), usageCount: usage?.count ?? null, policy };
@@ -117,26 +117,28 @@ export function makeIssuer(deps: {
         paidAt: isPaid ? at : null,
         voidedAt: null,
         remindersSent: 0,
-        ...twinColumns(null),
+        ...collectionColumns(null),
         version: 1,
         createdAt: at,
         updatedAt: at,
       };
-      const issueTwin = isPaid
+      const issueCollectionInvoice = isPaid
         ? null
-        : await twins.prepare(tx, at, unnumbered, charges.total, policy);
+        : await collectionInvoices.prepare(tx, at, unnumbered, charges.total, policy);
       // From here on every other issue waits for this transaction, so everything that can be read has been read.
       const number = await takeNumber(tx);
-      const twin = issueTwin === null ? null : await issueTwin(number);
-      const row = { ...unnumbered, number, ...twinColumns(twin) };
+      const collectionInvoice =
+        issueCollectionInvoice === null ? null : await issueCollectionInvoice(number);
+      const row = { ...unnumbered, number, ...collectionColumns(collectionInvoice) };
       const lines = linesOf(row, charges);
       await tx.insert(platformInvoices, row);
       await tx.insertMany(platformInvoiceLines, lines);
-      if (twin !== null) await twins.remember(tx, at, row, twin);
-      await ledger.consume(tx, at, row, charges);
+      if (collectionInvoice !== null)
+        await collectionInvoices.remember(tx, at, row, collectionInvoice);
+      await balances.consume(tx, at, row, charges);
       const view = { ...row, lines };
-      await teller.invoice(tx, at, "platform_invoice.issued", view);
-      if (isPaid) await teller.invoice(tx, at, "platform_invoice.paid", view);
+      await announcer.invoice(tx, at, "platform_invoice.issued", view);
+      if (isPaid) await announcer.invoice(tx, at, "platform_invoice.paid", view);
       return row;
     },
   };

@@ -118,13 +118,15 @@ export function makeBillingReader(deps: {
       const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
       const [view] = row === null ? [] : await owned(await views(db, [row]));
       if (view === undefined) throw notFound();
-      const twins = await db.find(
+      const collectionInvoices = await db.find(
         platformInvoiceTwins,
         "WHERE platform_invoice_id = $1 ORDER BY twin_id",
         [platformInvoiceId],
       );
       // One query per collection invoice: a long-standing debt has two, seldom more.
-      const came = await Promise.all(twins.map(({ twinId }) => payments.ofInvoice(db, twinId)));
+      const came = await Promise.all(
+        collectionInvoices.map(({ twinId }) => payments.ofInvoice(db, twinId)),
+      );
       return { ...view, payments: came.flat() };
     },
   };

@@ -1,9 +1,9 @@
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { SubscriptionNotChangeable } from "../errors.ts";
-import { noPlanChange, saveSubscription, type Scene } from "../store.ts";
+import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";
 import type { SubscriptionRow } from "../table.ts";
-import type { Teller } from "../announce.ts";
+import type { BillingAnnouncer } from "../announce.ts";
 import type { VoidInvoice } from "../invoices/void.ts";
 
 /** When an operator's cancellation takes effect; `never` withdraws a scheduled one. */
@@ -27,51 +27,61 @@ export interface Cancellations {
    * one. A cancellation drops a scheduled plan change. Throws `subscription_not_changeable` if the subscription is
    * already canceled, or is suspended and so has no period at whose end it could be canceled.
    */
-  cancel(tx: Tx, at: Instant, scene: Scene, cancellation: Cancellation): Promise<SubscriptionRow>;
-  /** Performs a scheduled cancellation at its period boundary; returns the updated scene. */
-  end(tx: Tx, at: Instant, scene: Scene, boundary: Instant): Promise<Scene>;
+  cancel(
+    tx: Tx,
+    at: Instant,
+    locked: LockedSubscription,
+    cancellation: Cancellation,
+  ): Promise<SubscriptionRow>;
+  /** Performs a scheduled cancellation at its period boundary; returns the updated subscription. */
+  end(
+    tx: Tx,
+    at: Instant,
+    locked: LockedSubscription,
+    boundary: Instant,
+  ): Promise<LockedSubscription>;
 }
 
 export function makeCancellations(deps: {
-  readonly teller: Teller;
+  readonly announcer: BillingAnnouncer;
   readonly voidInvoice: VoidInvoice;
 }): Cancellations {
-  const { teller, voidInvoice } = deps;
+  const { announcer, voidInvoice } = deps;
 
   async function endAt(
     tx: Tx,
     at: Instant,
-    scene: Scene,
+    locked: LockedSubscription,
     boundary: Instant,
     changes: Readonly<Record<string, unknown>>,
-  ): Promise<Scene> {
-    const unbegun = [...scene.invoices, ...scene.paidAhead].filter(
+  ): Promise<LockedSubscription> {
+    const unbegun = [...locked.invoices, ...locked.paidAhead].filter(
       ({ periodStart }) => periodStart >= boundary,
     );
-    for (const invoice of unbegun) await voidInvoice(tx, at, invoice, scene);
-    const subscription = await saveSubscription(tx, at, scene.subscription, {
+    for (const invoice of unbegun) await voidInvoice(tx, at, invoice, locked);
+    const subscription = await saveSubscription(tx, at, locked.subscription, {
       ...{ status: "canceled", statusReason: "operator", canceledAt: at, cancelAt: null },
       ...noPlanChange,
       nextActionAt: at,
     });
-    await teller.subscription(tx, at, "subscription.canceled", subscription, changes);
+    await announcer.subscription(tx, at, "subscription.canceled", subscription, changes);
     return {
-      ...scene,
+      ...locked,
       subscription,
-      invoices: scene.invoices.filter((one) => !unbegun.includes(one)),
-      paidAhead: scene.paidAhead.filter((one) => !unbegun.includes(one)),
+      invoices: locked.invoices.filter((one) => !unbegun.includes(one)),
+      paidAhead: locked.paidAhead.filter((one) => !unbegun.includes(one)),
     };
   }
 
   return {
-    async cancel(tx, at, scene, { when, reason }) {
-      const { subscription } = scene;
+    async cancel(tx, at, locked, { when, reason }) {
+      const { subscription } = locked;
       const { status, currentPeriodEnd, pendingPlan } = subscription;
       if (status === "canceled")
         throw new SubscriptionNotChangeable("The subscription is already canceled.");
       if (when === "now") {
         // A period that begins at exactly this time has begun.
-        return (await endAt(tx, at, scene, at + 1, { reason })).subscription;
+        return (await endAt(tx, at, locked, at + 1, { reason })).subscription;
       }
       if (status === "suspended" && when === "period_end") {
         throw new SubscriptionNotChangeable(
@@ -85,10 +95,10 @@ export function makeCancellations(deps: {
         // A scheduled cancellation overrides a scheduled plan change.
         ...(cancelAt === null ? {} : noPlanChange),
       });
-      const told = (time: Instant | null) => (time === null ? null : toIso(time));
-      teller.note(tx, at, "subscription.cancellation_changed", saved, {
+      const isoOf = (time: Instant | null) => (time === null ? null : toIso(time));
+      announcer.note(tx, at, "subscription.cancellation_changed", saved, {
         reason,
-        cancelAt: { from: told(subscription.cancelAt), to: told(cancelAt) },
+        cancelAt: { from: isoOf(subscription.cancelAt), to: isoOf(cancelAt) },
         ...(cancelAt === null || pendingPlan === null
           ? {}
           : { pendingPlan: { from: pendingPlan, to: null } }),
@@ -96,6 +106,6 @@ export function makeCancellations(deps: {
       return saved;
     },
 
-    end: (tx, at, scene, boundary) => endAt(tx, at, scene, boundary, {}),
+    end: (tx, at, locked, boundary) => endAt(tx, at, locked, boundary, {}),
   };
 }

@@ -13,7 +13,11 @@ const readingTime = 10 * minute;
  * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
  * could not be paid, plus `readingTime`. Returns the length of the downtime in milliseconds, otherwise 0.
  */
-export async function beat(db: Database, clock: Clock, context: WriteContext): Promise<number> {
+export async function recordHeartbeat(
+  db: Database,
+  clock: Clock,
+  context: WriteContext,
+): Promise<number> {
   const seen = await db.findOne(billingState, "");
   const last = seen?.heartbeatAt ?? null;
   if (last !== null && clock.now() - last < beatEvery) return 0;

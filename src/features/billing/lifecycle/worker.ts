@@ -12,11 +12,11 @@ import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { ManagedInvoices } from "../../invoices/index.ts";
-import { beat } from "./heartbeat.ts";
-import { lockScene, saveSubscription, type Scene } from "../store.ts";
+import { recordHeartbeat } from "./heartbeat.ts";
+import { lockSubscription, saveSubscription, type LockedSubscription } from "../store.ts";
 import { subscriptions } from "../table.ts";
-import type { Transitions } from "./transitions.ts";
-import { tryTurn } from "../turns.ts";
+import type { SubscriptionSteps } from "./subscription-steps.ts";
+import { tryPlanChangeTurn } from "../turns.ts";
 
 /** The name of the background worker, by which it is woken. */
 export const billingWorkerName = "billing";
@@ -63,9 +63,9 @@ export function makeBillingRun(deps: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly managed: ManagedInvoices;
-  readonly transitions: Transitions;
+  readonly steps: SubscriptionSteps;
 }): BillingRun {
-  const { db, clock, logger, managed, transitions } = deps;
+  const { db, clock, logger, managed, steps } = deps;
 
   /**
    * Performs one step in one transaction; returns whether more are due. Null: another transaction holds or has changed
@@ -74,23 +74,27 @@ export function makeBillingRun(deps: {
   function step(id: Id<"subscription">): Promise<boolean | null> {
     return db.write(context, async (tx) => {
       // Another run or a request holds the subscription: go on with the next one instead of waiting.
-      if (!(await tryTurn(tx, id))) return null;
-      const scene = await lockScene(tx, managed, id);
-      if (scene === null) return null;
+      if (!(await tryPlanChangeTurn(tx, id))) return null;
+      const locked = await lockSubscription(tx, managed, id);
+      if (locked === null) return null;
       const at = clock.now();
-      const { nextActionAt } = scene.subscription;
+      const { nextActionAt } = locked.subscription;
       if (nextActionAt === null || nextActionAt > at) return false;
-      return transitions.advance(tx, at, await unparked(tx, at, scene));
+      return steps.advance(tx, at, await unparked(tx, at, locked));
     });
   }
 
   /** Unparks a subscription in the transaction of its step: if the step fails, the subscription stays parked. */
-  async function unparked(tx: Tx, at: Instant, scene: Scene): Promise<Scene> {
-    const { subscription } = scene;
-    if (subscription.parkedAt === null) return scene;
+  async function unparked(
+    tx: Tx,
+    at: Instant,
+    locked: LockedSubscription,
+  ): Promise<LockedSubscription> {
+    const { subscription } = locked;
+    if (subscription.parkedAt === null) return locked;
     await delistParked(tx, jobIdOf(subscription.id));
     const set = { parkedAt: null, parkReason: null, parkedUntil: null, parkCount: 0 };
-    return { ...scene, subscription: await saveSubscription(tx, at, subscription, set) };
+    return { ...locked, subscription: await saveSubscription(tx, at, subscription, set) };
   }
 
   function park(id: Id<"subscription">, fault: unknown): Promise<void> {
@@ -171,7 +175,7 @@ export function makeBillingRun(deps: {
   }
 
   async function batch(signal?: AbortSignal): Promise<RunResult> {
-    const down = await beat(db, clock, context);
+    const down = await recordHeartbeat(db, clock, context);
     if (down > 0)
       logger.warn(
         { milliseconds: down },

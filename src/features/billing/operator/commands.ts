@@ -7,9 +7,9 @@ import {
   type CommandFlag,
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { BillingDesk } from "./service.ts";
+import type { BillingOperator } from "./service.ts";
 
-const command = commandsOf<BillingDesk>();
+const command = commandsOf<BillingOperator>();
 
 const statusFlag: CommandFlag = {
   flags: "--status <status>",
@@ -26,7 +26,7 @@ async function queryOf(call: CommandCall) {
   });
 }
 
-export const billingDeskCommands = [
+export const billingOperatorCommands = [
   command({
     name: "billing subscriptions",
     summary: "List subscriptions, newest first, with the next action of each",

@@ -18,7 +18,7 @@ import { periodAt, type Period } from "../periods.ts";
 import { pendingTermsOf } from "../plans.ts";
 import type { BillingRun, RunResult } from "../lifecycle/worker.ts";
 import type { SubscriptionStatus } from "../status.ts";
-import { liveSubscription, unpaidOf, withScene } from "../store.ts";
+import { liveSubscription, unpaidOf, withLockedSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
 
 export interface SubscriptionFilters extends PageQuery {
@@ -54,7 +54,7 @@ export interface CheckedBilling {
 }
 
 /** Billing operations for operators at the command line. */
-export interface BillingDesk {
+export interface BillingOperator {
   list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
   /** Performs all steps that are due now. */
   run(): Promise<RunResult>;
@@ -73,7 +73,7 @@ export interface BillingDesk {
   verify(): Promise<CheckedBilling>;
 }
 
-export function makeBillingDesk(deps: {
+export function makeBillingOperator(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalog: PlanCatalog;
@@ -82,9 +82,9 @@ export function makeBillingDesk(deps: {
   readonly managed: Pick<ManagedInvoices, "lock">;
   readonly cancellations: Pick<Cancellations, "cancel">;
   /** Wakes the billing worker. */
-  readonly nudge: () => void;
-}): BillingDesk {
-  const { db, clock, catalog, issuer, billingRun, managed, cancellations, nudge } = deps;
+  readonly wake: () => void;
+}): BillingOperator {
+  const { db, clock, catalog, issuer, billingRun, managed, cancellations, wake } = deps;
 
   async function page({ limit, cursor, status, organizationId }: SubscriptionFilters) {
     const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
@@ -156,10 +156,11 @@ export function makeBillingDesk(deps: {
     run: () => billingRun.runAll(),
 
     cancel: (context, organizationId, cancellation) =>
-      withScene(db, managed, context, organizationId, (tx, scene) => {
-        if (scene === null) throw new NoSubscription("This organization never had a subscription.");
-        tx.afterCommit(nudge);
-        return cancellations.cancel(tx, clock.now(), scene, cancellation);
+      withLockedSubscription(db, managed, context, organizationId, (tx, locked) => {
+        if (locked === null)
+          throw new NoSubscription("This organization never had a subscription.");
+        tx.afterCommit(wake);
+        return cancellations.cancel(tx, clock.now(), locked, cancellation);
       }),
 
     async rehearse(context, query) {

@@ -6,9 +6,9 @@ import type { FirstInvoices } from "../invoices/first-invoice.ts";
 import { decidePlanChange } from "./plan-change-timing.ts";
 import type { Terms } from "../plans.ts";
 import { requireReceiveWallet } from "../invoices/receive-wallet.ts";
-import { noPlanChange, saveSubscription, type Scene } from "../store.ts";
+import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";
 import type { SubscriptionRow } from "../table.ts";
-import type { Teller } from "../announce.ts";
+import type { BillingAnnouncer } from "../announce.ts";
 
 /**
  * Schedules a plan for the end of the current period of a locked subscription, or drops the scheduled change if the
@@ -19,16 +19,16 @@ import type { Teller } from "../announce.ts";
 export type PlanChanges = (
   tx: Tx,
   at: Instant,
-  scene: Scene,
+  locked: LockedSubscription,
   plan: Terms,
 ) => Promise<SubscriptionRow>;
 
 export function makePlanChanges(deps: {
   readonly networks: ReadonlyMap<string, Network>;
   readonly firstInvoices: Pick<FirstInvoices, "align">;
-  readonly teller: Teller;
+  readonly announcer: BillingAnnouncer;
 }): PlanChanges {
-  const { networks, firstInvoices, teller } = deps;
+  const { networks, firstInvoices, announcer } = deps;
 
   async function requireBillable(
     reader: Reader,
@@ -43,8 +43,8 @@ export function makePlanChanges(deps: {
     await requireReceiveWallet(reader, networks, plan);
   }
 
-  return async (tx, at, scene, plan) => {
-    const { subscription } = scene;
+  return async (tx, at, locked, plan) => {
+    const { subscription } = locked;
     const { cancelAt, pendingPlan, currentPeriodEnd } = subscription;
     const decided = decidePlanChange(subscription, plan.id);
     if (decided === "refused") {
@@ -64,12 +64,12 @@ export function makePlanChanges(deps: {
       ? { pendingPlan: plan.id, pendingTerms: plan, planChangeEffectiveAt: currentPeriodEnd }
       : noPlanChange;
     const saved = await saveSubscription(tx, at, subscription, { ...pending, nextActionAt: at });
-    await firstInvoices.align(tx, at, { ...scene, subscription: saved }, plan);
+    await firstInvoices.align(tx, at, { ...locked, subscription: saved }, plan);
     const type = isScheduled
       ? "subscription.plan_change_scheduled"
       : "subscription.plan_change_dropped";
     const changes = { pendingPlan: { from: pendingPlan, to: saved.pendingPlan } };
-    await teller.subscription(tx, at, type, saved, changes);
+    await announcer.subscription(tx, at, type, saved, changes);
     return saved;
   };
 }

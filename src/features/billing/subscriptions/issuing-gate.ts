@@ -15,7 +15,7 @@ import {
 import { platformOrganization } from "../../organizations/index.ts";
 import { liveSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import { usageReached, type Teller } from "../announce.ts";
+import { usageReached, type BillingAnnouncer } from "../announce.ts";
 
 /**
  * Checks whether an organization's subscription allows it to issue an invoice. Throws `subscription_required`,
@@ -149,10 +149,10 @@ const issuing = new Set(["invoice.created", "invoice.issued"]);
  */
 export function makeUsageWatch({
   clock,
-  teller,
+  announcer,
 }: {
   readonly clock: Clock;
-  readonly teller: Pick<Teller, "usage">;
+  readonly announcer: Pick<BillingAnnouncer, "usage">;
 }): Subscriber {
   return async (tx, relayed) => {
     const issuers = new Set(
@@ -170,11 +170,11 @@ export function makeUsageWatch({
     }));
     const counts = await countIssuedOf(tx, windows);
     for (const subscription of watched) {
-      await tell(tx, subscription, counts.get(subscription.organizationId) ?? 0);
+      await warn(tx, subscription, counts.get(subscription.organizationId) ?? 0);
     }
   };
 
-  async function tell(tx: Tx, subscription: SubscriptionRow, used: number): Promise<void> {
+  async function warn(tx: Tx, subscription: SubscriptionRow, used: number): Promise<void> {
     const { id, usageNotice, currentPeriodStart } = subscription;
     const reached = usageReached(subscription, used);
     if (reached <= usageNotice) return;
@@ -184,6 +184,6 @@ export function makeUsageWatch({
       "WHERE id = $1 AND usage_notice = $2 AND current_period_start = $3",
       [id, usageNotice, currentPeriodStart],
     );
-    if (changed === 1) teller.usage(tx, clock.now(), subscription, used);
+    if (changed === 1) announcer.usage(tx, clock.now(), subscription, used);
   }
 }

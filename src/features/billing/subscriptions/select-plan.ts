@@ -10,7 +10,7 @@ import { termsOf } from "../plans.ts";
 import { requireReceiveWallet } from "../invoices/receive-wallet.ts";
 import { debtsOf, liveSubscription, noPlanChange } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import type { Teller } from "../announce.ts";
+import type { BillingAnnouncer } from "../announce.ts";
 
 /**
  * Starts a subscription in the caller's transaction and returns it; if a trial of the plan is already running, returns
@@ -28,12 +28,12 @@ export function makeSelection(deps: {
   readonly ids: IdSource;
   readonly networks: ReadonlyMap<string, Network>;
   readonly issuer: Issuer;
-  readonly teller: Teller;
+  readonly announcer: BillingAnnouncer;
   readonly checkoutUrl: (checkoutId: string) => string;
   /** Wakes the billing worker. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
 }): Selection {
-  const { ids, networks, issuer, teller, checkoutUrl, nudge } = deps;
+  const { ids, networks, issuer, announcer, checkoutUrl, wake } = deps;
 
   async function requireNoDebt(reader: Reader, organizationId: Id<"organization">): Promise<void> {
     const [debt] = await debtsOf(reader, organizationId);
@@ -71,8 +71,8 @@ export function makeSelection(deps: {
       period: periodAt(row.anchorAt, plan.interval, 0),
       ...{ terms: row.terms, elapsed: null, dueAt: trialEndsAt },
     });
-    await teller.subscription(tx, at, "subscription.created", row);
-    tx.afterCommit(nudge);
+    await announcer.subscription(tx, at, "subscription.created", row);
+    tx.afterCommit(wake);
     return row;
   };
 }

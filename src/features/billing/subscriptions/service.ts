@@ -18,9 +18,9 @@ import type { FirstInvoices } from "../invoices/first-invoice.ts";
 import { findPlan, termsOf, type Terms } from "../plans.ts";
 import type { SubscriptionView } from "../present.ts";
 import { makeSelection } from "./select-plan.ts";
-import { latestSubscription, unpaidOf, withScene } from "../store.ts";
+import { latestSubscription, unpaidOf, withLockedSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import type { Teller } from "../announce.ts";
+import type { BillingAnnouncer } from "../announce.ts";
 
 /** Reads, selects and changes the subscriptions of organizations. */
 export interface SubscriptionService {
@@ -76,12 +76,12 @@ export function makeSubscriptionService(deps: {
   readonly managed: ManagedInvoices;
   readonly issuer: Issuer;
   readonly firstInvoices: FirstInvoices;
-  readonly teller: Teller;
+  readonly announcer: BillingAnnouncer;
   readonly checkoutUrl: (checkoutId: string) => string;
   /** Wakes the billing worker. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
 }): SubscriptionService {
-  const { db, clock, catalog, managed, checkoutUrl, nudge } = deps;
+  const { db, clock, catalog, managed, checkoutUrl, wake } = deps;
   const begin = makeSelection(deps);
   const changePlan = makePlanChanges(deps);
 
@@ -121,15 +121,21 @@ export function makeSubscriptionService(deps: {
 
     async change(context, organizationId, planId, expect) {
       try {
-        return await withScene(db, managed, context, organizationId, async (tx, scene) => {
-          const kept = scene === null ? null : keptTerms(scene.subscription, planId);
-          const terms = kept ?? termsOf(planOf(planId));
-          if (scene === null) throw noSubscription();
-          expect?.(await viewOf(tx, scene.subscription));
-          const view = await viewOf(tx, await changePlan(tx, clock.now(), scene, terms));
-          tx.afterCommit(nudge);
-          return view;
-        });
+        return await withLockedSubscription(
+          db,
+          managed,
+          context,
+          organizationId,
+          async (tx, locked) => {
+            const kept = locked === null ? null : keptTerms(locked.subscription, planId);
+            const terms = kept ?? termsOf(planOf(planId));
+            if (locked === null) throw noSubscription();
+            expect?.(await viewOf(tx, locked.subscription));
+            const view = await viewOf(tx, await changePlan(tx, clock.now(), locked, terms));
+            tx.afterCommit(wake);
+            return view;
+          },
+        );
       } catch (error) {
         throw collectionProblem(error);
       }

@@ -152,13 +152,13 @@ export const en = {
   testUnderpay: "Underpay",
   testOverpay: "Overpay",
   testMine: "Mine",
-  testReorganise: "Reorganize",
+  testReorganize: "Reorganize",
   testExpire: "Expire",
   testPaid: "Paid. The payment will be in the next block.",
   testUnderpaid: "Paid half. The payment will be in the next block.",
   testOverpaid: "Paid too much. The payment will be in the next block.",
   testMined: "Mined a block.",
-  testReorganised: "Replaced the newest blocks. Payments in them are gone.",
+  testReorganized: "Replaced the newest blocks. Payments in them are gone.",
   testExpired: "The deadline has passed.",
 
   // --- payment instructions in the API ---

@@ -14,7 +14,7 @@ import {
 } from "../issuing/issue.ts";
 import { statusTerms, storedTotals } from "../settlement/terms-to-pay.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
-import { standingOf, settlementOf } from "../rules.ts";
+import { invoiceStateOf, settlementOf } from "../rules.ts";
 import { appendInvoice } from "../search/search-terms.ts";
 import { lockInvoices, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
@@ -113,7 +113,7 @@ export function makeManagedInvoices(
       const withdrawn = { ...row, canceledAt: at, isLate: row.isLate || row.seenAmount > 0n };
       const terms = statusTerms(withdrawn);
       const time = state === null ? at : deadlineTime(state, at);
-      const standing = standingOf(terms, storedTotals(withdrawn), time);
+      const standing = invoiceStateOf(terms, storedTotals(withdrawn), time);
       const after: InvoiceRow = {
         ...withdrawn,
         ...standing,

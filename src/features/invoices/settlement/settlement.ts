@@ -13,12 +13,12 @@ import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../present.ts";
 import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
-import { changesBetween, standingOf, type PaymentTotals } from "../rules.ts";
+import { changesBetween, invoiceStateOf, type PaymentTotals } from "../rules.ts";
 import {
   dueInvoices,
   expiredTooEarly,
   lockInvoices,
-  saveStandings,
+  saveStates,
   type InvoiceRow,
 } from "../store.ts";
 
@@ -34,7 +34,7 @@ export interface SettlementDependencies extends AnnouncerDependencies, Remaining
    * Called inside the transaction with the changed invoices that are managed, in their new state. Compose supplies it,
    * because the features that manage invoices depend on this one.
    */
-  readonly managedSettled: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+  readonly invoicePaid: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 }
 
 /** The invoice operations that payments run inside their own transactions. */
@@ -84,11 +84,11 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       if (after === null) continue;
       saved.push(after);
       meterInvoice(tx, deps.ids, at, before, after);
-      tell(tx, deps, before, after, state, at);
+      announceChange(tx, deps, before, after, state, at);
     }
-    await saveStandings(tx, saved);
+    await saveStates(tx, saved);
     const managed = saved.filter(({ managedBy }) => managedBy !== null);
-    if (managed.length > 0) await deps.managedSettled(tx, managed, at);
+    if (managed.length > 0) await deps.invoicePaid(tx, managed, at);
     // Comes last to keep the order of locks: an issue at the wallet locks the wallet's key after its own invoices.
     await raisePaidIndexes(tx, paidIndexes(rows, saved));
   }
@@ -164,7 +164,7 @@ async function settled(
 ): Promise<InvoiceRow | null> {
   const askedAmount = askedUntilNow(before);
   const terms = statusTerms({ ...before, askedAmount });
-  const standing = standingOf(terms, totals, deadlineTime(state, at));
+  const standing = invoiceStateOf(terms, totals, deadlineTime(state, at));
   const after: InvoiceRow = {
     ...before,
     ...standing,
@@ -234,7 +234,7 @@ function shownHashes(
   return transactionHashes.map((hash) => formatTransactionHash(form, hash));
 }
 
-function tell(
+function announceChange(
   tx: Tx,
   deps: SettlementDependencies,
   before: InvoiceRow,

@@ -9,7 +9,7 @@ import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { claimableTerms } from "../../invoices/index.ts";
-import { enterClaimed, settleClaim, type ClaimOutcome } from "./ledger.ts";
+import { recordClaimedTransfers, settleClaim, type ClaimOutcome } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
 import { claimedLogs, givenUpAt, retryAt, timeFault } from "./rules.ts";
 import type { ClaimReason } from "./status.ts";
@@ -99,7 +99,9 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
     const time = first.blockTime ?? (block?.hash === hash ? block.time : null);
     if (time === null) return null;
     const { provider } = client;
-    const believed = (await deps.times.of([{ height, hash, told: { provider, time } }])).get(hash);
+    const believed = (await deps.times.of([{ height, hash, reported: { provider, time } }])).get(
+      hash,
+    );
     assert(believed !== undefined, "a block with a reported time has no time");
     const { time: blockTime, isAgreed: isTimeAgreed } = believed;
     return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
@@ -124,7 +126,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
       // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
       await db.write(context, async (tx) => {
         await guard(tx);
-        await enterClaimed(tx, deps, network, claim, evidence.logs, clock.now());
+        await recordClaimedTransfers(tx, deps, network, claim, evidence.logs, clock.now());
       });
     }
     await db.write(context, async (tx) => {

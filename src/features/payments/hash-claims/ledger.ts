@@ -10,7 +10,7 @@ import { compareWithRecord } from "./rules.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import { lockTransaction, paymentsOfTransfer } from "./store.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
-import { enter } from "../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { isCounted, openPayment, takenOf } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";
@@ -26,7 +26,7 @@ export interface ClaimOutcome {
  * Enters the transfers of a hash claim that are not on record, or on record without an invoice, so that the ordinary
  * matching rules apply. Leaves transfers to the watcher that it has not reached yet.
  */
-export async function enterClaimed(
+export async function recordClaimedTransfers(
   tx: Tx,
   deps: LedgerDeps,
   network: Network,
@@ -48,7 +48,7 @@ export async function enterClaimed(
   const fresh = recorded.missing;
   if (moved.length === 0 && fresh.length === 0) return;
   const difference = { fresh, moved, orphaned: [], contradicting: [] };
-  await enter(tx, deps, { network, state, difference, verified: [], at });
+  await applyChainDiff(tx, deps, { network, state, difference, verified: [], at });
   await finalizeTransfers(tx, network.id, state.cursorHeight);
 }
 
@@ -71,7 +71,7 @@ export async function settleClaim(
   if (isUnsettled || missing.length > 0) return null;
   const transfers = known.map(({ transfer }) => transfer);
 
-  const standings: Standing[] = [];
+  const standings: TransferDisposition[] = [];
   const toReview: TransferRow[] = [];
   const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
   for (const transfer of transfers) {
@@ -90,9 +90,13 @@ export async function settleClaim(
 }
 
 /** The relation of a transfer to the invoice of a hash claim. */
-type Standing = "credited" | "review" | "taken" | "rejected" | "free";
+type TransferDisposition = "credited" | "review" | "taken" | "rejected" | "free";
 
-async function standingOf(tx: Tx, claim: ClaimRow, transfer: TransferRow): Promise<Standing> {
+async function standingOf(
+  tx: Tx,
+  claim: ClaimRow,
+  transfer: TransferRow,
+): Promise<TransferDisposition> {
   const payments = await paymentsOfTransfer(tx, transfer.id);
   const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
   const live = own.find(({ status }) => status !== "rejected");

@@ -51,7 +51,7 @@ export function timeFault(blockTime: Instant, terms: ClaimableTerms): ClaimReaso
 }
 
 /** The transfers of a claim compared with the stored transfers. */
-export interface Recorded {
+export interface StoredTransfers {
   readonly known: readonly { readonly transfer: TransferRow; readonly log: TimedLog }[];
   /** Unrecorded transfers in final blocks: the watcher read those while the address was not watched. */
   readonly missing: readonly TimedLog[];
@@ -63,7 +63,7 @@ export function compareWithRecord(
   stored: readonly TransferRow[],
   logs: readonly TimedLog[],
   cursorHeight: number,
-): Recorded {
+): StoredTransfers {
   const known: { transfer: TransferRow; log: TimedLog }[] = [];
   const missing: TimedLog[] = [];
   let isUnsettled = false;

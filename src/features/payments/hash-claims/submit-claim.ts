@@ -99,7 +99,7 @@ export function makeHashClaims(deps: {
   readonly auditor: Auditor;
   readonly invoices: Pick<Settlement, "lockTerms">;
   /** Wakes the watcher of a network. */
-  readonly nudge: (network: string) => void;
+  readonly wake: (network: string) => void;
 }): HashClaims {
   const { clock, ids, auditor, invoices } = deps;
 
@@ -142,7 +142,7 @@ export function makeHashClaims(deps: {
         changes: { transactionHash },
       });
       tx.afterCommit(() => {
-        deps.nudge(network);
+        deps.wake(network);
       });
     },
   };

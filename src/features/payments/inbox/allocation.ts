@@ -29,7 +29,7 @@ import { noteDecisions } from "./store.ts";
 import type { TransferService } from "./service.ts";
 
 /** The merchant's operations on transfers that no rule matched to an invoice. */
-export interface TransferDesk extends TransferService {
+export interface TransferAllocation extends TransferService {
   /**
    * Allocates a transfer, or parts of it, to issued invoices of its organization in any status. The new payments count
    * immediately; payments of the transfer in review are rejected. An ignored transfer leaves that state.
@@ -62,7 +62,7 @@ interface Located {
   readonly state: NetworkState;
 }
 
-export function makeTransferDesk(
+export function makeTransferAllocation(
   deps: LedgerDeps & {
     readonly db: Database;
     readonly clock: Clock;
@@ -76,9 +76,9 @@ export function makeTransferDesk(
       invoiceId: Id<"invoice">,
     ) => Promise<boolean>;
     /** Wakes the watcher of a network. */
-    readonly nudge: (network: string) => void;
+    readonly wake: (network: string) => void;
   },
-): TransferDesk {
+): TransferAllocation {
   const { db, clock, networks, transfers } = deps;
 
   async function locate(
@@ -232,7 +232,7 @@ export function makeTransferDesk(
           new Map([[transferId, transfer]]),
         );
         tx.afterCommit(() => {
-          deps.nudge(network.id);
+          deps.wake(network.id);
         });
         return transfers.view(tx, { ...transfer, ...standing });
       });

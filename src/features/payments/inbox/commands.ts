@@ -8,11 +8,11 @@ import {
   type CommandCall,
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { TransferDesk } from "./allocation.ts";
+import type { TransferAllocation } from "./allocation.ts";
 import type { PaymentDecisions } from "./decide-payment.ts";
 import type { TransferView } from "./present-transfer.ts";
 
-const command = commandsOf<TransferDesk>();
+const command = commandsOf<TransferAllocation>();
 const decision = commandsOf<PaymentDecisions>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
@@ -263,13 +263,13 @@ function idOf(call: CommandCall): Id<"transfer"> {
   return call.argument("transferId") as Id<"transfer">;
 }
 
-function ownerOf(service: TransferDesk, call: CommandCall): Promise<Id<"organization">> {
+function ownerOf(service: TransferAllocation, call: CommandCall): Promise<Id<"organization">> {
   return service.ownerOf(idOf(call));
 }
 
 /** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
 async function allocationsOf(
-  service: TransferDesk,
+  service: TransferAllocation,
   owner: Id<"organization">,
   call: CommandCall,
 ): Promise<{ invoiceId: string; amount: string }[]> {

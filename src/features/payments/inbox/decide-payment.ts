@@ -69,7 +69,7 @@ export function makePaymentDecisions(
     /** Every configured network by id, including disabled ones. */
     readonly networks: ReadonlyMap<string, Network>;
     /** Wakes the watcher of a network. */
-    readonly nudge: (network: string) => void;
+    readonly wake: (network: string) => void;
   },
 ): PaymentDecisions {
   const { db, clock, networks } = deps;
@@ -126,7 +126,7 @@ export function makePaymentDecisions(
         new Map([[transfer.id, transfer]]),
       );
       tx.afterCommit(() => {
-        deps.nudge(network.id);
+        deps.wake(network.id);
       });
       const decided = changes.find(({ after }) => after.id === paymentId)?.after;
       assert(decided !== undefined, `a decision on ${paymentId} changed nothing`);

@@ -2,7 +2,7 @@ import { organization } from "../../../api/declare/access.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
 import type { Page } from "../../../kernel/page.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
-import type { TransferDesk } from "./allocation.ts";
+import type { TransferAllocation } from "./allocation.ts";
 import {
   AllocationTooLarge,
   InvoiceNotPayable,
@@ -19,7 +19,7 @@ import {
   TransferRecord,
 } from "./records.ts";
 
-const operation = operationsOf<TransferDesk>();
+const operation = operationsOf<TransferAllocation>();
 
 export const transferOperations = [
   operation({

@@ -26,7 +26,7 @@ export interface TransferView {
   readonly suggestions: readonly Suggestion[];
 }
 
-export function standingOfTransfer({ status, disposition }: TransferRow): TransferStanding {
+export function dispositionOfTransfer({ status, disposition }: TransferRow): TransferStanding {
   return status === "orphaned" ? "reverted" : disposition;
 }
 
@@ -51,7 +51,7 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
     blockTime: toIso(transfer.blockTime),
     confirmations:
       transfer.status === "seen" ? confirmationsOf(tipHeight, transfer.blockHeight) : 0,
-    status: standingOfTransfer(transfer),
+    status: dispositionOfTransfer(transfer),
     allocations: view.payments.filter(isOwn).map((payment) => ({
       paymentId: payment.id,
       invoiceId: payment.invoiceId,

@@ -8,7 +8,7 @@ import { customersOf, invoiceCandidates } from "../../invoices/index.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";
-import { standingOfTransfer, type TransferView } from "./present-transfer.ts";
+import { dispositionOfTransfer, type TransferView } from "./present-transfer.ts";
 import type { TransferStanding } from "./status.ts";
 import {
   decisionsOf,
@@ -90,7 +90,7 @@ export function makeTransferService(deps: {
     rows: readonly TransferRow[],
     payments: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>,
   ): Promise<(transfer: TransferRow) => TransferView["suggestions"]> {
-    const open = rows.filter((row) => standingOfTransfer(row) === "unmatched");
+    const open = rows.filter((row) => dispositionOfTransfer(row) === "unmatched");
     if (open.length === 0) return () => [];
     const candidates = await invoiceCandidates(
       reader,

@@ -3,8 +3,13 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { askedMatches } from "./asked.ts";
 import { writeChanges, type Change, type TermsOf } from "./write-payments.ts";
-import type { Entry, LedgerDeps } from "./types.ts";
-import { findPlaces, withoutDoubt, writePlaces, type Placed } from "./match-transfers.ts";
+import type { ChainDiffInput, LedgerDeps } from "./types.ts";
+import {
+  matchTransfers,
+  withoutDoubt,
+  saveTransfers,
+  type MatchedTransfers,
+} from "./match-transfers.ts";
 import { confirmPayment, movePayment, openPayment, revertPayment } from "./payment-rules.ts";
 import { lockPayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -14,11 +19,15 @@ import type { PaymentRow, TransferRow } from "../table.ts";
  * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
  * required confirmations, so that their receipts can be read immediately.
  */
-export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boolean> {
-  const places = await findPlaces(tx, deps, entry);
+export async function applyChainDiff(
+  tx: Tx,
+  deps: LedgerDeps,
+  input: ChainDiffInput,
+): Promise<boolean> {
+  const places = await matchTransfers(tx, deps, input);
   const invoiceIds = new Set([
     ...places.invoiceIds,
-    ...entry.verified.map(({ payment }) => payment.invoiceId),
+    ...input.verified.map(({ payment }) => payment.invoiceId),
   ]);
   const inOrder = [...invoiceIds].sort();
   const locked: TermsOf =
@@ -26,32 +35,32 @@ export async function enter(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<boo
   const terms = await withLatePolicies(tx, deps, places, locked);
   const found = withoutDoubt(places, terms);
   const stored = await lockPayments(tx, inOrder);
-  const followed = followPayments(stored, found, entry);
+  const followed = followPayments(stored, found, input);
   const asked = askedMatches(
     found,
     terms,
     followed.map(({ after }) => after),
   );
-  const placed = await writePlaces(tx, deps, entry, { ...found, matches: asked }, terms);
+  const placed = await saveTransfers(tx, deps, input, { ...found, matches: asked }, terms);
   if (inOrder.length === 0) return false;
 
-  const opened = openPayments(deps, placed, terms, entry);
+  const opened = openPayments(deps, placed, terms, input);
   const changes = await writeChanges(
     tx,
     deps,
-    entry,
+    input,
     terms,
     [...followed, ...opened],
     transfersIn(placed),
   );
-  return changes.some(({ after }) => isMature(after, entry.state.tipHeight));
+  return changes.some(({ after }) => isMature(after, input.state.tipHeight));
 }
 
 /** Applies the organizations' late-payment policies; reads them only if late transfers arrived. */
 async function withLatePolicies(
   tx: Tx,
   { invoices }: LedgerDeps,
-  { fresh, moved, matches }: Placed,
+  { fresh, moved, matches }: MatchedTransfers,
   terms: TermsOf,
 ): Promise<TermsOf> {
   const late = [...fresh, ...moved].flatMap(({ id, blockTime }) => {
@@ -73,9 +82,13 @@ function isMature(payment: PaymentRow, tipHeight: number): boolean {
 }
 
 /** Returns the stored payments as the changes on the chain leave them. */
-function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: Entry): Change[] {
+function followPayments(
+  stored: readonly PaymentRow[],
+  placed: MatchedTransfers,
+  input: ChainDiffInput,
+): Change[] {
   const transfers = transfersIn(placed);
-  const verified = new Map(entry.verified.map(({ payment }) => [payment.id, payment.blockHash]));
+  const verified = new Map(input.verified.map(({ payment }) => [payment.id, payment.blockHash]));
   return stored.map((before) => {
     const transfer = transfers.get(before.transferId);
     if (transfer !== undefined) {
@@ -84,12 +97,17 @@ function followPayments(stored: readonly PaymentRow[], placed: Placed, entry: En
     }
     // The payment may have changed since its receipt was read.
     const mayConfirm =
-      isMature(before, entry.state.tipHeight) && verified.get(before.id) === before.blockHash;
-    return { before, after: mayConfirm ? confirmPayment(before, entry.at) : before };
+      isMature(before, input.state.tipHeight) && verified.get(before.id) === before.blockHash;
+    return { before, after: mayConfirm ? confirmPayment(before, input.at) : before };
   });
 }
 
-function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: Entry): Change[] {
+function openPayments(
+  deps: LedgerDeps,
+  placed: MatchedTransfers,
+  terms: TermsOf,
+  input: ChainDiffInput,
+): Change[] {
   const transfers = transfersIn(placed);
   return [...placed.matches].map(([transferId, match]) => {
     const transfer = transfers.get(transferId);
@@ -98,13 +116,17 @@ function openPayments(deps: LedgerDeps, placed: Placed, terms: TermsOf, entry: E
       transfer !== undefined && asked !== undefined,
       "a match names an unknown transfer or invoice",
     );
-    const { at } = entry;
+    const { at } = input;
     const id = deps.ids.next("payment", at);
     const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
     return { before: null, after };
   });
 }
 
-function transfersIn({ fresh, moved, orphaned }: Placed): Map<Id<"transfer">, TransferRow> {
+function transfersIn({
+  fresh,
+  moved,
+  orphaned,
+}: MatchedTransfers): Map<Id<"transfer">, TransferRow> {
   return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }

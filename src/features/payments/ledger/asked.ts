@@ -1,7 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { PayableTerms } from "../../invoices/index.ts";
 import type { TermsOf } from "./write-payments.ts";
-import type { Placed } from "./match-transfers.ts";
+import type { MatchedTransfers } from "./match-transfers.ts";
 import type { Match } from "./invoices-port.ts";
 import { firstStatus, isCounted, sumOf } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -29,7 +29,7 @@ export function asksFor(
  * changes on the chain.
  */
 export function askedMatches(
-  { fresh, moved, matches }: Pick<Placed, "fresh" | "moved" | "matches">,
+  { fresh, moved, matches }: Pick<MatchedTransfers, "fresh" | "moved" | "matches">,
   terms: TermsOf,
   payments: readonly PaymentRow[],
 ): Map<Id<"transfer">, Match> {

@@ -40,8 +40,8 @@ async function ledgerFaults(
     for (const { id: paymentId, settlementAmount } of settled.payments) {
       const stored = worths.get(paymentId);
       if (stored === settlementAmount) continue;
-      const told = `Its settlement amount is ${String(stored)} and should be ${String(settlementAmount)}.`;
-      found.push({ row: paymentId, fault: told });
+      const reported = `Its settlement amount is ${String(stored)} and should be ${String(settlementAmount)}.`;
+      found.push({ row: paymentId, fault: reported });
     }
     return found;
   });

@@ -2,7 +2,7 @@ import { assert } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import { findTokenByContract } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import type { Entry, LedgerDeps } from "./types.ts";
+import type { ChainDiffInput, LedgerDeps } from "./types.ts";
 import type { PayableTerms } from "../../invoices/index.ts";
 import { addressOwners } from "../../wallets/index.ts";
 import type { Match } from "./invoices-port.ts";
@@ -13,7 +13,7 @@ import { presentTransfer } from "../inbox/present-transfer.ts";
 import type { TimedLog } from "./chain-diff.ts";
 
 /** The changed transfers at their current positions on the chain. */
-export interface Placed {
+export interface MatchedTransfers {
   readonly fresh: readonly TransferRow[];
   readonly moved: readonly TransferRow[];
   readonly orphaned: readonly TransferRow[];
@@ -29,15 +29,19 @@ export interface Placed {
  * Takes moved and orphaned transfers off their old positions, so that others can take these, and matches the transfers
  * that belong to no invoice yet.
  */
-export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promise<Placed> {
-  const { difference } = entry;
+export async function matchTransfers(
+  tx: Tx,
+  deps: LedgerDeps,
+  input: ChainDiffInput,
+): Promise<MatchedTransfers> {
+  const { difference } = input;
   const leaving = [...difference.orphaned, ...difference.moved.map(({ transfer }) => transfer)];
   const leavingIds = leaving.map(({ id }) => id);
   await takeOffChain(tx, leavingIds);
   const allocations = await allocationsOf(tx, leavingIds);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
 
-  const fresh = difference.fresh.map((log) => newTransfer(deps.ids, entry, log));
+  const fresh = difference.fresh.map((log) => newTransfer(deps.ids, input, log));
   const moved = difference.moved.map(({ transfer, log }) => relocate(transfer, log));
   const free = [...fresh, ...moved].filter(
     ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
@@ -48,7 +52,7 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
       logs[place]?.isTimeAgreed === false ? [id] : [],
     ),
   );
-  const matches = await matchTransfers(tx, deps, entry, free, doubtful);
+  const matches = await matchFreeTransfers(tx, deps, input, free, doubtful);
   return {
     ...{ fresh, moved, doubtful },
     orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
@@ -61,13 +65,13 @@ export async function findPlaces(tx: Tx, deps: LedgerDeps, entry: Entry): Promis
 }
 
 /** Stores transfers at their new positions, with their invoices and organizations. */
-export async function writePlaces(
+export async function saveTransfers(
   tx: Tx,
   deps: LedgerDeps,
-  entry: Entry,
-  placed: Placed,
+  input: ChainDiffInput,
+  placed: MatchedTransfers,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
-): Promise<Placed> {
+): Promise<MatchedTransfers> {
   const { matches } = placed;
   const matched = (row: TransferRow): TransferRow => {
     const match = matches.get(row.id);
@@ -84,13 +88,13 @@ export async function writePlaces(
     };
   };
   const moved = placed.moved.map(matched);
-  const fresh = await withOwners(tx, entry, placed.fresh.map(matched));
+  const fresh = await withOwners(tx, input, placed.fresh.map(matched));
   await putOnChain(
     tx,
     moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
   );
   await insertTransfers(tx, fresh);
-  tellUnmatched(tx, deps, entry, fresh);
+  announceUnmatched(tx, deps, input, fresh);
   return { ...placed, fresh, moved };
 }
 
@@ -99,9 +103,9 @@ export async function writePlaces(
  * the block time is capped at the deadline of the transfer's invoice.
  */
 export function withoutDoubt(
-  placed: Placed,
+  placed: MatchedTransfers,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
-): Placed {
+): MatchedTransfers {
   const { doubtful, matches } = placed;
   if (doubtful.size === 0) return placed;
   const inTime = (row: TransferRow): TransferRow => {
@@ -116,7 +120,7 @@ export function withoutDoubt(
 /** Assigns transfers that no rule matched to the owners of their addresses. */
 async function withOwners(
   tx: Tx,
-  { network }: Entry,
+  { network }: ChainDiffInput,
   rows: readonly TransferRow[],
 ): Promise<TransferRow[]> {
   const unowned = rows.filter(({ organizationId }) => organizationId === null);
@@ -132,10 +136,10 @@ async function withOwners(
 }
 
 /** Emits an event for each transfer that no rule matched to an invoice. */
-function tellUnmatched(
+function announceUnmatched(
   tx: Tx,
   { outbox }: LedgerDeps,
-  { network, state, at }: Entry,
+  { network, state, at }: ChainDiffInput,
   rows: readonly TransferRow[],
 ): void {
   for (const transfer of rows) {
@@ -154,15 +158,15 @@ function tellUnmatched(
   }
 }
 
-function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
-  const token = findTokenByContract(entry.network, log.contract);
+function newTransfer(ids: IdSource, input: ChainDiffInput, log: TimedLog): TransferRow {
+  const token = findTokenByContract(input.network, log.contract);
   assert(
     token !== null && log.amount > 0n,
     "a transfer of a token that is not configured was read",
   );
   return {
-    id: ids.next("transfer", entry.at),
-    network: entry.network.id,
+    id: ids.next("transfer", input.at),
+    network: input.network.id,
     transactionHash: log.transactionHash,
     ...placeOf(log),
     contract: log.contract,
@@ -176,7 +180,7 @@ function newTransfer(ids: IdSource, entry: Entry, log: TimedLog): TransferRow {
     organizationId: null,
     invoiceId: null,
     disposition: isWorthless(token, log) ? "ignored" : "unmatched",
-    createdAt: entry.at,
+    createdAt: input.at,
   };
 }
 
@@ -189,18 +193,18 @@ function placeOf(log: TimedLog) {
   return { logIndex, blockHeight, blockHash, blockTime };
 }
 
-async function matchTransfers(
+async function matchFreeTransfers(
   tx: Tx,
   deps: LedgerDeps,
-  entry: Entry,
+  input: ChainDiffInput,
   free: readonly TransferRow[],
   doubtful: ReadonlySet<Id<"transfer">>,
 ): Promise<Map<Id<"transfer">, Match>> {
-  const candidates = free.filter((transfer) => mayPay(transfer, entry));
+  const candidates = free.filter((transfer) => mayPay(transfer, input));
   if (candidates.length === 0) return new Map();
   const matches = await deps.invoices.matchHolds(
     tx,
-    entry.network.id,
+    input.network.id,
     candidates.map(({ id, token, toAddress, amount, blockTime }) => ({
       key: id,
       token,
@@ -218,6 +222,6 @@ async function matchTransfers(
 }
 
 /** Returns false for recorded transfers that cannot pay: worthless ones, and those of a disabled token. */
-function mayPay(transfer: TransferRow, { network, state }: Entry): boolean {
+function mayPay(transfer: TransferRow, { network, state }: ChainDiffInput): boolean {
   return creditFault(transfer, network, state.disabledTokens) === null;
 }

@@ -16,7 +16,7 @@ export interface LedgerDeps {
 }
 
 /** The findings of a scan that the payment ledger enters. */
-export interface Entry {
+export interface ChainDiffInput {
   readonly network: Network;
   /** The network's state as stored in the same transaction. */
   readonly state: NetworkState;

@@ -4,7 +4,7 @@ import { difference } from "../../../platform/audit/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { PayableTerms, PaymentTotals } from "../../invoices/index.ts";
 import { meterPayment } from "../../usage/index.ts";
-import type { Entry, LedgerDeps } from "./types.ts";
+import type { ChainDiffInput, LedgerDeps } from "./types.ts";
 import { presentPayment } from "../present-payment.ts";
 import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
@@ -20,7 +20,7 @@ export interface Change {
 export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
 
 /** The network, its state and the time of a change to payments. */
-export type Occasion = Pick<Entry, "network" | "state" | "at">;
+export type Occasion = Pick<ChainDiffInput, "network" | "state" | "at">;
 
 /**
  * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
@@ -46,7 +46,7 @@ export async function writeChanges(
     changes.filter(({ before }) => before === null).map(({ after }) => after),
   );
   meter(tx, deps, occasion, changes, terms);
-  await tell(tx, deps, occasion, changes, known);
+  await announceChanges(tx, deps, occasion, changes, known);
   const { network, state, at } = occasion;
   await deps.invoices.settleInvoices(tx, network.id, totals, state, at);
   return changes;
@@ -97,16 +97,16 @@ function meter(
 }
 
 /** Records audit entries and emits events for payments whose status changed. */
-async function tell(
+async function announceChanges(
   tx: Tx,
   deps: LedgerDeps,
   { at, network, state }: Occasion,
   changes: readonly Change[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<void> {
-  const told = changes.filter(({ before, after }) => before?.status !== after.status);
-  const transfers = await transfersOf(tx, told, known);
-  for (const { before, after } of told) {
+  const reported = changes.filter(({ before, after }) => before?.status !== after.status);
+  const transfers = await transfersOf(tx, reported, known);
+  for (const { before, after } of reported) {
     const transfer = transfers.get(after.transferId);
     assert(transfer !== undefined, "a payment has no transfer");
     const type = eventOf(before, after);

@@ -6,11 +6,11 @@ import {
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { SandboxFault } from "../../../platform/chain/sandbox/chain.ts";
-import type { SandboxDesk, SandboxScene } from "./service.ts";
+import type { SandboxService, SandboxScenario } from "./service.ts";
 
 export { chainCommands } from "../networks/commands.ts";
 
-const command = commandsOf<SandboxDesk>();
+const command = commandsOf<SandboxService>();
 
 const drop: CommandFlag = {
   flags: "--drop",
@@ -19,7 +19,7 @@ const drop: CommandFlag = {
 
 const invoiceArgument: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
 
-const scenes: readonly (readonly [SandboxScene, string])[] = [
+const scenarios: readonly (readonly [SandboxScenario, string])[] = [
   ["part", "Pay half of an invoice's remaining amount"],
   ["over", "Pay an invoice and one whole token more"],
   ["double", "Pay an invoice twice"],
@@ -54,16 +54,16 @@ export const sandboxCommands = [
       "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 24.00 --json",
     ],
     effect: "write-without-trial",
-    async handle(desk, call) {
+    async handle(sandbox, call) {
       const { parseMoneyField } = await import("../../../kernel/money/money.ts");
       const { tokenAsset } = await import("../../../kernel/money/asset.ts");
-      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const bill = await sandbox.bill(call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const given = call.flag("amount");
       const units =
         given === undefined ? bill.remaining : parseMoneyField("/amount", given, asset).units;
-      const transaction = await desk.pay(call.context, bill.invoiceId, units);
-      return { bill, transaction, amount: { units, asset }, network: desk.network };
+      const transaction = await sandbox.pay(call.context, bill.invoiceId, units);
+      return { bill, transaction, amount: { units, asset }, network: sandbox.network };
     },
     async present({ bill, transaction, amount, network }) {
       const { formatMoney } = await import("../../../kernel/money/money.ts");
@@ -105,17 +105,17 @@ export const sandboxCommands = [
       "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00 --json",
     ],
     effect: "write-without-trial",
-    async handle(desk, call) {
+    async handle(sandbox, call) {
       const { parseMoneyField } = await import("../../../kernel/money/money.ts");
       const { tokenAsset } = await import("../../../kernel/money/asset.ts");
-      const bill = await desk.bill(call.argument("invoiceId") as Id<"invoice">);
+      const bill = await sandbox.bill(call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const amounts = (call.flag("amounts") ?? "")
         .split(",")
         .map((given, place) => parseMoneyField(`/amounts/${String(place)}`, given, asset));
       const units = amounts.map((each) => each.units);
-      const transaction = await desk.payTogether(call.context, bill.invoiceId, units);
-      return { bill, transaction, amounts, network: desk.network };
+      const transaction = await sandbox.payTogether(call.context, bill.invoiceId, units);
+      return { bill, transaction, amounts, network: sandbox.network };
     },
     async present({ bill, transaction, amounts, network }) {
       const { formatMoney } = await import("../../../kernel/money/money.ts");
@@ -139,18 +139,18 @@ export const sandboxCommands = [
     identify: (sent) => sent.transactionHash,
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
   }),
-  ...scenes.map(([scene, summary]) =>
+  ...scenarios.map(([scenario, summary]) =>
     command({
-      name: `sandbox ${scene}`,
+      name: `sandbox ${scenario}`,
       summary,
       arguments: [invoiceArgument],
       examples: [
-        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e`,
-        `till sandbox ${scene} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
+        `till sandbox ${scenario} inv_01kq3v5m8w2f6n9r4t7x0z1c3e`,
+        `till sandbox ${scenario} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
       ],
       effect: "write-without-trial",
-      handle: (desk, call) =>
-        desk.play(call.context, call.argument("invoiceId") as Id<"invoice">, scene),
+      handle: (sandbox, call) =>
+        sandbox.play(call.context, call.argument("invoiceId") as Id<"invoice">, scenario),
       async present(sent) {
         const hashOf = await hashFormatter();
         const data = sent.map(({ transactionHash, blockHeight }) => ({
@@ -180,10 +180,10 @@ export const sandboxCommands = [
       ],
       examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
       effect: "write-without-trial",
-      async handle(desk, call) {
+      async handle(sandbox, call) {
         const seconds = call.optionalArgument("seconds") ?? "60";
         const forMs = seconds === "0" ? 0 : (await wholeNumber("seconds", seconds)) * 1_000;
-        return { fault, until: await desk.disturb(call.context, fault, forMs) };
+        return { fault, until: await sandbox.disturb(call.context, fault, forMs) };
       },
       async present({ fault: shown, until }) {
         return { fault: shown, until: (await import("../../../kernel/clock.ts")).toIso(until) };
@@ -201,9 +201,9 @@ export const sandboxCommands = [
       "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "write-without-trial",
-    async handle(desk, call) {
+    async handle(sandbox, call) {
       const invoiceId = call.argument("invoiceId") as Id<"invoice">;
-      await desk.expire(call.context, invoiceId);
+      await sandbox.expire(call.context, invoiceId);
       return { invoiceId };
     },
     present: (done) => Promise.resolve(done),
@@ -217,9 +217,9 @@ export const sandboxCommands = [
     arguments: [{ name: "blocks", description: "the number of blocks (1)", isOptional: true }],
     examples: ["till sandbox mine", "till sandbox mine 3 --json"],
     effect: "write-without-trial",
-    async handle(desk, call) {
+    async handle(sandbox, call) {
       const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
-      return desk.mine(call.context, blocks);
+      return sandbox.mine(call.context, blocks);
     },
     present: presentHead,
     columns: [
@@ -234,9 +234,9 @@ export const sandboxCommands = [
     flags: [drop],
     examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
     effect: "write-without-trial",
-    async handle(desk, call) {
+    async handle(sandbox, call) {
       const depth = await wholeNumber("blocks", call.argument("depth"));
-      return desk.reorganise(call.context, depth, { drop: call.isSet("drop") });
+      return sandbox.reorganize(call.context, depth, { drop: call.isSet("drop") });
     },
     async present(change) {
       const hashOf = await hashFormatter();

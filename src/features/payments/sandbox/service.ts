@@ -6,7 +6,7 @@ import { parseAddress } from "../../../platform/chain/evm/address.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type {
-  Reorganisation,
+  Reorganization,
   Sandbox,
   SandboxFault,
   SandboxPayment,
@@ -33,11 +33,11 @@ export interface SandboxBill {
  * - `zero`: a transfer of zero; `dust`: the largest amount below the token's minimum.
  * - `lie`: in full, but only the first provider reports it: the payment never happened.
  */
-export type SandboxScene =
+export type SandboxScenario =
   "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
 
 /** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
-export interface SandboxDesk {
+export interface SandboxService {
   readonly network: Network;
   /** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
   open(context: WriteContext, blockMs: number): Promise<void>;
@@ -55,21 +55,21 @@ export interface SandboxDesk {
   play(
     context: WriteContext,
     invoiceId: Id<"invoice">,
-    scene: SandboxScene,
+    scenario: SandboxScenario,
   ): Promise<readonly SandboxTransaction[]>;
   /** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
   disturb(context: WriteContext, how: SandboxFault, forMs: number): Promise<Instant>;
   mine(context: WriteContext, blocks: number): Promise<Head>;
-  reorganise(
+  reorganize(
     context: WriteContext,
     depth: number,
     options: { readonly drop: boolean },
-  ): Promise<Reorganisation>;
+  ): Promise<Reorganization>;
   /** Moves an invoice's deadline to now. */
   expire(context: WriteContext, invoiceId: Id<"invoice">): Promise<void>;
 }
 
-export function makeSandboxDesk(deps: {
+export function makeSandboxService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly auditor: Auditor;
@@ -78,9 +78,9 @@ export function makeSandboxDesk(deps: {
   readonly sandbox: Sandbox;
   readonly network: Network;
   /** Wakes the watcher of the sandbox. */
-  readonly nudge: () => void;
-}): SandboxDesk {
-  const { db, clock, sandbox, network, nudge } = deps;
+  readonly wake: () => void;
+}): SandboxService {
+  const { db, clock, sandbox, network, wake } = deps;
 
   async function invoiceOf(invoiceId: Id<"invoice">): Promise<InvoiceRow> {
     const invoice = await issuedInvoice(db, invoiceId);
@@ -107,7 +107,7 @@ export function makeSandboxDesk(deps: {
     async pay(context, invoiceId, amount) {
       const payment = { ...receiverOf(await invoiceOf(invoiceId)), amount };
       return db.write(context, (tx) => {
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return sandbox.pay(tx, payment);
       });
     },
@@ -115,19 +115,19 @@ export function makeSandboxDesk(deps: {
     async payTogether(context, invoiceId, amounts) {
       const receiver = receiverOf(await invoiceOf(invoiceId));
       return db.write(context, (tx) => {
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return sandbox.payTogether(tx, receiver, amounts);
       });
     },
 
-    async play(context, invoiceId, scene) {
+    async play(context, invoiceId, scenario) {
       const invoice = await invoiceOf(invoiceId);
       const receiver = receiverOf(invoice);
       const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
-      const payments = paymentsOf(scene, billOf(invoice), dust);
+      const payments = paymentsOf(scenario, billOf(invoice), dust);
       return db.write(context, async (tx) => {
-        tx.afterCommit(nudge);
-        if (scene === "late") {
+        tx.afterCommit(wake);
+        if (scenario === "late") {
           await endTime(tx, deps, invoiceId, clock.now());
           // A block at the deadline, so that the following blocks are after it.
           await sandbox.mine(tx, 1);
@@ -141,27 +141,27 @@ export function makeSandboxDesk(deps: {
 
     disturb: (context, how, forMs) =>
       db.write(context, (tx) => {
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return sandbox.disturb(tx, how, forMs);
       }),
 
     mine: (context, blocks) =>
       db.write(context, (tx) => {
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
         return sandbox.mine(tx, blocks);
       }),
 
-    reorganise: (context, depth, options) =>
+    reorganize: (context, depth, options) =>
       db.write(context, (tx) => {
-        tx.afterCommit(nudge);
-        return sandbox.reorganise(tx, depth, options);
+        tx.afterCommit(wake);
+        return sandbox.reorganize(tx, depth, options);
       }),
 
     async expire(context, invoiceId) {
       await invoiceOf(invoiceId);
       await db.write(context, async (tx) => {
         await endTime(tx, deps, invoiceId, clock.now());
-        tx.afterCommit(nudge);
+        tx.afterCommit(wake);
       });
     },
   };
@@ -175,11 +175,11 @@ function billOf(invoice: InvoiceRow): SandboxBill {
 }
 
 function paymentsOf(
-  scene: SandboxScene,
+  scenario: SandboxScenario,
   { remaining: whole, tokenDecimals }: SandboxBill,
   dust: bigint,
 ): readonly Omit<SandboxPayment, "to" | "token">[] {
-  switch (scene) {
+  switch (scenario) {
     case "part":
       return [{ amount: (whole + 1n) / 2n }];
     case "over":

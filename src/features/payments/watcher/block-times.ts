@@ -10,7 +10,7 @@ export interface AskedBlock {
   readonly height: number;
   readonly hash: string;
   /** A time that a provider already reported for the block; null if none did. */
-  readonly told: { readonly provider: string; readonly time: Instant } | null;
+  readonly reported: { readonly provider: string; readonly time: Instant } | null;
 }
 
 export interface BelievedTime {
@@ -74,12 +74,12 @@ export function makeBlockTimes(deps: {
     const isDisputed = new Set(times).size > 1;
     if (time !== undefined) {
       agreed.set(hash, { height, time });
-      for (const [provider, told] of votes) {
+      for (const [provider, reported] of votes) {
         alarms.clear("block_time_disputed", provider);
-        if (told === time) continue;
+        if (reported === time) continue;
         pool?.doubtTime(provider, "it reports a block time that two others contradict", {
           blockHeight: height,
-          blockTime: toIso(told),
+          blockTime: toIso(reported),
           otherTime: toIso(time),
         });
       }
@@ -101,9 +101,9 @@ export function makeBlockTimes(deps: {
   /** Asks the providers without a vote, one after another, until every block has enough votes. */
   async function ask(open: readonly AskedBlock[]): Promise<void> {
     const votes = new Map(
-      open.map(({ hash, told }) => [
+      open.map(({ hash, reported }) => [
         hash,
-        new Map(told === null ? [] : [[told.provider, told.time] as const]),
+        new Map(reported === null ? [] : [[reported.provider, reported.time] as const]),
       ]),
     );
     const votesOf = (block: AskedBlock) => votes.get(block.hash) ?? new Map<string, Instant>();
@@ -164,14 +164,14 @@ export function makeBlockTimes(deps: {
       const distinct = [...new Map(blocks.map((block) => [block.hash, block])).values()];
       const isAlone = needed < 2;
       const open = distinct.filter(
-        ({ hash, told }) => !agreed.has(hash) || (isAlone && told !== null),
+        ({ hash, reported }) => !agreed.has(hash) || (isAlone && reported !== null),
       );
       if (open.length > 0) await ask(open);
       const believed = new Map(
-        distinct.flatMap(({ hash, told }): [string, BelievedTime][] => {
+        distinct.flatMap(({ hash, reported }): [string, BelievedTime][] => {
           const known = agreed.get(hash);
           if (known !== undefined) return [[hash, { time: known.time, isAgreed: true }]];
-          return told === null ? [] : [[hash, { time: told.time, isAgreed: false }]];
+          return reported === null ? [] : [[hash, { time: reported.time, isAgreed: false }]];
         }),
       );
       forgetOldest();

@@ -11,7 +11,7 @@ import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 
 /** The result of a scan: every transfer to the watched addresses in a range of blocks. */
-export interface Look {
+export interface ChainRead {
   /** The last known block below the range. It is on the same chain and was not read again. */
   readonly base: KnownBlock;
   /** True if kept blocks above `base` are no longer on the chain. */
@@ -23,7 +23,7 @@ export interface Look {
   readonly logs: readonly TransferLog[];
 }
 
-export interface LookRequest {
+export interface ChainReadRequest {
   readonly client: ChainClient;
   readonly network: Network;
   readonly state: NetworkStateRow;
@@ -69,7 +69,7 @@ export class AnswerDropped extends Error {
 }
 
 /** Reads new blocks, and those again that may have been replaced. */
-export async function look(request: LookRequest): Promise<Look> {
+export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
   const { client, network, heads, rangeSize } = request;
   const { latest, finalized } = heads;
   await assertNotBeforeTip(request);
@@ -90,7 +90,7 @@ export async function look(request: LookRequest): Promise<Look> {
  * Throws if the newest block is older than the newest scanned block, its ancestor. Otherwise a provider could date a
  * payment above the final block before its invoice.
  */
-async function assertNotBeforeTip({ client, state, heads }: LookRequest): Promise<void> {
+async function assertNotBeforeTip({ client, state, heads }: ChainReadRequest): Promise<void> {
   const { latest } = heads;
   const { tipHeight, tipHash, tipTime, scannedAt } = state;
   // A false time of the scanned block must not exclude honest providers for longer than `ancestorAgeMs`.
@@ -113,7 +113,7 @@ export function wrongTime({ height }: Pick<Head, "height">): AnswerDropped {
  * Returns the newest known block below the window. Above the cursor its hash is checked: if it has changed, the range
  * starts lower, at the newest known block with an unchanged hash.
  */
-async function findBase(request: LookRequest): Promise<Pick<Look, "base" | "isRewound">> {
+async function findBase(request: ChainReadRequest): Promise<Pick<ChainRead, "base" | "isRewound">> {
   const { client, network, state, known, heads } = request;
   const cursor = { height: state.cursorHeight, hash: state.cursorHash };
   const tip = { height: state.tipHeight, hash: state.tipHash };
@@ -141,7 +141,10 @@ export async function blockAt(client: ChainClient, height: number): Promise<Head
 }
 
 /** The inputs for reading logs. */
-export type LogRequest = Pick<LookRequest, "client" | "contracts" | "recipients" | "rangeSize">;
+export type LogRequest = Pick<
+  ChainReadRequest,
+  "client" | "contracts" | "recipients" | "rangeSize"
+>;
 
 /** Returns the transfers in a range of blocks, in as many requests as the provider needs. */
 export async function readLogs(

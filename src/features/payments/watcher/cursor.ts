@@ -3,7 +3,7 @@ import type { Head } from "../../../platform/chain/client.ts";
 import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
-import type { Look } from "./chain-reader.ts";
+import type { ChainRead } from "./chain-reader.ts";
 
 /** The shortest interval between two writes for a new tip alone, in milliseconds. */
 const tipEveryMs = second;
@@ -15,7 +15,7 @@ const keptPerWindow = 8;
 /** Returns the state after a scan. The cursor moves up to the last scanned final block; only `stateAt` sets it back. */
 export function nextState(
   state: NetworkStateRow,
-  found: Look,
+  found: ChainRead,
   disabledTokens: readonly string[],
   at: Instant,
 ): NetworkStateRow {
@@ -86,7 +86,7 @@ export function isBehind(state: NetworkStateRow): boolean {
 /** Returns the blocks to keep after a scan: some between the cursor and the tip, and former cursors. */
 export function keptBlocks(
   known: readonly KnownBlock[],
-  found: Look,
+  found: ChainRead,
   before: Pick<NetworkStateRow, "cursorHeight" | "cursorHash">,
   after: NetworkStateRow,
   network: Pick<Network, "windowBlocks">,

@@ -53,9 +53,9 @@ export function makeFinalityCheck(deps: {
   async function compared(
     state: NetworkStateRow,
     { latest, known }: Heads,
-  ): Promise<{ readonly ours: KnownBlock; readonly told: string } | null> {
+  ): Promise<{ readonly ours: KnownBlock; readonly reported: string } | null> {
     if (known !== null) {
-      return { ours: { height: state.cursorHeight, hash: state.cursorHash }, told: known.hash };
+      return { ours: { height: state.cursorHeight, hash: state.cursorHash }, reported: known.hash };
     }
     if (latest.height >= state.cursorHeight) {
       const height = String(state.cursorHeight);
@@ -65,7 +65,7 @@ export function makeFinalityCheck(deps: {
     const ours = (await keptFinal(state)).find(({ height }) => height <= latest.height);
     if (ours === undefined) return null;
     const [block] = await client.blocks([ours.height]);
-    return block == null ? null : { ours, told: block.hash };
+    return block == null ? null : { ours, reported: block.hash };
   }
 
   /** Returns the other providers' hashes at a height. Leaves out providers that fail or lack the block. */
@@ -106,14 +106,14 @@ export function makeFinalityCheck(deps: {
   return {
     async changedSince(state, heads) {
       const found = await compared(state, heads);
-      if (found === null || found.told === found.ours.hash) {
+      if (found === null || found.reported === found.ours.hash) {
         since = null;
         alarms.clear("final_block_changed", client.provider);
         if (waiting !== null) alarms.clear("final_block_changed", waiting);
         waiting = null;
         return null;
       }
-      const { ours, told } = found;
+      const { ours, reported } = found;
       const what = `the final block ${String(ours.height)} was replaced`;
       const subject = `block ${String(ours.height)}`;
       const others = await hashesOfOthers(ours.height);
@@ -123,7 +123,7 @@ export function makeFinalityCheck(deps: {
         throw new AnswerDropped(message, "denies_final");
       }
       since ??= clock.now();
-      const isConfirmed = others.includes(told);
+      const isConfirmed = others.includes(reported);
       const waitMs = providers.length > 1 ? aloneMs : onlyMs;
       if (!isConfirmed && clock.now() - since < waitMs) {
         waiting = subject;

@@ -31,7 +31,7 @@ import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
  * an index that lags behind its node, or a provider that omits transfers, hides no payment for longer than that. The
  * progress is kept in the store.
  */
-export interface Witness {
+export interface ProviderCrossCheck {
   /**
    * Reads the next due range and periodically re-checks open disagreements between providers, within a limit of
    * requests. Returns true if more work is due.
@@ -52,7 +52,7 @@ interface Candidate extends Pick<ProviderHealth, "provider" | "isInUse" | "place
   readonly client: ChainClient;
 }
 
-export function makeWitness(deps: {
+export function makeProviderCrossCheck(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
@@ -61,7 +61,7 @@ export function makeWitness(deps: {
   readonly pool: Pick<ProviderPool, "providers" | "health" | "distrust">;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
-}): Witness {
+}): ProviderCrossCheck {
   const { db, clock, network, auditor, invoices, pool, alarms, scanner } = deps;
   const judge = makeJudge({ pool, alarms, scanner });
   const pace = makePace(clock);

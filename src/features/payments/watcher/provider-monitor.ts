@@ -11,17 +11,17 @@ import type { ProviderHealth } from "../../../platform/chain/state/provider-heal
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
-import type { Witness } from "./provider-cross-check.ts";
+import type { ProviderCrossCheck } from "./provider-cross-check.ts";
 
 /** Stores the health of a network's providers and its open alarms, so that every process can show them. */
 export interface Monitor {
   /** Loads the state that the previous process stored, when this process begins to read the network. */
-  takeOver(): Promise<void>;
+  resume(): Promise<void>;
   /**
-   * Runs after a scan: probes the providers that are not in use, lets the witness read due ranges, and stores what
+   * Runs after a scan: probes the providers that are not in use, lets the crossCheck read due ranges, and stores what
    * changed. Returns true if more work is due.
    */
-  attend(guard: Guard): Promise<boolean>;
+  recordStatus(guard: Guard): Promise<boolean>;
 }
 
 const everyMs = 15 * second;
@@ -32,14 +32,14 @@ export function makeMonitor(deps: {
   readonly network: Network;
   readonly pool: ProviderPool;
   readonly alarms: ChainAlarms;
-  readonly witness: Witness;
+  readonly crossCheck: ProviderCrossCheck;
 }): Monitor {
-  const { db, clock, network, pool, alarms, witness } = deps;
+  const { db, clock, network, pool, alarms, crossCheck } = deps;
   let writtenAt: Instant = 0;
   let written = "";
 
   return {
-    async takeOver() {
+    async resume() {
       alarms.adopt(await openAlarms(db, network.id));
       endOfGone();
       const stored = await storedProviders(db);
@@ -47,9 +47,9 @@ export function makeMonitor(deps: {
       writtenAt = 0;
     },
 
-    async attend(guard) {
+    async recordStatus(guard) {
       await pool.check();
-      const isMore = await witness.compare(guard);
+      const isMore = await crossCheck.compare(guard);
       await write(guard);
       return isMore;
     },

@@ -11,9 +11,9 @@ import type { Reader } from "../../../platform/database/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import {
   AnswerDropped,
-  look,
+  readChain,
   wrongTime,
-  type Look,
+  type ChainRead,
   type RangeSize,
   type Recipients,
 } from "./chain-reader.ts";
@@ -24,8 +24,8 @@ import { isStillThere } from "./receipt-verifier.ts";
 import { compareWindow, type TimedLog, type WindowDifference } from "../ledger/chain-diff.ts";
 
 /** The result of a scan compared with the stored transfers. */
-export interface News {
-  readonly look: Look;
+export interface ChainChanges {
+  readonly read: ChainRead;
   /** The provider that was read. */
   readonly provider: string;
   /** The kept blocks before this scan. */
@@ -35,7 +35,7 @@ export interface News {
   readonly hasRevocable: boolean;
 }
 
-export interface NewsRequest {
+export interface ChangesRequest {
   readonly db: Reader;
   readonly client: ChainClient;
   readonly network: Network;
@@ -52,13 +52,13 @@ const recipientsMax = 1_000;
 /** The largest number of receipts that are checked for missing transfers. */
 const receiptsMax = 20;
 
-export async function findNews(request: NewsRequest): Promise<News> {
+export async function findChanges(request: ChangesRequest): Promise<ChainChanges> {
   const { db, client, network } = request;
   const [revocable, known] = await Promise.all([
     revocableTransfers(db, network.id),
     knownBlocks(db, network.id),
   ]);
-  const found = await look({
+  const found = await readChain({
     ...request,
     known,
     contracts: network.tokens.map(({ contract }) => contract),
@@ -74,7 +74,7 @@ export async function findNews(request: NewsRequest): Promise<News> {
   const difference = compareWindow(stored, logs, range);
   await assertGone(client, difference.orphaned);
   return {
-    look: found,
+    read: found,
     provider,
     known,
     difference,
@@ -99,7 +99,7 @@ async function assertGone(client: ChainClient, orphaned: readonly TransferRow[])
 
 /** Returns the watched addresses: those with a hold, and those of transfers that are not final. */
 export async function recipientsOf(
-  { db, network, invoices }: Pick<NewsRequest, "db" | "network" | "invoices">,
+  { db, network, invoices }: Pick<ChangesRequest, "db" | "network" | "invoices">,
   revocable: readonly TransferRow[],
 ): Promise<Recipients> {
   const paid = revocable.map(({ toAddress }) => toAddress);
@@ -117,7 +117,7 @@ export async function recipientsOf(
 
 /** Adds the orphaned and final transfers of transactions whose logs are not at their stored positions. */
 async function withTheirTransactions(
-  { db, network }: NewsRequest,
+  { db, network }: ChangesRequest,
   revocable: readonly TransferRow[],
   logs: readonly TransferLog[],
 ): Promise<readonly TransferRow[]> {
@@ -147,24 +147,24 @@ export async function withTimes(
   { after, before }: { readonly after: Instant; readonly before: Instant },
 ): Promise<TimedLog[]> {
   const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
-  const told = new Map<string, Instant>();
+  const reported = new Map<string, Instant>();
   for (const { blockHash, blockTime } of logs) {
-    if (blockTime !== null) told.set(blockHash, blockTime);
+    if (blockTime !== null) reported.set(blockHash, blockTime);
   }
-  const missing = logs.filter(({ blockHash: hash }) => !told.has(hash) && !onRecord.has(hash));
+  const missing = logs.filter(({ blockHash: hash }) => !reported.has(hash) && !onRecord.has(hash));
   const heights = [...new Set(missing.map(({ blockHeight }) => blockHeight))];
   for (const block of heights.length === 0 ? [] : await client.blocks(heights)) {
-    if (block !== null) told.set(block.hash, block.time);
+    if (block !== null) reported.set(block.hash, block.time);
   }
   const { provider } = client;
   const asked = logs.map(({ blockHash: hash, blockHeight: height }) => {
-    const time = told.get(hash);
+    const time = reported.get(hash);
     if (time === undefined) {
-      if (onRecord.has(hash)) return { hash, height, told: null };
+      if (onRecord.has(hash)) return { hash, height, reported: null };
       throw new AnswerDropped("a log's block was replaced");
     }
     if (time < after || time > before) throw wrongTime({ height });
-    return { hash, height, told: { provider, time } };
+    return { hash, height, reported: { provider, time } };
   });
   const believed = await times.of(asked);
   return logs.map((log) => {

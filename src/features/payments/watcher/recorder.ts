@@ -11,9 +11,9 @@ import {
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
-import { enter } from "../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { AnswerDropped } from "./chain-reader.ts";
-import type { News } from "./read-changes.ts";
+import type { ChainChanges } from "./read-changes.ts";
 import { keptBlocks, nextState, stateAt } from "./cursor.ts";
 import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
 import type { Candidate } from "./receipt-verifier.ts";
@@ -23,8 +23,8 @@ import { batchesOf } from "../ledger/chain-diff.ts";
 export type Guard = (tx: Tx) => Promise<void>;
 
 /** The findings of a scan that are to be stored. */
-export interface Findings {
-  readonly news: News;
+export interface ScanFindings {
+  readonly changes: ChainChanges;
   /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
   readonly disabledTokens: readonly string[];
@@ -42,7 +42,7 @@ const freshMax = 1_000;
 export const watcherContext = systemContext("watcher");
 
 /** The result of storing a scan's findings. */
-export interface Recorded {
+export interface RecordedScan {
   readonly state: NetworkStateRow;
   /** True if payments reached their required confirmations. */
   readonly hasMature: boolean;
@@ -53,7 +53,7 @@ export interface Recorder {
    * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
    * advances the state: an interrupted scan is repeated and finds those transfers stored.
    */
-  record(guard: Guard, stored: NetworkStateRow, findings: Findings): Promise<Recorded>;
+  record(guard: Guard, stored: NetworkStateRow, findings: ScanFindings): Promise<RecordedScan>;
   /**
    * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
    * are reverted as in any reorganization.
@@ -81,16 +81,16 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
   /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
   async function close(
     tx: Tx,
-    news: News,
+    changes: ChainChanges,
     before: NetworkStateRow,
     after: NetworkStateRow,
   ): Promise<void> {
-    const { base, to } = news.look;
-    const reading = { provider: news.provider, at: after.scannedAt };
+    const { base, to } = changes.read;
+    const reading = { provider: changes.provider, at: after.scannedAt };
     await extendReadings(tx, network.id, { parent: base, to }, reading);
-    const kept = keptBlocks(news.known, news.look, before, after, network);
-    await keepBlocks(tx, network.id, news.known, kept);
-    if (news.hasRevocable && after.cursorHeight > before.cursorHeight) {
+    const kept = keptBlocks(changes.known, changes.read, before, after, network);
+    await keepBlocks(tx, network.id, changes.known, kept);
+    if (changes.hasRevocable && after.cursorHeight > before.cursorHeight) {
       await finalizeTransfers(tx, network.id, after.cursorHeight);
     }
   }
@@ -98,9 +98,9 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
   async function record(
     guard: Guard,
     stored: NetworkStateRow,
-    { news, verified, disabledTokens }: Findings,
-  ): Promise<Recorded> {
-    const batches = batchesOf(news.difference, freshMax);
+    { changes, verified, disabledTokens }: ScanFindings,
+  ): Promise<RecordedScan> {
+    const batches = batchesOf(changes.difference, freshMax);
     let hasMature = batches.length > 1;
     let state = stored;
     for (const [place, difference] of batches.entries()) {
@@ -108,14 +108,14 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
       const before = state;
       const at = clock.now();
       const after = isLast
-        ? nextState(before, news.look, disabledTokens, at)
+        ? nextState(before, changes.read, disabledTokens, at)
         : { ...before, version: before.version + 1 };
       const entry = { network, state: after, difference, verified: isLast ? verified : [], at };
       const foundMature = await db.write(watcherContext, async (tx) => {
         await guard(tx);
         await advance(tx, before, after);
-        const found = await enter(tx, deps, entry);
-        if (isLast) await close(tx, news, before, after);
+        const found = await applyChainDiff(tx, deps, entry);
+        if (isLast) await close(tx, changes, before, after);
         return found;
       });
       hasMature ||= foundMature;
@@ -143,7 +143,7 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
       await db.write(watcherContext, async (tx) => {
         await guard(tx);
         await advance(tx, before, after);
-        await enter(tx, deps, entry);
+        await applyChainDiff(tx, deps, entry);
       });
       return after;
     },

@@ -13,7 +13,7 @@ import {
 import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
-import { enter } from "../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { AnswerDropped, blockAt, makeRangeSize, readLogs, type RangeSize } from "./chain-reader.ts";
 import { recipientsOf, withTimes } from "./read-changes.ts";
 import { ScanInterrupted } from "../errors.ts";
@@ -148,7 +148,13 @@ export function makeScanner(deps: ScannerDeps): Scanner {
           if (!(await replaceState(tx, before, after))) {
             throw new AnswerDropped("another process has scanned the network meanwhile");
           }
-          await enter(tx, deps, { network, state: after, difference: part, verified: [], at });
+          await applyChainDiff(tx, deps, {
+            network,
+            state: after,
+            difference: part,
+            verified: [],
+            at,
+          });
         } else await assertStillFinal(tx, reading);
         await within?.(tx, part.fresh);
         if (place < batches.length - 1 || !isReading) return;

@@ -16,7 +16,7 @@ import type { Logger } from "../../../platform/logger/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { AnswerDropped, makeRangeSize } from "./chain-reader.ts";
-import { findNews, type News } from "./read-changes.ts";
+import { findChanges, type ChainChanges } from "./read-changes.ts";
 import { makeFinalityCheck } from "./finality.ts";
 import {
   checkChainId,
@@ -150,7 +150,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   }
 
   /** Scans the chain. Returns null if it replaced final blocks; the cursor was then set back to an unchanged one. */
-  async function readChain(state: NetworkStateRow, guard: Guard): Promise<News | null> {
+  async function readChain(state: NetworkStateRow, guard: Guard): Promise<ChainChanges | null> {
     checkSameChain(state, network);
     const heads = await client.heads(knownOf(state));
     const base = await finality.changedSince(state, heads);
@@ -161,9 +161,18 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     }
     assertNotBehind(state, heads.latest.height);
     const { invoices } = deps;
-    const news = await findNews({ db, client, network, invoices, times, state, heads, rangeSize });
-    report(news.difference);
-    return news;
+    const changes = await findChanges({
+      db,
+      client,
+      network,
+      invoices,
+      times,
+      state,
+      heads,
+      rangeSize,
+    });
+    report(changes.difference);
+    return changes;
   }
 
   /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
@@ -247,15 +256,15 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
       await begin(disabled, guard);
       return true;
     }
-    const news = await readChain(state, guard);
-    if (news === null) return true;
-    const { orphaned, moved } = news.difference;
+    const changes = await readChain(state, guard);
+    if (changes === null) return true;
+    const { orphaned, moved } = changes.difference;
     const moving = [...orphaned, ...moved.map(({ transfer }) => transfer)];
-    const { verified, isMore } = await findConfirmable(news.look.to.height, moving);
-    const after = nextState(state, news.look, disabled, clock.now());
-    const isUnchanged = isSame(news.difference) && verified.length === 0;
+    const { verified, isMore } = await findConfirmable(changes.read.to.height, moving);
+    const after = nextState(state, changes.read, disabled, clock.now());
+    const isUnchanged = isSame(changes.difference) && verified.length === 0;
     if (isUnchanged && !isWorthWriting(state, after)) return false;
-    const findings = { news, verified, disabledTokens: disabled };
+    const findings = { changes, verified, disabledTokens: disabled };
     const recorded = await recorder.record(guard, state, findings);
     const hasMore = isMore && (await confirmOthers(guard, recorded.state));
     return isBehind(after) || hasMore || recorded.hasMature;
@@ -278,7 +287,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     if (state === null) return null;
     times.forgetBelow(state.cursorHeight);
     const { cursorHeight: height, cursorHash: hash } = state;
-    const found = await times.of([{ height, hash, told: null }]);
+    const found = await times.of([{ height, hash, reported: null }]);
     return found.get(hash)?.time ?? null;
   }
 

@@ -2,7 +2,7 @@ import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { OutboundResult, Sender } from "../../../platform/outbound/sender.ts";
 import { sign } from "../../../platform/outbound/standard-webhooks.ts";
 import { openSecrets } from "../endpoints/secret.ts";
-import type { Lane } from "./claims.ts";
+import type { EndpointBacklog } from "./leases.ts";
 import type { DeliveryRow } from "./store.ts";
 
 /** A completed attempt. */
@@ -19,19 +19,19 @@ export async function sendAttempt(parts: {
   readonly sender: Sender;
   readonly secretKey: Uint8Array;
   readonly delivery: DeliveryRow;
-  readonly lane: Lane;
+  readonly backlog: EndpointBacklog;
 }): Promise<Attempt> {
-  const { clock, sender, delivery, lane } = parts;
+  const { clock, sender, delivery, backlog } = parts;
   const startedAt = clock.now();
   const body = Buffer.from(delivery.body);
   const signed = sign({
     id: delivery.eventId,
     timestampSeconds: Math.floor(startedAt / second),
     body,
-    secrets: openSecrets(parts.secretKey, lane, startedAt),
+    secrets: openSecrets(parts.secretKey, backlog, startedAt),
   });
   const result = await sender.send({
-    url: lane.url,
+    url: backlog.url,
     headers: {
       "content-type": "application/json",
       "user-agent": "Till-Webhooks/1",

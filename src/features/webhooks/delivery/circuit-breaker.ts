@@ -22,7 +22,7 @@ export interface Observation {
 export const endpointConcurrencyMax = 8;
 const endpointConcurrencyStart = 4;
 /** Maximum number of deliveries of one endpoint per claim. */
-export const claimPerEndpointMax = 4;
+export const leasesPerEndpointMax = 4;
 const recentMax = 20;
 const windowMs = 5 * minute;
 const observedMin = 10;
@@ -114,12 +114,12 @@ export interface Capacity<EndpointId extends string> {
  * Returns how many deliveries to claim per endpoint: healthy endpoints with new events first, then by waiting time.
  * Every endpoint gets one before any gets its second.
  */
-export function allot<EndpointId extends string>(
+export function scheduleDeliveries<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],
   capacity: Capacity<EndpointId>,
 ): Map<EndpointId, number> {
   const { now, health, pace, underWay } = capacity;
-  const lanes = demands
+  const backlogs = demands
     .map(({ endpointId, dueAt, isRetry }) => {
       const known = health(endpointId);
       const room = Math.min(allowance(known, now) - underWay(endpointId), pace(endpointId));
@@ -132,13 +132,13 @@ export function allot<EndpointId extends string>(
   let free = Math.min(capacity.free, capacity.batchMax);
   let freeForTroubled = capacity.freeForTroubled;
   const allotted = new Map<EndpointId, number>();
-  for (let round = 1; round <= claimPerEndpointMax; round += 1) {
-    for (const lane of lanes) {
+  for (let round = 1; round <= leasesPerEndpointMax; round += 1) {
+    for (const backlog of backlogs) {
       if (free <= 0) return allotted;
-      if (lane.room < round || (lane.isTroubled && freeForTroubled <= 0)) continue;
-      allotted.set(lane.endpointId, round);
+      if (backlog.room < round || (backlog.isTroubled && freeForTroubled <= 0)) continue;
+      allotted.set(backlog.endpointId, round);
       free -= 1;
-      if (lane.isTroubled) freeForTroubled -= 1;
+      if (backlog.isTroubled) freeForTroubled -= 1;
     }
   }
   return allotted;

@@ -8,18 +8,25 @@ import type { Sender } from "../../../platform/outbound/sender.ts";
 import { sendAttempt, type Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
 import {
-  allot,
-  claimPerEndpointMax,
+  scheduleDeliveries,
+  leasesPerEndpointMax,
   goodHealth,
   isForgettable,
   isTroubled,
   observe,
   type Health,
 } from "./circuit-breaker.ts";
-import { createPace } from "./rate-limit.ts";
+import { createEndpointRateLimit } from "./rate-limit.ts";
 import { recordAttempts } from "./record-attempts.ts";
 import { isSuccess, isThrottled } from "./retry-policy.ts";
-import { claimDue, endClaims, findLanes, giveUp, givenUpMax, type Lane } from "./claims.ts";
+import {
+  leaseDue,
+  endLeases,
+  findBacklogs,
+  giveUp,
+  givenUpMax,
+  type EndpointBacklog,
+} from "./leases.ts";
 import type { DeliveryRow } from "./store.ts";
 
 /** Maximum number of concurrent requests in this process. */
@@ -35,7 +42,7 @@ const claimMax = 32;
 const recordMax = 64;
 /** More than four times the maximum duration of an attempt; later results are ignored. */
 const leaseLife = 60 * second;
-/** Poll interval without a nudge, in milliseconds: retries become due with time. */
+/** Poll interval without a wake, in milliseconds: retries become due with time. */
 const everyMs = 1 * second;
 /**
  * How long a stop waits for open requests: less than the time after which supervisors kill a process. Deliveries of
@@ -58,7 +65,7 @@ export interface DelivererDependencies {
   /** Maximum number of requests per second and endpoint from this process; 0 for no limit. */
   readonly perSecond: number;
   /** Wakes this worker when there is room again. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
   readonly logger: Logger;
   readonly metrics: Pick<Counts, "deliveryAttempted">;
 }
@@ -87,7 +94,7 @@ interface UnderWay {
 
 const noneUnderWay: UnderWay = { count: 0, retries: 0 };
 
-function demandOf({ endpointId, dueAt, attempts, failingSince }: Lane) {
+function demandOf({ endpointId, dueAt, attempts, failingSince }: EndpointBacklog) {
   return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
 }
 
@@ -97,9 +104,9 @@ function demandOf({ endpointId, dueAt, attempts, failingSince }: Lane) {
  * even with the process, is due again when its lease expires: each delivery is sent at least once.
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
-  const { db, clock, ids, sender, context, nudge, logger } = deps;
+  const { db, clock, ids, sender, context, wake, logger } = deps;
   const health = new Map<Id<"webhookEndpoint">, Health>();
-  const pace = createPace<Id<"webhookEndpoint">>(deps.perSecond);
+  const pace = createEndpointRateLimit<Id<"webhookEndpoint">>(deps.perSecond);
   /** Claimed and not yet recorded, by endpoint. */
   const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
   const ended: Attempt[] = [];
@@ -127,14 +134,19 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     else underWay.set(endpointId, next);
   }
 
-  function roomFor(lanes: readonly Lane[], now: Instant): Map<Id<"webhookEndpoint">, number> {
+  function roomFor(
+    backlogs: readonly EndpointBacklog[],
+    now: Instant,
+  ): Map<Id<"webhookEndpoint">, number> {
     let troubled = 0;
     for (const [endpointId, { count, retries }] of underWay) {
       troubled += isTroubled(healthOf(endpointId)) ? count : retries;
     }
     const free = Math.min(concurrencyMax - sending, heldMax - held);
-    const wanted = allot(
-      lanes.filter((lane) => lane.status === "enabled" && lane.dueAt <= now).map(demandOf),
+    const wanted = scheduleDeliveries(
+      backlogs
+        .filter((backlog) => backlog.status === "enabled" && backlog.dueAt <= now)
+        .map(demandOf),
       {
         now,
         free,
@@ -150,53 +162,53 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   }
 
   /** Claims and starts as many deliveries as there is room for; returns their number. */
-  async function startDue(lanes: readonly Lane[]): Promise<number> {
+  async function startDue(backlogs: readonly EndpointBacklog[]): Promise<number> {
     const now = clock.now();
-    const wanted = roomFor(lanes, now);
-    wakeForPace(lanes, now);
+    const wanted = roomFor(backlogs, now);
+    wakeAtRateLimit(backlogs, now);
     if (wanted.size === 0) return 0;
     const token = ids.unguessable("lease");
     const claimed = await db.write(context, (tx) =>
-      claimDue(tx, wanted, {
+      leaseDue(tx, wanted, {
         now,
         leaseUntil: now + leaseLife,
         token,
-        laneMax: claimPerEndpointMax,
+        laneMax: leasesPerEndpointMax,
       }),
     );
-    const laneOf = new Map(lanes.map((lane) => [lane.endpointId, lane]));
+    const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));
     for (const delivery of claimed) {
-      const lane = laneOf.get(delivery.endpointId);
-      if (lane !== undefined) start(delivery, lane);
+      const backlog = backlogOf.get(delivery.endpointId);
+      if (backlog !== undefined) start(delivery, backlog);
     }
     return claimed.length;
   }
 
   /** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
-  function wakeForPace(lanes: readonly Lane[], now: Instant): void {
-    const isPaced = lanes.some(
+  function wakeAtRateLimit(backlogs: readonly EndpointBacklog[], now: Instant): void {
+    const isPaced = backlogs.some(
       ({ status, dueAt, endpointId }) =>
         status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
     );
     if (!isPaced || pacing !== undefined) return;
     pacing = setTimeout(() => {
       pacing = undefined;
-      nudge();
+      wake();
     }, pace.intervalMs);
   }
 
-  function start(delivery: DeliveryRow, lane: Lane): void {
+  function start(delivery: DeliveryRow, backlog: EndpointBacklog): void {
     occupy(delivery, 1);
     sending += 1;
     pace.spend(delivery.endpointId, 1, clock.now());
-    sendAttempt({ ...deps, delivery, lane }).then(
+    sendAttempt({ ...deps, delivery, backlog }).then(
       (attempt) => {
         sending -= 1;
         const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
         deps.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
         ended.push(attempt);
         recording ??= recordEnded();
-        if (isWaitingForRoom) nudge();
+        if (isWaitingForRoom) wake();
       },
       (error: unknown) => {
         sending -= 1;
@@ -226,7 +238,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
       }
       for (const { delivery } of batch) release(delivery);
-      nudge();
+      wake();
     }
     recording = null;
   }
@@ -257,8 +269,8 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   }
 
   /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
-  async function clearDisabled(lanes: readonly Lane[]): Promise<boolean> {
-    const disabled = lanes.find((lane) => lane.status === "disabled");
+  async function clearDisabled(backlogs: readonly EndpointBacklog[]): Promise<boolean> {
+    const disabled = backlogs.find((backlog) => backlog.status === "disabled");
     if (disabled === undefined) return false;
     const at = clock.now();
     const given = await db.write(context, (tx) =>
@@ -269,16 +281,16 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
 
   const deliverer: Deliverer = {
     async reclaim() {
-      await db.write(context, (tx) => endClaims(tx, clock.now()));
+      await db.write(context, (tx) => endLeases(tx, clock.now()));
     },
 
     name: "webhooks",
     everyMs,
     async run() {
       if (isClosing) return false;
-      const lanes = await findLanes(db);
-      const isMoreToClear = await clearDisabled(lanes);
-      const started = await startDue(lanes);
+      const backlogs = await findBacklogs(db);
+      const isMoreToClear = await clearDisabled(backlogs);
+      const started = await startDue(backlogs);
       return isMoreToClear || started > 0;
     },
     async settled() {

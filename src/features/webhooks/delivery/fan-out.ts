@@ -13,9 +13,9 @@ export function makeFanOut(deps: {
   readonly clock: Clock;
   readonly ids: IdSource;
   /** Wakes the deliverer. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
 }): Subscriber {
-  const { clock, ids, nudge } = deps;
+  const { clock, ids, wake } = deps;
   return async (tx, relayed) => {
     const organizationIds = new Set(
       relayed.map((event) => event.organizationId).filter((id) => id !== null),
@@ -40,7 +40,7 @@ export function makeFanOut(deps: {
     }
     if (deliveries.length === 0) return;
     await addDeliveries(tx, deliveries, sequences);
-    tx.afterCommit(nudge);
+    tx.afterCommit(wake);
   };
 }
 

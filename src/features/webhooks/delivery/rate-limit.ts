@@ -1,7 +1,7 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
 
 /** A token bucket per endpoint, in this process: a burst of up to one second's requests, then an even rate. */
-export interface Pace<EndpointId extends string> {
+export interface EndpointRateLimit<EndpointId extends string> {
   /** Returns the number of requests that may be started now. */
   available(endpointId: EndpointId, now: Instant): number;
   spend(endpointId: EndpointId, count: number, now: Instant): void;
@@ -9,7 +9,7 @@ export interface Pace<EndpointId extends string> {
   readonly intervalMs: number;
 }
 
-interface Purse {
+interface TokenBucket {
   readonly left: number;
   readonly at: Instant;
 }
@@ -18,25 +18,27 @@ interface Purse {
 const rememberedMax = 1_000;
 
 /** Creates the buckets; with `perSecond` 0 there is no limit. */
-export function createPace<EndpointId extends string>(perSecond: number): Pace<EndpointId> {
-  const purses = new Map<EndpointId, Purse>();
+export function createEndpointRateLimit<EndpointId extends string>(
+  perSecond: number,
+): EndpointRateLimit<EndpointId> {
+  const buckets = new Map<EndpointId, TokenBucket>();
   if (perSecond === 0) {
     return { available: () => Infinity, spend: () => undefined, intervalMs: 0 };
   }
 
   function leftOf(endpointId: EndpointId, now: Instant): number {
-    const purse = purses.get(endpointId);
-    if (purse === undefined) return perSecond;
-    const earned = (Math.max(0, now - purse.at) * perSecond) / second;
-    return Math.min(perSecond, purse.left + earned);
+    const bucket = buckets.get(endpointId);
+    if (bucket === undefined) return perSecond;
+    const earned = (Math.max(0, now - bucket.at) * perSecond) / second;
+    return Math.min(perSecond, bucket.left + earned);
   }
 
   return {
     available: (endpointId, now) => Math.floor(leftOf(endpointId, now)),
     spend(endpointId, count, now) {
-      purses.set(endpointId, { left: leftOf(endpointId, now) - count, at: now });
-      if (purses.size <= rememberedMax) return;
-      for (const [rested, { at }] of purses) if (now - at >= second) purses.delete(rested);
+      buckets.set(endpointId, { left: leftOf(endpointId, now) - count, at: now });
+      if (buckets.size <= rememberedMax) return;
+      for (const [rested, { at }] of buckets) if (now - at >= second) buckets.delete(rested);
     },
     intervalMs: second / perSecond,
   };

@@ -4,8 +4,8 @@ import type { Database, RowOf, Tx, WriteContext } from "../../../platform/databa
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
 import { deliveryLifeMax, judge, type Verdict } from "./retry-policy.ts";
-import { findStillHeld, giveUp, settleDeliveries, type SettledDelivery } from "./claims.ts";
-import { forgiveEndpoints, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
+import { findStillHeld, giveUp, recordFinished, type FinishedDelivery } from "./leases.ts";
+import { resetFailures, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
 import { webhookAttempts } from "../table.ts";
 
 export interface RecordingDependencies {
@@ -16,7 +16,7 @@ export interface RecordingDependencies {
   readonly context: WriteContext;
 }
 
-export interface Recorded {
+export interface AttemptsRecorded {
   readonly attempts: readonly Attempt[];
   /** Postponed endpoints; their deliveries that have waited too long are given up. */
   readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
@@ -29,7 +29,7 @@ const tooOld = "The delivery was given up because the receiver has failed for to
 
 interface Judged {
   readonly attempt: Attempt;
-  readonly settled: SettledDelivery;
+  readonly settled: FinishedDelivery;
   readonly disables: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Judged {
  */
 export async function recordAttempts(
   deps: RecordingDependencies,
-  { attempts, postponed, isClosing }: Recorded,
+  { attempts, postponed, isClosing }: AttemptsRecorded,
 ): Promise<void> {
   const at = deps.clock.now();
   const cutOff = attempts.filter((attempt) => isClosing && isReset(attempt));
@@ -53,7 +53,7 @@ export async function recordAttempts(
       ...judged.map((each) => each.settled),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
     ];
-    const counted = await settleDeliveries(tx, settled);
+    const counted = await recordFinished(tx, settled);
     const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
     if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
     for (const endpoint of failed.filter(({ id }) => postponed.has(id))) {
@@ -104,7 +104,7 @@ function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {
 function stateAfter(
   verdict: Verdict,
   at: Instant,
-): Pick<SettledDelivery, "status" | "dueAt" | "lastError" | "completedAt"> {
+): Pick<FinishedDelivery, "status" | "dueAt" | "lastError" | "completedAt"> {
   switch (verdict.kind) {
     case "succeeded":
       return { status: "succeeded", dueAt: null, lastError: null, completedAt: at };
@@ -121,7 +121,7 @@ function stateAfter(
 }
 
 /** Returns a delivery that was not attempted to its state before the claim. */
-function givenBack(delivery: Attempt["delivery"], at: Instant): SettledDelivery {
+function givenBack(delivery: Attempt["delivery"], at: Instant): FinishedDelivery {
   return {
     ...delivery,
     status: delivery.attempts === 0 ? "pending" : "failed",
@@ -163,7 +163,7 @@ async function noteHowTheyDo(
     byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
   }
   const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
-  if (answering.length > 0) await forgiveEndpoints(tx, answering);
+  if (answering.length > 0) await resetFailures(tx, answering);
   const silent = [...byEndpoint]
     .filter(([, each]) => !each.some(isGood) || each.some(({ disables }) => disables))
     .map(([id]) => id);

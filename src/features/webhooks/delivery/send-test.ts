@@ -10,7 +10,7 @@ import { presentEndpoint } from "../present.ts";
 import { addDeliveries, type DeliveryView } from "./store.ts";
 import { lockEndpoint } from "../endpoints/store.ts";
 
-export interface Pinging {
+export interface EndpointTest {
   /**
    * Sends a test event: a `webhook.ping` to this endpoint only, whatever its event types. It is delivered like any
    * other event.
@@ -22,15 +22,15 @@ export interface Pinging {
   ): Promise<DeliveryView>;
 }
 
-export function makePinging(deps: {
+export function makeEndpointTest(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly auditor: Auditor;
   readonly outbox: Outbox;
   /** Wakes the deliverer. */
-  readonly nudge: () => void;
-}): Pinging {
+  readonly wake: () => void;
+}): EndpointTest {
   const { db, clock, ids, auditor, outbox } = deps;
   return {
     sendTest(context, organizationId, endpointId) {
@@ -64,7 +64,7 @@ export function makePinging(deps: {
           targetId: endpointId,
           changes: { eventId: event.id },
         });
-        tx.afterCommit(deps.nudge);
+        tx.afterCommit(deps.wake);
         return delivery;
       });
     },

@@ -43,7 +43,7 @@ export function makeSecretRotation(deps: {
   /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   /** Wakes the deliverer. */
-  readonly nudge: () => void;
+  readonly wake: () => void;
 }): SecretRotation {
   const { db, clock, auditor } = deps;
   return {
@@ -71,7 +71,7 @@ export function makeSecretRotation(deps: {
           // Never log a secret, not even encrypted.
           changes: { previousSecretExpiresAt: until === null ? null : toIso(until) },
         });
-        tx.afterCommit(deps.nudge);
+        tx.afterCommit(deps.wake);
         return { endpoint: { ...current, ...set }, secret, previousSecretExpiresAt: until };
       });
     },

@@ -72,7 +72,7 @@ export function lockEnabledEndpoints(
 }
 
 /** Clears the failure state of endpoints that respond again. */
-export async function forgiveEndpoints(
+export async function resetFailures(
   tx: Tx,
   endpointIds: readonly Id<"webhookEndpoint">[],
 ): Promise<void> {

@@ -4,7 +4,7 @@ import {
   makeTransport,
   type Call,
   type Endpoint,
-  type Outcome,
+  type RpcResult,
   type Transport,
 } from "./transport.ts";
 import { MalformedAnswer, readArray, readHash, readObject, readQuantity } from "./values.ts";
@@ -107,7 +107,7 @@ function endpointOf(options: JsonRpcOptions): Endpoint {
   };
 }
 
-function valueOf<T>(outcome: Outcome<T>): T {
+function valueOf<T>(outcome: RpcResult<T>): T {
   if (outcome.ok) return outcome.value;
   throw outcome.error;
 }
@@ -152,7 +152,7 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
   let looksWithoutTag = finality.tag === null ? Infinity : 0;
 
   /** Returns the block at the height of the known final block; null if the node does not have it. */
-  function knownOf(outcome: Outcome<Head | null> | undefined): Head | null {
+  function knownOf(outcome: RpcResult<Head | null> | undefined): Head | null {
     if (outcome === undefined) return null;
     // Some nodes return an error instead of null for a height above their tip.
     return !outcome.ok && outcome.error.kind === "refused" ? null : valueOf(outcome);
@@ -169,12 +169,12 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
     const knownCalls = asked === undefined ? [] : [blockCall(asked.final.height)];
     if (looksWithoutTag > 0) {
       looksWithoutTag -= 1;
-      const [tip, told] = await transport.batch<Head | null>([latestCall, ...knownCalls]);
+      const [tip, reported] = await transport.batch<Head | null>([latestCall, ...knownCalls]);
       const latest = tip === undefined ? null : valueOf(tip);
       if (latest === null) throw missing(transport, "its tip");
-      return { latest, finalized: await belowTip(latest), known: knownOf(told) };
+      return { latest, finalized: await belowTip(latest), known: knownOf(reported) };
     }
-    const [tip, final, told] = await transport.batch<Head | null>([
+    const [tip, final, reported] = await transport.batch<Head | null>([
       latestCall,
       blockCall("finalized"),
       ...knownCalls,
@@ -184,7 +184,7 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
     if (!final.ok && final.error.kind === "rate_limited") throw final.error;
     if (!final.ok && final.error.kind === "refused") looksWithoutTag = finalityRetryLooks;
     const finalized = final.ok && final.value !== null ? final.value : await belowTip(latest);
-    if (finalized.height <= latest.height) return { latest, finalized, known: knownOf(told) };
+    if (finalized.height <= latest.height) return { latest, finalized, known: knownOf(reported) };
     // Two nodes share this URL, and the one that returned the tip is behind.
     throw new ProviderError("its final block is above its tip", {
       kind: "malformed",

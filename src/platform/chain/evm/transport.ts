@@ -28,7 +28,7 @@ export interface Call<T> {
   readonly read: (result: unknown) => T;
 }
 
-export type Outcome<T> =
+export type RpcResult<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ProviderError };
 
 export interface Transport {
@@ -40,7 +40,7 @@ export interface Transport {
    * Makes several calls, in requests of at most `batchMax`. Each call has its own outcome; if a whole request fails,
    * `batch` throws.
    */
-  batch<T>(calls: readonly Call<T>[]): Promise<Outcome<T>[]>;
+  batch<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]>;
 }
 
 const errorTextLengthMax = 200;
@@ -124,7 +124,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
     return error instanceof MalformedAnswer ? fail(error.kind, error.message) : error;
   }
 
-  function outcome<T>(call: Call<T>, answer: Answer): Outcome<T> {
+  function outcome<T>(call: Call<T>, answer: Answer): RpcResult<T> {
     if ("error" in answer) {
       const isAboutLogs = call.method === "eth_getLogs";
       return { ok: false, error: refusal(answer.error, { status: 200, isAboutLogs }, null) };
@@ -138,8 +138,8 @@ export function makeTransport(endpoint: Endpoint): Transport {
     }
   }
 
-  async function batch<T>(calls: readonly Call<T>[]): Promise<Outcome<T>[]> {
-    const outcomes: Outcome<T>[] = [];
+  async function batch<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]> {
+    const outcomes: RpcResult<T>[] = [];
     for (let start = 0; start < calls.length; start += endpoint.batchMax) {
       const part = calls.slice(start, start + endpoint.batchMax);
       const requests = part.map(({ method, params }) => {

@@ -44,7 +44,7 @@ export interface PoolMember {
    * nothing about the provider.
    */
   ask<T>(
-    question: Question,
+    question: RpcMethod,
     work: (client: ChainClient) => Promise<T>,
     isAnswer?: (error: ProviderError) => boolean,
   ): Promise<T>;
@@ -64,7 +64,7 @@ export interface PoolMember {
   counts(): ProviderCounts;
 }
 
-export type Question = keyof Omit<ChainClient, "network" | "provider"> | "probe";
+export type RpcMethod = keyof Omit<ChainClient, "network" | "provider"> | "probe";
 
 /** The backoff after a first failure, doubled by each further failure up to the maximum; in milliseconds. */
 const backoffFirstMs = 500;
@@ -97,7 +97,7 @@ export function makePoolMember(
   const contracts = network.tokens.map(({ contract }) => contract);
   const tally = makeTally();
   /** The methods whose last call failed. Success of another method does not reset the backoff. */
-  const failing = new Set<Question>();
+  const failing = new Set<RpcMethod>();
   let exclusion: Exclusion | null = null;
   let retryAt: Instant = 0;
   let waitMs = 0;
@@ -132,7 +132,7 @@ export function makePoolMember(
     deps.onLeft(client);
   }
 
-  function failed(question: Question, error: ProviderError): void {
+  function failed(question: RpcMethod, error: ProviderError): void {
     tally.failed(error.kind);
     failing.add(question);
     waitMs = Math.min(backoffMostMs, Math.max(backoffFirstMs, waitMs * 2));
@@ -140,14 +140,14 @@ export function makePoolMember(
     leaveAlone(error, Math.max(jittered, Math.min(error.retryAfterMs ?? 0, askedMostMs)));
   }
 
-  function answered(question: Question, begun: Instant): void {
+  function answered(question: RpcMethod, begun: Instant): void {
     tally.answered(Math.max(0, clock.now() - begun));
     answeredAt = clock.now();
     if (exclusion === null) unusableSince = null;
     recovered(question);
   }
 
-  function recovered(question: Question): void {
+  function recovered(question: RpcMethod): void {
     failing.delete(question);
     if (failing.size === 0) waitMs = 0;
   }
@@ -167,7 +167,7 @@ export function makePoolMember(
   }
 
   async function call<T>(
-    question: Question,
+    question: RpcMethod,
     work: (client: ChainClient) => Promise<T>,
     isAnswer: (error: ProviderError) => boolean = () => false,
   ): Promise<T> {
@@ -199,7 +199,7 @@ export function makePoolMember(
   }
 
   async function ask<T>(
-    question: Question,
+    question: RpcMethod,
     work: (client: ChainClient) => Promise<T>,
     isAnswer?: (error: ProviderError) => boolean,
   ): Promise<T> {
@@ -240,14 +240,14 @@ export function makePoolMember(
   }
 
   /** Throws if the times of the heads cannot be true. */
-  function checkTimes(told: Heads, known: KnownChain | undefined): Heads {
-    const fault = headTimeFault(told, clock.now(), known);
+  function checkTimes(reported: Heads, known: KnownChain | undefined): Heads {
+    const fault = headTimeFault(reported, clock.now(), known);
     if (fault !== null) {
       doubtTime(fault.reason, fault.details);
       throw new ProviderError(fault.reason, { kind: "malformed", provider });
     }
     if (!isDoubted()) alarms.clear("provider_wrong_time", provider);
-    return told;
+    return reported;
   }
 
   function condition(): ProviderCondition {

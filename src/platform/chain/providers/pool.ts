@@ -4,7 +4,7 @@ import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
-import { makePoolMember, type PooledProvider, type PoolMember, type Question } from "./member.ts";
+import { makePoolMember, type PooledProvider, type PoolMember, type RpcMethod } from "./member.ts";
 
 /**
  * Combines a network's providers behind one interface. Each round of calls, which starts with `heads`, goes to one
@@ -60,7 +60,7 @@ const heardMs = 30 * second;
 type IsAnswer = (error: ProviderError) => boolean;
 /** Makes a call: to a given provider, or to that of the round. */
 type Put = <T>(
-  question: Question,
+  question: RpcMethod,
   work: (client: ChainClient) => Promise<T>,
   isAnswer?: IsAnswer,
 ) => Promise<T>;
@@ -110,18 +110,22 @@ export function makeProviderPool(deps: {
    * its blocks are far above those of the others, this asks the others. Another provider contradicts it if its own
    * newest block is current and not below the highest block already read.
    */
-  async function isTooFarAhead(member: PoolMember, told: Heads, known: number): Promise<boolean> {
+  async function isTooFarAhead(
+    member: PoolMember,
+    reported: Heads,
+    known: number,
+  ): Promise<boolean> {
     const { provider } = member.client;
     let against: { readonly provider: string; readonly height: number } | null = null;
     const isOfNow = ({ latest }: Heads) =>
-      latest.time >= Math.min(told.latest.time, clock.now()) - staleMs;
+      latest.time >= Math.min(reported.latest.time, clock.now()) - staleMs;
     for (const other of members) {
       if (other === member || other.rank() > 0) continue;
       const before = other.heard();
       // A provider that is behind proves nothing here, and is not called in every scan.
       const isBehind = before !== null && isRecent(before.at) && !isOfNow(before);
-      const heard = supports(before, told) || isBehind ? before : await askHeads(other);
-      if (supports(heard, told)) {
+      const heard = supports(before, reported) || isBehind ? before : await askHeads(other);
+      if (supports(heard, reported)) {
         against = null;
         break;
       }
@@ -136,8 +140,8 @@ export function makeProviderPool(deps: {
     member.doubt(reason);
     alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
       network: network.id,
-      blockHeight: told.latest.height,
-      finalHeight: told.finalized.height,
+      blockHeight: reported.latest.height,
+      finalHeight: reported.finalized.height,
       otherHeight: against.height,
     });
     return true;
@@ -183,15 +187,15 @@ export function makeProviderPool(deps: {
     current = null;
     for (const member of inOrder()) {
       try {
-        const told = await member.heads(known);
-        if (await isTooFarAhead(member, told, knownHeight)) continue;
-        if (told.latest.height >= wanted) {
+        const reported = await member.heads(known);
+        if (await isTooFarAhead(member, reported, knownHeight)) continue;
+        if (reported.latest.height >= wanted) {
           for (const { member: behind } of late) behind.setBehind(true);
           member.setBehind(false);
           current = member;
-          return told;
+          return reported;
         }
-        late.push({ member, heads: told });
+        late.push({ member, heads: reported });
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
       }

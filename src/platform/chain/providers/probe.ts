@@ -18,16 +18,16 @@ export async function probeLogs(
   contracts: readonly Address[],
 ): Promise<"works" | "unknown" | { readonly leftOut: string }> {
   for (let height = finalHeight; height > finalHeight - blocksMax && height >= 0; height -= 1) {
-    const told = await client.blockTransfers(height, contracts);
-    if (told === null) return "unknown";
-    const recipients = [...new Set(told.map(({ to }) => to))].slice(0, recipientsMax);
+    const reported = await client.blockTransfers(height, contracts);
+    if (reported === null) return "unknown";
+    const recipients = [...new Set(reported.map(({ to }) => to))].slice(0, recipientsMax);
     if (recipients.length === 0) continue;
     const answer = await client.transfers({ from: height, to: height, contracts, recipients });
     const listed = new Set(answer.logs.map(placeOf));
     const asked = new Set(recipients);
-    const leftOut = told.filter((log) => asked.has(log.to) && !listed.has(placeOf(log)));
+    const leftOut = reported.filter((log) => asked.has(log.to) && !listed.has(placeOf(log)));
     if (leftOut.length === 0) return "works";
-    const count = `${String(leftOut.length)} of ${String(told.length)}`;
+    const count = `${String(leftOut.length)} of ${String(reported.length)}`;
     return { leftOut: `its logs omit ${count} transfers of block ${String(height)}` };
   }
   return "unknown";

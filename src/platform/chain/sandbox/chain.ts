@@ -27,7 +27,7 @@ export interface SandboxPayment {
   readonly failed?: boolean;
   /** True: uses another contract, which claims the same symbol. */
   readonly fakeToken?: boolean;
-  /** True: only the first provider reports the transfer. The witness does not, because it never happened. */
+  /** True: only the first provider reports the transfer. The crossCheck does not, because it never happened. */
   readonly lie?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface SandboxTransaction {
   readonly from: Address;
 }
 
-export interface Reorganisation {
+export interface Reorganization {
   /** The lowest block that was replaced. */
   readonly fromHeight: number;
   /** The new tip: the same height, another hash. */
@@ -75,7 +75,7 @@ export interface Sandbox {
    * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or
    * they are dropped. Final blocks never change: a greater depth throws SandboxRefused.
    */
-  reorganise(tx: Tx, depth: number, options: { readonly drop: boolean }): Promise<Reorganisation>;
+  reorganize(tx: Tx, depth: number, options: { readonly drop: boolean }): Promise<Reorganization>;
   /**
    * Starts a failure of the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the time at which it ends.
    */
@@ -204,7 +204,7 @@ export function makeSandbox(options: SandboxOptions): Sandbox {
       return mined;
     },
 
-    async reorganise(tx, depth, { drop }) {
+    async reorganize(tx, depth, { drop }) {
       const { chain, newest, now, tip } = await lock(tx);
       const deepest = Math.min(tip.height, network.finality.lagBlocks);
       if (!Number.isInteger(depth) || depth < 1 || depth > deepest) {

@@ -58,7 +58,7 @@ export const sandboxTransfers = table(
     amount: amount(),
     /** True: the transaction is in its block, but moved nothing. */
     isFailed: flag(),
-    /** True: only the first provider reports it. The witness does not, because it never happened. */
+    /** True: only the first provider reports it. The crossCheck does not, because it never happened. */
     isLie: flag(),
   },
   {

@@ -1,5 +1,5 @@
 import type { ConfigProblem, ReportedSetting } from "../config.ts";
-import type { Given } from "../sources.ts";
+import type { RawSetting } from "../sources.ts";
 import type { ValueType } from "../value-type.ts";
 import { InvalidValue } from "../value-type.ts";
 
@@ -8,7 +8,7 @@ export interface Reading {
   readonly problems: ConfigProblem[];
   readonly settings: ReportedSetting[];
   /** Reads and reports a setting; null if it is not given or invalid. */
-  read<T>(name: string, key: string | null, type: ValueType<T>, given: Given | null): T | null;
+  read<T>(name: string, key: string | null, type: ValueType<T>, given: RawSetting | null): T | null;
   /** Reports a setting whose value is the program's default. */
   report(name: string, key: string | null, value: string): void;
   /** Runs an action. If it throws an InvalidValue, its problem is recorded under the name and the result is null. */

@@ -12,7 +12,7 @@ import {
 import type { Reading } from "./config-report.ts";
 import type { SettingValues } from "../settings.ts";
 import { settings } from "../settings.ts";
-import type { Given, Sources } from "../sources.ts";
+import type { RawSetting, Sources } from "../sources.ts";
 import { fromEnvironment, fromFile, nameOf } from "../sources.ts";
 
 /** Loads the network table; null if it is invalid. */
@@ -126,7 +126,7 @@ function findNetworkGiven(
   networkId: string,
   setting: { readonly name: string; readonly envSuffix: string },
   sources: Sources,
-): Given | null {
+): RawSetting | null {
   return (
     fromEnvironment(networkVariable(networkId, setting), sources) ??
     fromFile([networkId, setting.name], sources.file)

@@ -8,7 +8,7 @@ import type { SqlValue } from "../schema/table.ts";
 import { isServerError, RolledBackByServer, translate } from "./errors.ts";
 
 /** A connection on loan from the pool. It throws the store's errors. */
-export interface Lent extends Session {
+export interface BorrowedConnection extends Session {
   /** Runs a statement without values, such as COMMIT; returns the server's command tag. */
   exec(sql: string): Promise<string>;
   /** True if the server rolled the transaction back because of another, so that the write may be retried. */
@@ -30,7 +30,7 @@ interface Query {
   readonly query_timeout: number;
 }
 
-export function makeLent(client: Client): Lent {
+export function makeBorrowedConnection(client: Client): BorrowedConnection {
   // pg requires that a query is issued only after the previous one has ended.
   const inOrder = makeSerial();
   let isUsable = true;

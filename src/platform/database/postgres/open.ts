@@ -7,9 +7,9 @@ import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from ".
 import type { StoreLimits } from "../limits.ts";
 import { makeNesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
-import { runWrite, type Outcome } from "../write/transaction.ts";
-import { once } from "../write/in-flight.ts";
-import type { Lent } from "./client.ts";
+import { runWrite, type WriteResult } from "../write/transaction.ts";
+import { once } from "../write/usage.ts";
+import type { BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { makePool } from "./pool.ts";
 
@@ -51,13 +51,13 @@ export async function openPostgres(
   return {
     ...makeReader("postgres", async (sql, values) => {
       nesting.refuseRead(sql);
-      return readers.use((lent) => lent.all(sql, values));
+      return readers.use((connection) => connection.all(sql, values));
     }),
     async write(context, fn) {
       nesting.refuseWrite();
       const bound = nesting.bind(fn);
       const outcome = await repeated(() =>
-        writers.use((lent) => attempt({ lent, writeMilliseconds }, context, bound)),
+        writers.use((connection) => attempt({ connection, writeMilliseconds }, context, bound)),
       );
       runAfterCommit(outcome.afterCommit, logger);
       return outcome.result;
@@ -82,44 +82,46 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
 }
 
 async function attempt<T>(
-  { lent, writeMilliseconds }: { lent: Lent; writeMilliseconds: number },
+  { connection, writeMilliseconds }: { connection: BorrowedConnection; writeMilliseconds: number },
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
-): Promise<Outcome<T>> {
-  let outcome: Outcome<T>;
-  await begin(lent);
+): Promise<WriteResult<T>> {
+  let outcome: WriteResult<T>;
+  await begin(connection);
   try {
     outcome = await runWrite(
-      { dialect: "postgres", session: lent, writeMilliseconds },
+      { dialect: "postgres", session: connection, writeMilliseconds },
       context,
       fn,
     );
-    await insertRows("postgres", lent, outcome.appended);
+    await insertRows("postgres", connection, outcome.appended);
   } catch (error) {
-    if (lent.isUsable()) await lent.exec("ROLLBACK").catch(() => undefined);
+    if (connection.isUsable()) await connection.exec("ROLLBACK").catch(() => undefined);
     // `fn` may have replaced the error.
-    throw lent.wasRolledBack() ? new RolledBackByServer("the server rolled back", error) : error;
+    throw connection.wasRolledBack()
+      ? new RolledBackByServer("the server rolled back", error)
+      : error;
   }
-  await commit(lent);
+  await commit(connection);
   return outcome;
 }
 
 /**
  * BEGIN detects a connection that broke while idle in the pool; nothing has happened yet, so the write may be retried.
  */
-async function begin(lent: Lent): Promise<void> {
+async function begin(connection: BorrowedConnection): Promise<void> {
   try {
-    await lent.exec("BEGIN");
+    await connection.exec("BEGIN");
   } catch (error) {
-    throw lent.isUsable() ? error : new RolledBackByServer("the connection was lost", error);
+    throw connection.isUsable() ? error : new RolledBackByServer("the connection was lost", error);
   }
 }
 
 /** A COMMIT without a response may have succeeded: the write is neither reported as done nor retried automatically. */
-async function commit(lent: Lent): Promise<void> {
+async function commit(connection: BorrowedConnection): Promise<void> {
   let command: string;
   try {
-    command = await lent.exec("COMMIT");
+    command = await connection.exec("COMMIT");
   } catch (error) {
     // The server reported that a deferred constraint or another transaction prevented the commit.
     const wasRefused = error instanceof UniqueViolation || error instanceof StatementFailed;

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { tooManyWaiting, unavailable } from "../errors.ts";
-import { makeUsage } from "../write/in-flight.ts";
-import { answerMilliseconds, makeLent, type Lent } from "./client.ts";
+import { makeUsage } from "../write/usage.ts";
+import { answerMilliseconds, makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
 export interface PoolOptions {
@@ -15,7 +15,7 @@ export interface PoolOptions {
 
 export interface Pool {
   /** Lends a connection while `fn` runs; callers are served in order of arrival. */
-  use<T>(fn: (connection: Lent) => Promise<T>): Promise<T>;
+  use<T>(fn: (connection: BorrowedConnection) => Promise<T>): Promise<T>;
   /** Waits for borrowed connections and lends no more. */
   close(): Promise<void>;
 }
@@ -63,15 +63,15 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   const gate = makeGate(options.connections);
   const usage = makeUsage();
 
-  async function lend<T>(fn: (connection: Lent) => Promise<T>): Promise<T> {
+  async function lend<T>(fn: (connection: BorrowedConnection) => Promise<T>): Promise<T> {
     await gate.enter();
     try {
       const client = await acquire(manager);
-      const lent = makeLent(client);
+      const connection = makeBorrowedConnection(client);
       try {
-        return await fn(lent);
+        return await fn(connection);
       } finally {
-        if (lent.isUsable()) manager.releaseConnection(client);
+        if (connection.isUsable()) manager.releaseConnection(client);
         else await manager.destroyConnection(client).catch(() => undefined);
       }
     } finally {

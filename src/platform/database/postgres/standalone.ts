@@ -1,11 +1,11 @@
-import { makeLent, type Lent } from "./client.ts";
+import { makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
 /** Opens a single read-only connection outside any pool. */
 export async function connectAlone(
   url: string,
   connectMilliseconds: number,
-): Promise<{ readonly lent: Lent; close(): Promise<void> }> {
+): Promise<{ readonly connection: BorrowedConnection; close(): Promise<void> }> {
   const { default: driver } = await import("pg");
   const client = new driver.Client({
     connectionString: url,
@@ -18,5 +18,5 @@ export async function connectAlone(
   await client.connect();
   readAsSqliteDoes(client, driver.types.builtins);
   await client.query("SET default_transaction_read_only = on");
-  return { lent: makeLent(client), close: () => client.end() };
+  return { connection: makeBorrowedConnection(client), close: () => client.end() };
 }

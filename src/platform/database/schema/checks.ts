@@ -26,19 +26,19 @@ export interface Check {
 /** The maximum number of rows that a check reports: a few show the problem without flooding the terminal. */
 export const violationsMax = 100;
 
-type Told = Omit<Check, "run">;
+type CheckDescription = Omit<Check, "run">;
 
 /**
  * Creates a check from an SQL statement. It selects the violating `row`, and `fault` if the sentence differs by row.
  */
 export function queryCheck(
-  told: Told & {
+  description: CheckDescription & {
     readonly sql: string | Readonly<Record<Dialect, string>>;
     /** The sentence for rows that are selected without a `fault`; by default `describe`. */
     readonly fault?: string;
   },
 ): Check {
-  const { sql, fault = told.describe, ...rest } = told;
+  const { sql, fault = description.describe, ...rest } = description;
   return {
     ...rest,
     async run(reader) {
@@ -60,9 +60,9 @@ export interface BatchedWalk<Row extends { readonly id: string }> {
 
 /** Creates a check that reads a table in batches, ordered by id. */
 export function walkCheck<Row extends { readonly id: string }>(
-  told: Told & BatchedWalk<Row>,
+  description: CheckDescription & BatchedWalk<Row>,
 ): Check {
-  const { batch, faultsOf, ...rest } = told;
+  const { batch, faultsOf, ...rest } = description;
   return { ...rest, run: (reader) => faultsAlong(reader, { batch, faultsOf }) };
 }
 

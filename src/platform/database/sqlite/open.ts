@@ -8,8 +8,8 @@ import { makeNesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { makeConnection, type Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
-import { once } from "../write/in-flight.ts";
-import { makeLane } from "./lane.ts";
+import { once } from "../write/usage.ts";
+import { makeWriteQueue } from "./write-queue.ts";
 import { makeReaders } from "./readers.ts";
 import { makeWriter } from "./writer.ts";
 
@@ -77,7 +77,7 @@ export async function openSqlite(
     const readers = makeReaders(
       await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );
-    const lane = makeLane(writer, limits.writeMilliseconds, logger);
+    const lane = makeWriteQueue(writer, limits.writeMilliseconds, logger);
     const nesting = makeNesting();
     return {
       ...makeReader("sqlite", async (sql, values) => {

@@ -1,7 +1,7 @@
 import type { RawRow } from "../database.ts";
 import { writeOutsideTransaction } from "../errors.ts";
 import type { SqlValue } from "../schema/table.ts";
-import { makeUsage } from "../write/in-flight.ts";
+import { makeUsage } from "../write/usage.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";
 
@@ -59,9 +59,9 @@ export function makeReaders(connections: readonly Connection[]): Readers {
     const connection = idle.pop();
     if (connection !== undefined) return readOn(connection, sql, values);
     const key = `${sql}\n${JSON.stringify(values)}`;
-    const twin = unbegun.get(key);
+    const waiting = unbegun.get(key);
     // Each caller gets its own copies, because it may modify them.
-    if (twin !== undefined) return (await twin).map((row) => ({ ...row }));
+    if (waiting !== undefined) return (await waiting).map((row) => ({ ...row }));
     const reading = readInTurn(key, sql, values);
     unbegun.set(key, reading);
     return reading;

@@ -14,7 +14,7 @@ import type { Session } from "../query/statement.ts";
 import type { RowOf, SqlValue, Table } from "../schema/table.ts";
 
 /** The result of a write, and the work that its commit completes. */
-export interface Outcome<T> {
+export interface WriteResult<T> {
   readonly result: T;
   readonly appended: EncodedRows;
   readonly afterCommit: readonly (() => void)[];
@@ -38,7 +38,7 @@ export async function runWrite<T>(
   { dialect, session, writeMilliseconds }: Place,
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
-): Promise<Outcome<T>> {
+): Promise<WriteResult<T>> {
   const open = openSession(session);
   const leftovers = { appended: new Map(), afterCommit: [] };
   const tx = makeTx(dialect, open, context, leftovers);

@@ -133,7 +133,7 @@ eachStore("credits, discounts and adjustments", (store) => {
       422,
       "billing_amount_too_large",
     ],
-    ["an unknown field", "credits", { ...credit, colour: "red" }, 400, "/colour"],
+    ["an unknown field", "credits", { ...credit, color: "red" }, 400, "/color"],
     [
       "a discount above 100 %",
       "discounts",

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { CancelTime } from "../../../../src/features/billing/lifecycle/cancel.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { computeCharges, thawInputs } from "../../../../src/features/billing/charges.ts";
-import { readTwins, receivedAt } from "../../../../src/features/billing/store.ts";
+import { readCollectionInvoices, receivedAt } from "../../../../src/features/billing/store.ts";
 import { adjustments, credits, platformInvoices } from "../../../../src/features/billing/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
@@ -51,11 +51,11 @@ eachStore("a payment of a voided platform invoice", (store) => {
     return String((await estate.invoices(shop))[0]?.["id"]);
   }
   const cancel = (when: CancelTime = "now") =>
-    estate.app.app.billingDesk.cancel(operator, shop.organizationId as Id<"organization">, {
+    estate.app.app.billingOperator.cancel(operator, shop.organizationId as Id<"organization">, {
       ...{ when, reason: "The shop closes" },
     });
-  const reorganise = async (depth: number, drop: boolean) => {
-    await estate.desk.reorganise(testContext, depth, { drop });
+  const reorganize = async (depth: number, drop: boolean) => {
+    await estate.desk.reorganize(testContext, depth, { drop });
     await estate.look();
   };
   const give = (noun: string, body: object) =>
@@ -88,9 +88,9 @@ eachStore("a payment of a voided platform invoice", (store) => {
     [
       "after the void",
       async (id) => {
-        const [twin] = await estate.twins(id);
+        const [collectionInvoice] = await estate.collectionInvoices(id);
         await cancel();
-        await estate.send(id, whole, twin);
+        await estate.send(id, whole, collectionInvoice);
         await estate.mine(4);
       },
       4_900n,
@@ -98,10 +98,10 @@ eachStore("a payment of a voided platform invoice", (store) => {
     [
       "partly before it and partly after",
       async (id) => {
-        const [twin] = await estate.twins(id);
+        const [collectionInvoice] = await estate.collectionInvoices(id);
         await estate.pay(id, 20_000_000n);
         await cancel();
-        await estate.send(id, 29_000_000n, twin);
+        await estate.send(id, 29_000_000n, collectionInvoice);
         await estate.mine(4);
       },
       4_900n,
@@ -146,7 +146,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
       async (id) => {
         await estate.pay(id);
         await cancel();
-        await reorganise(5, false);
+        await reorganize(5, false);
         await estate.mine(5);
       },
       4_900n,
@@ -156,7 +156,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
       async (id) => {
         await estate.pay(id);
         await cancel();
-        await reorganise(5, true);
+        await reorganize(5, true);
         await estate.mine(5);
       },
       0n,
@@ -206,7 +206,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
     const id = await begin();
     await estate.pay(id);
     await cancel();
-    await reorganise(5, true);
+    await reorganize(5, true);
     const pages = await estate.db.all<{ status: string }>(
       `SELECT status FROM invoices WHERE id IN
          (SELECT twin_id FROM platform_invoice_twins WHERE platform_invoice_id = $1)`,
@@ -234,7 +234,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
     {
       weight: 3,
       arbitrary: fc.record({
-        ...{ kind: fc.constant("reorganise" as const), depth: fc.integer({ min: 1, max: 6 }) },
+        ...{ kind: fc.constant("reorganize" as const), depth: fc.integer({ min: 1, max: 6 }) },
         drop: fc.boolean(),
       }),
     },
@@ -275,15 +275,15 @@ eachStore("a payment of a voided platform invoice", (store) => {
         const invoice = one.newest ? invoices.at(-1) : invoices[0];
         if (invoice === undefined) return;
         const units = (invoice.total * 10_000n * one.share) / 100n;
-        await estate.send(invoice.id, units, (await estate.twins(invoice.id)).at(-1));
+        await estate.send(invoice.id, units, (await estate.collectionInvoices(invoice.id)).at(-1));
         return;
       }
       case "mine":
         await estate.mine(one.blocks);
         await estate.run();
         return;
-      case "reorganise":
-        await reorganise(one.depth, one.drop).catch(expectProblem);
+      case "reorganize":
+        await reorganize(one.depth, one.drop).catch(expectProblem);
         await estate.mine();
         await estate.run();
         return;
@@ -346,15 +346,15 @@ async function expectMoneyKept({ db }: Estate): Promise<void> {
     expect(await check.run(db), check.name).to.deep.equal([]);
   }
   const invoices = await db.find(platformInvoices, "ORDER BY id");
-  const twins = await readTwins(
+  const collectionInvoices = await readCollectionInvoices(
     db,
     invoices.map(({ id }) => id),
   );
   const granted = await db.find(credits, "WHERE source_invoice_id IS NOT NULL");
   const charged = await db.find(adjustments, "WHERE created_by = 'system'");
   for (const { id, number, status, total, inputs } of invoices) {
-    const { confirmed } = receivedAt(twins.get(id) ?? []);
-    const paid = status === "paid" && twins.has(id) ? total : 0n;
+    const { confirmed } = receivedAt(collectionInvoices.get(id) ?? []);
+    const paid = status === "paid" && collectionInvoices.has(id) ? total : 0n;
     const waiting = status === "open" || status === "past_due" ? confirmed : 0n;
     const { newCredit } = computeCharges(thawInputs(inputs));
     const credited = sumOf(granted.filter((one) => one.sourceInvoiceId === id));

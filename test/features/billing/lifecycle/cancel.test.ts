@@ -28,7 +28,7 @@ eachStore("a subscription that an operator cancels", (store) => {
   afterEach(() => estate.stop());
 
   const cancel = (when: CancelTime) =>
-    estate.app.app.billingDesk.cancel(operator, merchant.organizationId as Id<"organization">, {
+    estate.app.app.billingOperator.cancel(operator, merchant.organizationId as Id<"organization">, {
       ...{ when, reason: "The shop closes" },
     });
   async function refusal(when: CancelTime): Promise<string> {
@@ -64,7 +64,7 @@ eachStore("a subscription that an operator cancels", (store) => {
 
   it("credits payments for an invoice that was voided", async () => {
     const { id } = await first();
-    const [twin] = await estate.twins(String(id));
+    const [collectionInvoice] = await estate.collectionInvoices(String(id));
     await estate.send(String(id));
     await cancel("now");
     await estate.mine(4);
@@ -72,7 +72,10 @@ eachStore("a subscription that an operator cancels", (store) => {
       "SELECT amount FROM credits WHERE organization_id = $1",
       [merchant.organizationId],
     );
-    expect([twin === undefined, BigInt(credit?.amount ?? "0")]).to.deep.equal([false, 4_900n]);
+    expect([collectionInvoice === undefined, BigInt(credit?.amount ?? "0")]).to.deep.equal([
+      false,
+      4_900n,
+    ]);
   });
 
   it("credits the confirmed part of an invoice immediately when it is voided", async () => {

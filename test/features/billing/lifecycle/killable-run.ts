@@ -25,7 +25,7 @@ let done: object;
 if (plan === undefined) {
   const run = makeBillingRun({
     ...{ db, clock, logger: silentLogger },
-    ...{ managed: app.managed, transitions: app.transitions },
+    ...{ managed: app.managed, steps: app.steps },
   });
   done = await run.runAll();
 } else {

@@ -165,7 +165,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await schedule("scale")).openInvoice).to.equal(null);
     expect(await invoices()).to.deep.equal([["paid", "49.00"]]);
     const [first = ""] = await numbers();
-    const rehearsed = await estate.app.app.billingDesk.rehearse(testContext, {
+    const rehearsed = await estate.app.app.billingOperator.rehearse(testContext, {
       organizationId: shop.organizationId as Id<"organization">,
     });
     expect(rehearsed.data[0]?.charges.total).to.equal(34_900n);
@@ -268,7 +268,7 @@ eachStore("a scheduled plan change", (store) => {
     await estate.send((await shown()).openInvoice?.id ?? "");
     await estate.mine(1);
     await schedule("scale");
-    await estate.desk.reorganise(testContext, 1, { drop: true });
+    await estate.desk.reorganize(testContext, 1, { drop: true });
     await estate.look();
     await estate.mine(1);
     await estate.run();
@@ -279,9 +279,9 @@ eachStore("a scheduled plan change", (store) => {
   it("credits payments for the replaced invoice", async () => {
     await select("growth");
     const first = (await shown()).openInvoice?.id ?? "";
-    const [twin] = await estate.twins(first);
+    const [collectionInvoice] = await estate.collectionInvoices(first);
     await schedule("scale");
-    await estate.send(first, usdt(49), twin);
+    await estate.send(first, usdt(49), collectionInvoice);
     await estate.mine(4);
     expect((await list("credits"))[0]).to.include({ amount: "49.00", remaining: "49.00" });
     expect((await shown()).openInvoice?.total).to.equal("199.00");
@@ -500,7 +500,7 @@ eachStore("a scheduled plan change", (store) => {
     const run = makeBillingRun({
       db: { ...dying, all: onlyMine as typeof dying.all },
       ...{ clock: app.clock, logger: silentLogger },
-      ...{ managed: app.managed, transitions: app.transitions },
+      ...{ managed: app.managed, steps: app.steps },
     });
     let deaths = 0;
     for (let statement = 1; (await shown()).plan === "growth"; statement += 3) {

@@ -223,9 +223,9 @@ describe("a subscription's next transition", () => {
   });
 
   it("handles invoices with the same deadline together and earlier ones alone", () => {
-    const twin = invoice({ id: "pin_twin" });
+    const collectionInvoice = invoice({ id: "pin_twin" });
     const later = invoice({ id: "pin_later", dueAt: open.dueAt + minute });
-    const next = nextTransition(state(active, open.dueAt + day, [later, open, twin]));
+    const next = nextTransition(state(active, open.dueAt + day, [later, open, collectionInvoice]));
     expect(next).to.deep.include({ kind: "past_due", invoiceIds: ["pin_open", "pin_twin"] });
   });
 

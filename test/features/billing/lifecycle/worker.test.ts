@@ -222,7 +222,7 @@ eachStore("the billing run", (store) => {
     };
     const run = makeBillingRun({
       ...{ db: withStatements(estate.db, dies), clock: app.clock },
-      ...{ logger: silentLogger, managed: app.managed, transitions: app.transitions },
+      ...{ logger: silentLogger, managed: app.managed, steps: app.steps },
     });
     let deaths = 0;
     for (let place = 1; (await estate.invoices(shop)).length === 1; place += 1) {

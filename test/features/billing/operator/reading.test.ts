@@ -11,7 +11,7 @@ import {
 } from "../../../support/app.ts";
 import { platformKey } from "../../../support/platform.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { addInvoice } from "../balances/ledgers.ts";
+import { addInvoice } from "../balances/balance-fixture.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -57,7 +57,7 @@ eachStore("the platform's revenue", (store) => {
     expect(await today()).to.equal(49);
     await estate.pay(await owedBy(yearly));
     expect(await today()).to.equal(149);
-    await estate.desk.reorganise(testContext, 4, { drop: true });
+    await estate.desk.reorganize(testContext, 4, { drop: true });
     await estate.look();
     expect(await today()).to.equal(49);
 

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { events } from "../../../../src/platform/events/table.ts";
 import { createRelay } from "../../../../src/platform/events/relay.ts";
-import { addUpAll } from "../../../../src/features/usage/roll-up.ts";
+import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
 import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
@@ -94,13 +94,13 @@ eachStore("the usage of a plan", (store) => {
       ...{ overageAmount: "0.70", currency: "USD" },
     });
     await expectStatus(estate.change(shop, "busy"), 200);
-    await addUpAll(estate.db, testContext);
+    await rollUpAll(estate.db, testContext);
 
     estate.clock.advance((await endOfPeriod()) - 1);
     await estate.keepAwake();
     await estate.mine();
     await issued(1);
-    await addUpAll(estate.db, testContext);
+    await rollUpAll(estate.db, testContext);
     estate.clock.advance(1);
     await issued(3);
     const shown = await usage();
@@ -113,7 +113,7 @@ eachStore("the usage of a plan", (store) => {
     expect(second["total"]).to.equal("21.05");
 
     // Invoices of the next period's first millisecond belong to it, at its own price.
-    await addUpAll(estate.db, testContext);
+    await rollUpAll(estate.db, testContext);
     const next = await usage();
     expect(next).to.include({
       ...{ plan: "busy", periodStart: second["periodStart"], periodEnd: second["periodEnd"] },

@@ -22,7 +22,7 @@ eachStore("The claim examiner", (store) => {
   before(async function () {
     this.timeout(120_000);
     app = await startApp({ place: await store.place("migrated"), background: false });
-    await desk().open(tester, 0);
+    await sandbox().open(tester, 0);
     await look();
     const merchant = await approvedMerchant(app);
     const post = (path: string, body: unknown) =>
@@ -38,13 +38,13 @@ eachStore("The claim examiner", (store) => {
       201,
     );
     invoiceId = made.body["id"] as Id<"invoice">;
-    hash = (await desk().pay(tester, invoiceId, 24_000_000n)).transactionHash;
+    hash = (await sandbox().pay(tester, invoiceId, 24_000_000n)).transactionHash;
     const path = `/v1/checkout/${String(made.body["checkoutId"])}/transactions`;
     await expectStatus(app.request("POST", path, { body: { transactionHash: hash } }), 202);
   });
   after(() => app.stop());
 
-  function desk() {
+  function sandbox() {
     const { sandbox } = app.app;
     if (sandbox === null) throw new Error("the sandbox is off");
     return sandbox;
@@ -70,7 +70,7 @@ eachStore("The claim examiner", (store) => {
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 1 });
     const chain = makeSandbox({
-      network: desk().network,
+      network: sandbox().network,
       clock: app.clock,
       randomBytes: systemRandom,
     });
@@ -78,7 +78,7 @@ eachStore("The claim examiner", (store) => {
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 2 });
     await app.app.db.write(tester, (tx) => chain.disturb(tx, "stall", 0));
-    await desk().mine(tester, 1);
+    await sandbox().mine(tester, 1);
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 3 });
     expect(await opened()).to.deep.equal([]);
@@ -124,7 +124,7 @@ eachStore("The claim examiner", (store) => {
   });
 
   it("confirms a payment that is accepted long after it had its confirmations", async () => {
-    await desk().mine(tester, 50);
+    await sandbox().mine(tester, 50);
     await look();
     const [payment] = await opened();
     if (payment === undefined) throw new Error("there is no payment");

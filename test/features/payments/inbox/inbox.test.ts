@@ -275,7 +275,7 @@ eachStore("A transfer that matches no invoice", (store) => {
     await counter.mine();
     const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(one["id"])}`);
     await expectStatus(reverse(payment?.["id"]), 200);
-    await counter.reorganise(1, { drop: false });
+    await counter.reorganize(1, { drop: false });
     await counter.mine(3);
     expect(await invoice(one)).to.include({ status: "open" });
     const found = (await inbox()).find(({ amount }) => amount === "31.00");
@@ -306,7 +306,7 @@ eachStore("A transfer that matches no invoice", (store) => {
       [two, "7.50"],
     ] as const;
     await expectStatus(allocate(found["id"], parts), 200);
-    await counter.reorganise(1, { drop: true });
+    await counter.reorganize(1, { drop: true });
     expect(await transfer(found["id"])).to.include({ status: "reverted", confirmations: 0 });
     expect(await invoice(one)).to.include({ status: "open", exception: "reverted" });
     expect(await invoice(two)).to.include({ paidAmount: "0.00", exception: "reverted" });
@@ -325,7 +325,7 @@ eachStore("A transfer that matches no invoice", (store) => {
       [two, "7.25"],
     ] as const;
     await expectStatus(allocate(found["id"], parts), 200);
-    await counter.reorganise(1, { drop: false });
+    await counter.reorganize(1, { drop: false });
     await counter.mine(4);
     expect(await transfer(found["id"])).to.include({
       status: "matched",

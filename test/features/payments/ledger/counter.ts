@@ -32,7 +32,7 @@ export interface Counter {
   /** Mines blocks and scans them. */
   mine(blocks?: number): Promise<void>;
   /** Replaces the newest blocks and scans the chain. */
-  reorganise(depth: number, options: { readonly drop: boolean }): Promise<void>;
+  reorganize(depth: number, options: { readonly drop: boolean }): Promise<void>;
   look(): Promise<void>;
   /** Examines the transactions that payers submitted. */
   examine(): Promise<void>;
@@ -45,15 +45,15 @@ export async function openCounter(
 ): Promise<Counter> {
   const place = await store.place("migrated");
   const app = await startApp({ place, settings, background: false });
-  const { db, sandbox: desk } = app.app;
-  if (desk === null) throw new Error("the sandbox is off");
+  const { db, sandbox } = app.app;
+  if (sandbox === null) throw new Error("the sandbox is off");
   const chain = makeSandbox({
-    network: desk.network,
+    network: sandbox.network,
     clock: app.clock,
     randomBytes: systemRandom,
   });
   // Other networks have no chain to scan.
-  const watchers = app.app.watchers.filter(({ network }) => network.id === desk.network.id);
+  const watchers = app.app.watchers.filter(({ network }) => network.id === sandbox.network.id);
   let wallets = 0;
 
   const counter: Counter = {
@@ -88,11 +88,11 @@ export async function openCounter(
       return (await db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
     },
     async mine(blocks = 1) {
-      await desk.mine(tester, blocks);
+      await sandbox.mine(tester, blocks);
       await counter.look();
     },
-    async reorganise(depth, options) {
-      await desk.reorganise(tester, depth, options);
+    async reorganize(depth, options) {
+      await sandbox.reorganize(tester, depth, options);
       await counter.look();
     },
     async look() {
@@ -103,7 +103,7 @@ export async function openCounter(
     },
     stop: () => app.stop(),
   };
-  await desk.open(tester, 0);
+  await sandbox.open(tester, 0);
   await counter.look();
   return counter;
 }

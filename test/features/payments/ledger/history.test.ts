@@ -82,7 +82,7 @@ function makePlay(watched: WatchedNetwork): Play {
     mine([...before, ...Array.from({ length: parts }, () => part)]);
   }
 
-  function reorganise({ depth, returning }: Extract<Step, { kind: "reorg" }>): void {
+  function reorganize({ depth, returning }: Extract<Step, { kind: "reorg" }>): void {
     const blocks = Math.min(depth, model.length);
     if (blocks === 0) return;
     chain.rollback(blocks);
@@ -120,7 +120,7 @@ function makePlay(watched: WatchedNetwork): Play {
   return {
     async do(step) {
       if (step.kind === "pay") pay(step);
-      if (step.kind === "reorg") reorganise(step);
+      if (step.kind === "reorg") reorganize(step);
       if (step.kind === "mine") mine([], step.blocks);
       if (step.kind === "look") await look(step.fault);
     },
@@ -150,9 +150,9 @@ async function playThrough(watched: WatchedNetwork, steps: readonly Step[]): Pro
   const seen = await watched.payments();
   expect(play.credited(seen, ["confirming", "confirmed"])).to.deep.equal(play.sent());
   // The totals that the invoices received match the ledger.
-  for (const [id, { seen: told }] of watched.invoices.totals) {
+  for (const [id, { seen: reported }] of watched.invoices.totals) {
     const own = seen.filter((payment) => payment.invoiceId === id && isCounted(payment));
-    expect(told).to.equal(sumOf(own));
+    expect(reported).to.equal(sumOf(own));
   }
   play.mine(4);
   await play.look("none");

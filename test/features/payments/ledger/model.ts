@@ -117,7 +117,7 @@ export async function openWorld(db: Database) {
   /** The number of blocks when this history began. */
   let begun = 0;
   /** True if a reorganization has happened since. */
-  let isReorganised = false;
+  let isReorganized = false;
   chain.mine([], 199);
   await market.look();
   const own = await shop.addWallet("ethereum", { xpub: xpubs.first });
@@ -190,11 +190,11 @@ export async function openWorld(db: Database) {
     }
   }
 
-  function reorganise({ depth, returning }: Extract<Step, { kind: "reorg" }>): void {
+  function reorganize({ depth, returning }: Extract<Step, { kind: "reorg" }>): void {
     // A reorganization must not reach below the invoices' issue.
     const count = Math.min(depth, blocks.length - begun);
     if (count === 0) return;
-    isReorganised = true;
+    isReorganized = true;
     chain.rollback(count);
     const gone = blocks.splice(blocks.length - count, count).flatMap((block) => block.transfers);
     const names = [...new Set(gone.map(({ transaction }) => transaction))].reverse();
@@ -309,7 +309,7 @@ export async function openWorld(db: Database) {
       .filter((transfer) => isFor(to, transfer))
       .map(({ transaction }) => wordOf(transaction));
     const hashes = recorded.map(({ transactionHash }) => transactionHash);
-    if (isReorganised) expect(hashes.length > 0).to.equal(exact.length + hashes.length > 0);
+    if (isReorganized) expect(hashes.length > 0).to.equal(exact.length + hashes.length > 0);
     else expect(hashes).to.deep.equal(exact.slice(0, 1));
   }
 
@@ -335,11 +335,11 @@ export async function openWorld(db: Database) {
       while (chain.tip().time < shop.now()) addBlock([]);
       const all = await issue();
       begun = blocks.length;
-      isReorganised = false;
+      isReorganized = false;
       for (const each of steps) {
         const to = each.kind === "pay" ? all[each.invoice] : undefined;
         if (each.kind === "pay" && to !== undefined) pay(to, each.how);
-        if (each.kind === "reorg") reorganise(each);
+        if (each.kind === "reorg") reorganize(each);
         if (each.kind === "mine") mine([], each.blocks);
         if (each.kind === "look") await look(each.fault);
         if (each.kind === "look" && each.fault === "none") await compare(all);

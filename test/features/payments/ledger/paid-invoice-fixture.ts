@@ -65,7 +65,7 @@ export function openMarket(
   const reading = {
     ...{ db, clock, ids, network, invoices, client },
     auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, nudge: () => undefined }),
+    outbox: createOutbox({ ids, wake: () => undefined }),
     logger: silentLogger,
   };
   const alarms = createAlarms(reading);

@@ -138,8 +138,8 @@ eachStore("Invoices that are paid", (store) => {
     await market.look();
     expect(await market.read(invoice)).to.include({ status: "paid", exception: "none" });
     expect((await market.payments()).data).to.have.length(1);
-    const told = await market.events();
-    expect(told.slice(-8)).to.deep.equal([
+    const reported = await market.events();
+    expect(reported.slice(-8)).to.deep.equal([
       "payment.confirmed",
       "invoice.paid",
       "payment.reverted",

@@ -42,7 +42,7 @@ eachStore("A payment of the round price", (store) => {
   it("waits while the first one is unconfirmed, and pays when that one is reverted", async () => {
     const first = await issue();
     await pay(25, 1);
-    await shop.counter.reorganise(1, { drop: true });
+    await shop.counter.reorganize(1, { drop: true });
     expect(await read(first)).to.include({ status: "open", exception: "reverted" });
     await pay(25, 1);
     expect(await read(first)).to.include({ status: "confirming" });

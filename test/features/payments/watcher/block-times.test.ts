@@ -268,7 +268,7 @@ describe("The agreed times of blocks", () => {
     const clock = { now: () => 0 };
     const alarms = createAlarms({ clock, logger: silentLogger });
     const times = makeBlockTimes({ clock, providers, alarms });
-    const block = (height: number) => ({ height, hash: String(height), told: null });
+    const block = (height: number) => ({ height, hash: String(height), reported: null });
     await times.of([block(0)]);
     for (let hundred = 0; hundred < 100; hundred += 1) {
       await times.of(Array.from({ length: 100 }, (_, place) => block(1 + hundred * 100 + place)));

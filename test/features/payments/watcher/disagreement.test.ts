@@ -96,13 +96,13 @@ eachStore("Providers that disagree", (store) => {
     });
 
     it("lose no payment to false final blocks that one reported while the other was away", async () => {
-      const told = 60;
+      const reported = 60;
       other.fail("unavailable", 1_000);
-      Object.assign(first.view, { ahead: told, isAllFinal: true });
+      Object.assign(first.view, { ahead: reported, isAllFinal: true });
       till.advance(minute);
       await till.look();
       const { cursorHeight } = await till.state();
-      expect(cursorHeight).to.equal(till.chain.height() + told);
+      expect(cursorHeight).to.equal(till.chain.height() + reported);
       Object.assign(first.view, { ahead: 0, isAllFinal: false });
       other.heal();
       // The new blocks differ from those that were reported.

@@ -6,7 +6,7 @@ import {
   makeScanner,
   makeWatcher,
   makeWatchWorkers,
-  makeWitness,
+  makeProviderCrossCheck,
   type ChainService,
   type Watcher,
 } from "../../../../src/features/payments/index.ts";
@@ -136,12 +136,15 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const reading = {
     ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
     auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, nudge: () => undefined }),
+    outbox: createOutbox({ ids, wake: () => undefined }),
     logger: silentLogger,
   };
   const scanner = makeScanner(reading);
   const watcher = makeWatcher(reading);
-  const monitor = makeMonitor({ ...reading, witness: makeWitness({ ...reading, scanner }) });
+  const monitor = makeMonitor({
+    ...reading,
+    crossCheck: makeProviderCrossCheck({ ...reading, scanner }),
+  });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const claimableTerms = () => Promise.resolve(null);
   const [worker] = makeWatchWorkers({
@@ -198,7 +201,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
       const [status] = await service.status({ isLive: false });
       return (status?.alarms ?? []).map(({ kind }) => kind);
     },
-    takeOver: () => monitor.takeOver(),
+    takeOver: () => monitor.resume(),
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()));
     },

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import {
   makeBlockTimes,
   makeScanner,
-  makeWitness,
+  makeProviderCrossCheck,
 } from "../../../../src/features/payments/index.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
@@ -65,12 +65,12 @@ anyStore("Reading final blocks again", (store) => {
     const reading = {
       ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
       auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, nudge: () => undefined }),
+      outbox: createOutbox({ ids, wake: () => undefined }),
       logger: silentLogger,
     };
     const scanner = makeScanner(reading);
-    const newWitness = () => makeWitness({ ...reading, scanner });
-    let witness = newWitness();
+    const newWitness = () => makeProviderCrossCheck({ ...reading, scanner });
+    let crossCheck = newWitness();
 
     /** Writes the state that the watcher stores after a scan without transfers up to the newest block. */
     async function watch(): Promise<void> {
@@ -104,7 +104,7 @@ anyStore("Reading final blocks again", (store) => {
     return {
       clock,
       restart() {
-        witness = newWitness();
+        crossCheck = newWitness();
       },
       /** Lets time pass without readings. */
       stop(milliseconds: number) {
@@ -119,7 +119,7 @@ anyStore("Reading final blocks again", (store) => {
           chain.mine([], Math.round(stepMs / blockMs));
           await watch();
           chain.calls.length = 0;
-          while (await witness.compare(guard));
+          while (await crossCheck.compare(guard));
           requests += chain.calls.filter((method) => method === "transfers").length;
         }
         return requests / (milliseconds / minute);

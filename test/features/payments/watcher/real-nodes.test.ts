@@ -168,8 +168,8 @@ describeOnAnvil("Payments on real nodes", function () {
           const paid = usdt(1).toString(16).padStart(64, "0");
           const claimed = usdt(25).toString(16).padStart(64, "0");
           lab.provider.lie((_call, result) => {
-            const told: unknown = JSON.parse(JSON.stringify(result).replaceAll(paid, claimed));
-            return told;
+            const reported: unknown = JSON.parse(JSON.stringify(result).replaceAll(paid, claimed));
+            return reported;
           });
           await careful.mine(depth);
           await careful.market.look();

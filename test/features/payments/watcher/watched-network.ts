@@ -242,7 +242,7 @@ export async function watchNetwork(
       ...{ db, clock, providers, times },
       ids,
       auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, nudge: () => undefined }),
+      outbox: createOutbox({ ids, wake: () => undefined }),
       invoices,
       logger,
       network,

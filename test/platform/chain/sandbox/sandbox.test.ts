@@ -54,7 +54,7 @@ eachStore("the sandbox chain", (store) => {
   let db: Database;
   let now: number;
   let client: ChainClient;
-  let witness: ChainClient;
+  let crossCheck: ChainClient;
   let sandbox: Sandbox;
   let seed = 0;
 
@@ -68,8 +68,8 @@ eachStore("the sandbox chain", (store) => {
   const mine = (count = 1) => write((tx) => sandbox.mine(tx, count));
   const pay = (payment: Partial<SandboxPayment> = {}) =>
     write((tx) => sandbox.pay(tx, { to: wallet, token: "USDT", amount: 25_000_000n, ...payment }));
-  const reorganise = (blocks: number, drop: boolean) =>
-    write((tx) => sandbox.reorganise(tx, blocks, { drop }));
+  const reorganize = (blocks: number, drop: boolean) =>
+    write((tx) => sandbox.reorganize(tx, blocks, { drop }));
 
   async function find(
     asked = client,
@@ -86,7 +86,7 @@ eachStore("the sandbox chain", (store) => {
     const options = { network, clock, randomBytes };
     sandbox = makeSandbox(options);
     client = createSandboxClient({ reader: db, network, clock });
-    witness = createSandboxClient({ reader: db, network, clock, provider: "sandbox-witness" });
+    crossCheck = createSandboxClient({ reader: db, network, clock, provider: "sandbox-witness" });
   });
 
   it("behaves like an unreachable provider before the chain exists", async () => {
@@ -160,7 +160,7 @@ eachStore("the sandbox chain", (store) => {
     const receipt = await client.receipt(transactionHash);
     const ofIt = (await find()).filter((log) => log.transactionHash === transactionHash);
     expect(receipt?.transfers).to.deep.equal(ofIt);
-    const { transactions } = await reorganise(1, false);
+    const { transactions } = await reorganize(1, false);
     expect(transactions).to.have.length(3).and.include(transactionHash);
     await mine();
     expect(await logsOf()).to.deep.equal([
@@ -170,7 +170,7 @@ eachStore("the sandbox chain", (store) => {
       [9, 2n, false],
     ]);
     expect((await client.receipt(transactionHash))?.transfers).to.have.length(2);
-    await reorganise(1, true);
+    await reorganize(1, true);
     expect(await client.receipt(transactionHash)).to.equal(null);
     expect(await refusal(together())).to.include("1 to 100");
     expect(await refusal(together(...Array.from({ length: 101 }, () => 1n)))).to.include(
@@ -178,7 +178,7 @@ eachStore("the sandbox chain", (store) => {
     );
   });
 
-  it("has a first provider that fails on command, and a witness that does not", async () => {
+  it("has a first provider that fails on command, and a second one that does not", async () => {
     await open(0);
     const paid = await pay();
     await mine();
@@ -186,20 +186,20 @@ eachStore("the sandbox chain", (store) => {
       write((tx) => sandbox.disturb(tx, how, forMs));
     expect(await disturb("refuse")).to.equal(now + 1_000);
     expect(await kindOf(client.heads())).to.equal("rate_limited");
-    expect(await find(witness)).to.have.length(1);
+    expect(await find(crossCheck)).to.have.length(1);
     now += 1_000;
     await disturb("silence");
     expect(await find()).to.deep.equal([]);
     expect((await client.receipt(paid.transactionHash))?.succeeded).to.equal(true);
-    expect(await find(witness)).to.have.length(1);
+    expect(await find(crossCheck)).to.have.length(1);
     await disturb("silence", 0);
     expect(await find()).to.have.length(1);
     await disturb("contradict");
     const { succeeded, transfers } = (await client.receipt(paid.transactionHash)) ?? {};
     expect({ succeeded, transfers }).to.deep.equal({ succeeded: false, transfers: [] });
-    expect((await witness.receipt(paid.transactionHash))?.succeeded).to.equal(true);
+    expect((await crossCheck.receipt(paid.transactionHash))?.succeeded).to.equal(true);
     await disturb("stall");
-    expect(await kindOf(witness.heads())).to.equal("unreachable");
+    expect(await kindOf(crossCheck.heads())).to.equal("unreachable");
     now += 1_000;
     expect((await client.receipt(paid.transactionHash))?.succeeded).to.equal(true);
   });
@@ -299,7 +299,7 @@ eachStore("the sandbox chain", (store) => {
     expect((await find()).map(({ transactionHash }) => transactionHash)).to.deep.equal([
       lie.transactionHash,
     ]);
-    expect(await find(witness)).to.deep.equal([]);
+    expect(await find(crossCheck)).to.deep.equal([]);
     expect(await client.receipt(failed.transactionHash)).to.deep.include({
       succeeded: false,
       transfers: [],
@@ -311,7 +311,7 @@ eachStore("the sandbox chain", (store) => {
     const [transfer] = (await client.receipt(fake.transactionHash))?.transfers ?? [];
     expect(transfer).to.deep.include({ contract: fakeContract, to: wallet, amount: 25_000_000n });
     expect(await client.receipt(lie.transactionHash)).to.not.equal(null);
-    expect(await witness.receipt(lie.transactionHash)).to.equal(null);
+    expect(await crossCheck.receipt(lie.transactionHash)).to.equal(null);
     expect(await refusal(pay({ token: "DAI" }))).to.contain("USDT, USDC");
   });
 
@@ -324,7 +324,7 @@ eachStore("the sandbox chain", (store) => {
     now += 3_000;
     const before = await client.heads();
     const blocks = await client.blocks([1, 2, 3, 4]);
-    const { fromHeight, tip, transactions } = await reorganise(4, true);
+    const { fromHeight, tip, transactions } = await reorganize(4, true);
     expect(transactions).to.deep.equal([dropped.transactionHash]);
     expect(fromHeight).to.equal(3);
     const after = await client.heads();
@@ -353,7 +353,7 @@ eachStore("the sandbox chain", (store) => {
     paid.push(await pay({ amount: 2n }));
     await mine(2);
     const before = await find();
-    await reorganise(3, false);
+    await reorganize(3, false);
     expect(await find()).to.deep.equal([]);
     await pay({ amount: 3n });
     await mine();
@@ -378,15 +378,15 @@ eachStore("the sandbox chain", (store) => {
     await mine(depth + 10);
     const tips = new Set<string>();
     for (const blocks of [2, 5, 1, depth]) {
-      await reorganise(blocks, true);
+      await reorganize(blocks, true);
       tips.add((await client.heads()).latest.hash);
     }
     expect(tips.size).to.equal(4);
     now += 10_000;
     const { finalized } = await client.heads();
-    expect(await refusal(reorganise(depth + 1, true))).to.contain(String(depth));
+    expect(await refusal(reorganize(depth + 1, true))).to.contain(String(depth));
     expect((await client.heads()).finalized).to.deep.equal(finalized);
-    for (const blocks of [0, -1, 0.5]) await refusal(reorganise(blocks, true));
+    for (const blocks of [0, -1, 0.5]) await refusal(reorganize(blocks, true));
   });
 
   it("stalls: no provider responds until the time is over, or a command ends it", async () => {
@@ -394,7 +394,7 @@ eachStore("the sandbox chain", (store) => {
     await write((tx) => sandbox.disturb(tx, "stall", 30_000));
     now += 29_999;
     expect(await kindOf(client.heads())).to.equal("unreachable");
-    expect(await kindOf(witness.receipt("0".repeat(64)))).to.equal("unreachable");
+    expect(await kindOf(crossCheck.receipt("0".repeat(64)))).to.equal("unreachable");
     now += 1;
     expect((await client.heads()).latest.height).to.equal(30);
     await write((tx) => sandbox.disturb(tx, "stall", 30_000));
@@ -410,7 +410,7 @@ eachStore("the sandbox chain", (store) => {
     const logs = await find();
     expect(new Set(logs.map(({ transactionHash }) => transactionHash)).size).to.equal(paid.length);
     expect(logs.map(({ logIndex }) => logIndex)).to.deep.equal(logs.map((_, place) => place));
-    await Promise.all([reorganise(2, false), reorganise(3, false), mine(1)]);
+    await Promise.all([reorganize(2, false), reorganize(3, false), mine(1)]);
     expect((await client.heads()).latest.height).to.equal(7);
   });
 
@@ -421,12 +421,12 @@ eachStore("the sandbox chain", (store) => {
     const trueHashes = new Map<string, string>();
     const seen: TransferLog[] = [];
     const progress = { isOver: false };
-    const reorganising = (async () => {
+    const reorganizing = (async () => {
       for (let round = 0; round < 15; round += 1) {
         const { transactionHash } = await pay({ amount: BigInt(round + 1) });
         await mine(2);
         trueHashes.set(transactionHash, (await client.receipt(transactionHash))?.blockHash ?? "");
-        await reorganise(2, true);
+        await reorganize(2, true);
       }
       progress.isOver = true;
     })();
@@ -439,7 +439,7 @@ eachStore("the sandbox chain", (store) => {
       });
       seen.push(...answer.logs);
     }
-    await reorganising;
+    await reorganizing;
     expect(
       seen.filter((log) => trueHashes.get(log.transactionHash) !== log.blockHash),
     ).to.deep.equal([]);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { computeCharges, type Charges } from "../../../../src/features/billing/charges.ts";
-import { makeLedger } from "../../../../src/features/billing/balances/ledger.ts";
+import { makeBalances } from "../../../../src/features/billing/balances/balances.ts";
 import {
   adjustments,
   creditApplications,
@@ -21,19 +21,19 @@ import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { platformInvoice, subscription } from "./ledgers.ts";
+import { platformInvoice, subscription } from "./balance-fixture.ts";
 
 const start = 1_800_000_000_000;
 
-eachStore("the ledger of billing", (store) => {
+eachStore("the balances of billing", (store) => {
   store.leavesUnsound({
     checks: ["billing.invoices", "billing.taken", "billing.numbers", "subscriptions.period"],
     because: "platform invoices and their subscriptions are inserted directly",
   });
   const ids = createIds(systemRandom);
   const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, nudge: () => undefined });
-  const ledger = makeLedger({ ids, auditor, outbox });
+  const outbox = createOutbox({ ids, wake: () => undefined });
+  const balances = makeBalances({ ids, auditor, outbox });
   let db: Database;
   let organizationId: Id<"organization">;
   let of: SubscriptionRow;
@@ -51,21 +51,21 @@ eachStore("the ledger of billing", (store) => {
   const usd = { currency: "USD", decimals: 2, createdBy: "system" };
   const grant = (amount: bigint, expiresAt: Instant | null = null, currency = "USD") =>
     write((tx) =>
-      ledger.grantCredit(tx, start, {
+      balances.grantCredit(tx, start, {
         ...{ ...usd, organizationId, amount, expiresAt, currency },
         ...{ reason: "Sorry", sourceInvoiceId: null },
       }),
     );
   const grantPercent = (value: string, periods: number | null) =>
     write((tx) =>
-      ledger.grantDiscount(tx, start, {
+      balances.grantDiscount(tx, start, {
         ...{ organizationId, kind: "percent", value, currency: null, decimals: null, periods },
         ...{ reason: "Welcome", createdBy: "system" },
       }),
     );
   const adjust = (amount: bigint, currency = "USD") =>
     write((tx) =>
-      ledger.addAdjustment(tx, start, {
+      balances.addAdjustment(tx, start, {
         ...{ ...usd, organizationId, amount, currency, description: "Onboarding" },
       }),
     );
@@ -79,20 +79,20 @@ eachStore("the ledger of billing", (store) => {
     return write(async (tx) => {
       const charges = computeCharges({
         ...{ currency: "USD", decimals: 2, at, plan: { name: "Growth", price }, usage: null },
-        ...(await ledger.open(tx, organizationId, "USD")),
+        ...(await balances.open(tx, organizationId, "USD")),
         minCollectable: 100n,
       });
       const { subtotal, discountTotal, creditTotal, total } = charges;
       const totals = { subtotal, discountTotal, creditTotal, total };
       const invoice = platformInvoice(of, { ...period, ...totals });
       await tx.insert(platformInvoices, invoice);
-      await ledger.consume(tx, at, invoice, charges);
+      await balances.consume(tx, at, invoice, charges);
       return { invoice, charges };
     });
   }
 
   const voided = (invoice: PlatformInvoiceRow, at: Instant) =>
-    write((tx) => ledger.restore(tx, at, invoice, { newCredit: 0n, carried: 0n }));
+    write((tx) => balances.restore(tx, at, invoice, { newCredit: 0n, carried: 0n }));
 
   const own = <T extends typeof credits | typeof discounts | typeof adjustments>(table: T) =>
     db.find(table, "WHERE organization_id = $1 ORDER BY id", [organizationId]);
@@ -202,16 +202,16 @@ eachStore("the ledger of billing", (store) => {
   it("takes back the credit of a removed payment and charges the part that was spent", async () => {
     const { invoice } = await issue(start + day, 4_900n);
     await write((tx) =>
-      ledger.grantCredit(tx, start, {
+      balances.grantCredit(tx, start, {
         ...{ ...usd, organizationId, amount: 800n, reason: "Overpaid", expiresAt: null },
         sourceInvoiceId: invoice.id,
       }),
     );
-    await write((tx) => ledger.takeBack(tx, start, invoice, 300n));
+    await write((tx) => balances.takeBack(tx, start, invoice, 300n));
     expect((await own(credits))[0]).to.include({ amount: 500n, remaining: 500n });
     expect(await own(adjustments)).to.deep.equal([]);
     await issue(start + 2 * day, 400n);
-    await write((tx) => ledger.takeBack(tx, start, invoice, 500n));
+    await write((tx) => balances.takeBack(tx, start, invoice, 500n));
     expect((await own(credits))[0]).to.include({ amount: 400n, remaining: 0n });
     expect((await own(adjustments))[0]).to.include({ amount: 400n, status: "pending" });
     await expectConserved();

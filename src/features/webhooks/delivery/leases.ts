@@ -7,7 +7,7 @@ import type { EndpointRow } from "../endpoints/store.ts";
 import { webhookDeliveries } from "../table.ts";
 
 /** An endpoint with pending deliveries, and everything needed to send to it. */
-export interface Lane extends Pick<
+export interface EndpointBacklog extends Pick<
   EndpointRow,
   "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status" | "failingSince"
 > {
@@ -22,22 +22,22 @@ export interface Lane extends Pick<
  * Returns every endpoint with pending deliveries. It skips through the index from endpoint to endpoint, so the cost
  * does not depend on the number of deliveries per endpoint.
  */
-export function findLanes(reader: Reader): Promise<Lane[]> {
+export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
   const first = `FROM webhook_deliveries d
          WHERE d.endpoint_id = e.id AND d.due_at IS NOT NULL ORDER BY d.due_at, d.id LIMIT 1`;
-  return reader.all<Lane>(
-    `WITH RECURSIVE lanes (endpoint_id) AS (
+  return reader.all<EndpointBacklog>(
+    `WITH RECURSIVE backlogs (endpoint_id) AS (
        SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
          WHERE d.due_at IS NOT NULL ORDER BY d.endpoint_id LIMIT 1)
        UNION ALL
        SELECT (SELECT d.endpoint_id FROM webhook_deliveries d
-         WHERE d.due_at IS NOT NULL AND d.endpoint_id > lanes.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
-       FROM lanes WHERE lanes.endpoint_id IS NOT NULL
+         WHERE d.due_at IS NOT NULL AND d.endpoint_id > backlogs.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
+       FROM backlogs WHERE backlogs.endpoint_id IS NOT NULL
      )
      SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
        e.previous_secret_until AS "previousSecretUntil", e.status AS "status", e.failing_since AS "failingSince",
        (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts"
-     FROM lanes JOIN webhook_endpoints e ON e.id = lanes.endpoint_id`,
+     FROM backlogs JOIN webhook_endpoints e ON e.id = backlogs.endpoint_id`,
   );
 }
 
@@ -73,7 +73,7 @@ const amongTaken: Readonly<Record<Dialect, string>> = {
  * Claims due deliveries: for each endpoint the number in `wanted`, at most `laneMax`. Until the lease ends, no one else
  * can claim them. Deliveries that another process is claiming now are skipped.
  */
-export async function claimDue(
+export async function leaseDue(
   tx: Tx,
   wanted: ReadonlyMap<Id<"webhookEndpoint">, number>,
   claim: {
@@ -94,7 +94,7 @@ export async function claimDue(
 }
 
 /** Ends all leases and returns their number. The tokens fence off the previous holders' results. */
-export function endClaims(tx: Tx, now: Instant): Promise<number> {
+export function endLeases(tx: Tx, now: Instant): Promise<number> {
   return tx.run(
     "UPDATE webhook_deliveries SET due_at = $1 WHERE due_at > $1 AND status = 'in_progress'",
     [now],
@@ -102,7 +102,7 @@ export function endClaims(tx: Tx, now: Instant): Promise<number> {
 }
 
 /** State of a claimed delivery after its attempt. */
-export type SettledDelivery = Pick<
+export type FinishedDelivery = Pick<
   DeliveryRow,
   | "id"
   | "status"
@@ -133,9 +133,9 @@ export async function findStillHeld(
  * Stores results and returns the ids of the deliveries that were updated. A result whose lease has passed to another
  * claim changes nothing.
  */
-export async function settleDeliveries(
+export async function recordFinished(
   tx: Tx,
-  settled: readonly SettledDelivery[],
+  settled: readonly FinishedDelivery[],
 ): Promise<ReadonlySet<Id<"webhookDelivery">>> {
   const rows = settled.map((delivery) => [
     delivery.id,

@@ -4,16 +4,16 @@ import {
   requireCreditable,
   requireRoom,
   restOf,
-} from "../../../src/features/payments/inbox/allocation-rules.ts";
+} from "../../../../src/features/payments/inbox/allocation-rules.ts";
 import {
   creditFault,
   eventOf,
   isWorthless,
   rejectPayment,
   revertPayment,
-} from "../../../src/features/payments/ledger/payment-rules.ts";
-import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
-import { testNetworks } from "../../support/merchants.ts";
+} from "../../../../src/features/payments/ledger/payment-rules.ts";
+import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
+import { testNetworks } from "../../../support/merchants.ts";
 
 const transfer: TransferRow = {
   ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },

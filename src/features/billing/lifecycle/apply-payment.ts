@@ -6,39 +6,39 @@ import type { InvoiceRow } from "../../invoices/index.ts";
 import { linesOf } from "../invoices/service.ts";
 import {
   lockPlatformInvoices,
-  readTwins,
+  readCollectionInvoices,
   receivedAt,
   savePlatformInvoice,
-  scenesAfterPayment,
+  subscriptionsAfterPayment,
 } from "../store.ts";
-import type { SettleSurplus } from "../balances/surplus.ts";
+import type { CreditSurplus } from "../balances/surplus.ts";
 import {
   platformInvoiceTwins,
   type PlatformInvoiceLineRow,
   type PlatformInvoiceRow,
 } from "../table.ts";
-import type { Teller } from "../announce.ts";
-import type { Transitions } from "./transitions.ts";
-import type { Twins } from "../invoices/collection-invoice.ts";
+import type { BillingAnnouncer } from "../announce.ts";
+import type { SubscriptionSteps } from "./subscription-steps.ts";
+import type { CollectionInvoices } from "../invoices/collection-invoice.ts";
 
 /** After a reorganization removed a payment, dunning pauses for this long, to leave time to pay again. */
 const timeToPayAgain = 24 * hour;
 
-export type ManagedSettled = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+export type InvoicePaid = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 
 /**
  * Applies payments of collection invoices to their platform invoices, in the transaction of the payments. Sums the
  * payments of all collection invoices of a platform invoice, so repeated or reordered calls have the same result.
  */
-export function makeSettle(deps: {
-  readonly settleSurplus: SettleSurplus;
-  readonly twins: Pick<Twins, "withdraw">;
-  readonly teller: Teller;
-  readonly transitions: Transitions;
+export function makePaymentApplication(deps: {
+  readonly creditSurplus: CreditSurplus;
+  readonly collectionInvoices: Pick<CollectionInvoices, "withdraw">;
+  readonly announcer: BillingAnnouncer;
+  readonly steps: SubscriptionSteps;
   /** Wakes the billing worker. */
-  readonly nudge: () => void;
-}): ManagedSettled {
-  const { settleSurplus, twins, teller, transitions, nudge } = deps;
+  readonly wake: () => void;
+}): InvoicePaid {
+  const { creditSurplus, collectionInvoices, announcer, steps, wake } = deps;
 
   return async (tx, rows, at) => {
     const owners = await ownersOf(tx, rows);
@@ -47,17 +47,17 @@ export function makeSettle(deps: {
     // Of the collection invoices, only these are locked.
     const settled = new Set(rows.map(({ id }) => id));
     const locked = await lockPlatformInvoices(tx, owners);
-    const allTwins = await readTwins(tx, owners);
+    const allCollected = await readCollectionInvoices(tx, owners);
     const allLines = await linesOf(tx, owners);
     for (const invoice of locked) {
-      const came = allTwins.get(invoice.id) ?? [];
+      const came = allCollected.get(invoice.id) ?? [];
       const { confirmed } = receivedAt(came);
       const lines = allLines.get(invoice.id) ?? [];
       const stands = await settleStatus(tx, at, invoice, lines, confirmed);
-      await settleSurplus(tx, at, stands, rows, confirmed);
+      await creditSurplus(tx, at, stands, rows, confirmed);
       // A reorganization may have reopened the checkout of a void invoice that was paid.
       if (stands.status === "void") {
-        await twins.withdraw(
+        await collectionInvoices.withdraw(
           tx,
           at,
           came.filter(({ id }) => settled.has(id)),
@@ -65,10 +65,10 @@ export function makeSettle(deps: {
       }
       touched.add(invoice.subscriptionId);
     }
-    for (const scene of await scenesAfterPayment(tx, [...touched])) {
-      await transitions.follow(tx, at, scene);
+    for (const locked of await subscriptionsAfterPayment(tx, [...touched])) {
+      await steps.follow(tx, at, locked);
     }
-    tx.afterCommit(nudge);
+    tx.afterCommit(wake);
   };
 
   async function settleStatus(
@@ -84,7 +84,7 @@ export function makeSettle(deps: {
       const row = await savePlatformInvoice(tx, at, invoice, {
         ...{ status: "paid", paidAt: at, dunningFrom: null },
       });
-      await teller.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
+      await announcer.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
       return row;
     }
     // An invoice that was paid without a collection invoice has no payment that could be removed.
@@ -92,7 +92,7 @@ export function makeSettle(deps: {
     const row = await savePlatformInvoice(tx, at, invoice, {
       ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
     });
-    await teller.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
+    await announcer.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
     return row;
   }
 }

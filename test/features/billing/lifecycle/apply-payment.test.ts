@@ -47,7 +47,7 @@ eachStore("payments of platform invoices", (store) => {
   });
 
   it("become a credit if the invoice was voided, and its replacement stays open", async () => {
-    const [twin] = await estate.twins(first);
+    const [collectionInvoice] = await estate.collectionInvoices(first);
     const changed = await expectStatus(estate.change(shop, "scale"), 200);
     expect(changed.body).to.include({
       ...{ plan: "growth", status: "trialing", pendingPlan: "scale" },
@@ -58,7 +58,7 @@ eachStore("payments of platform invoices", (store) => {
       ["open", "199.00"],
     ]);
     expect(all[1]?.["dueAt"]).to.equal(all[0]?.["dueAt"]);
-    await estate.send(first, 49_000_000n, twin);
+    await estate.send(first, 49_000_000n, collectionInvoice);
     await estate.mine(4);
     const [credit] = await credits();
     expect(credit).to.include({ amount: "49.00", createdBy: "system" });
@@ -71,7 +71,7 @@ eachStore("payments of platform invoices", (store) => {
     expect((await estate.subscription(shop)).openInvoice).to.equal(null);
     expect(await credits()).to.have.length(1);
     await estate.live(13.9);
-    await estate.desk.reorganise(testContext, 5, { drop: true });
+    await estate.desk.reorganize(testContext, 5, { drop: true });
     await estate.look();
     const { openInvoice } = await estate.subscription(shop);
     expect(openInvoice).to.include({ id: first, status: "open" });
@@ -104,7 +104,7 @@ eachStore("payments of platform invoices", (store) => {
     const again = await estate.select(shop, "growth");
     expect([again.status, again.body["code"]]).to.deep.equal([409, "platform_invoice_unpaid"]);
     await estate.live(1);
-    expect(await estate.twins(first)).to.have.length(2);
+    expect(await estate.collectionInvoices(first)).to.have.length(2);
     expect((await estate.subscription(shop)).openInvoice?.id).to.equal(first);
     await estate.pay(first, 40_000_000n);
     expect((await estate.subscription(shop)).openInvoice).to.equal(null);

@@ -15,7 +15,7 @@ export function unavailable(): InstanceType<typeof WalletAddressUnavailable> {
 }
 
 /** Claims an address or key for the organization within its address family, or throws 409. */
-export async function claim(
+export async function takeOwnership(
   tx: Tx,
   organizationId: Id<"organization">,
   family: string,

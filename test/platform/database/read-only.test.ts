@@ -15,7 +15,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-eachStore("a glance at a store", (store) => {
+eachStore("the read-only store", (store) => {
   store.leavesUnsound({ checks: "all", because: "a store of a newer program is left behind" });
 
   let place: StoreOptions;
@@ -25,31 +25,31 @@ eachStore("a glance at a store", (store) => {
 
   it("reads what other connections commit meanwhile", async () => {
     const db = await store.open(place);
-    const glance = await openForReading(place);
+    const reader = await openForReading(place);
     try {
-      expect(await glance.findOne(meta, "WHERE name = $1", ["seen"])).to.equal(null);
+      expect(await reader.findOne(meta, "WHERE name = $1", ["seen"])).to.equal(null);
       await db.write(testContext, (tx) => tx.insert(meta, { name: "seen", value: "yes" }));
-      expect(await glance.findOne(meta, "WHERE name = $1", ["seen"])).to.include({ value: "yes" });
-      const [counted] = await glance.all<{ total: number; isOne: number }>(
+      expect(await reader.findOne(meta, "WHERE name = $1", ["seen"])).to.include({ value: "yes" });
+      const [counted] = await reader.all<{ total: number; isOne: number }>(
         `SELECT COUNT(*) AS "total", COUNT(*) = 1 AS "isOne" FROM meta WHERE name = $1`,
         ["seen"],
       );
       expect(counted).to.deep.equal({ total: 1, isOne: 1 });
     } finally {
-      await glance.close();
+      await reader.close();
     }
   });
 
   it("cannot write", async () => {
-    const glance = await openForReading(place);
+    const reader = await openForReading(place);
     try {
       const refused = await failure(
-        glance.all("INSERT INTO meta (name, value) VALUES ($1, $2) RETURNING name", ["a", "b"]),
+        reader.all("INSERT INTO meta (name, value) VALUES ($1, $2) RETURNING name", ["a", "b"]),
       );
       expect(refused).to.be.an("error");
-      expect(await glance.find(meta, "WHERE name = $1", ["a"])).to.deep.equal([]);
+      expect(await reader.find(meta, "WHERE name = $1", ["a"])).to.deep.equal([]);
     } finally {
-      await glance.close();
+      await reader.close();
     }
   });
 

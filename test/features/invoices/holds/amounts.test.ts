@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import {
   amountRange,
   finestStep,
@@ -10,7 +10,7 @@ import {
   nearBase,
   placesIn,
   regionsNear,
-} from "../../../src/features/invoices/holds/amounts.ts";
+} from "../../../../src/features/invoices/holds/amounts.ts";
 
 describe("the amounts that distinguish invoices of one price", () => {
   it("are the price, then the smallest steps of 0.0001, then random ones of each step size", () => {

@@ -7,16 +7,16 @@ import {
   watchedAmong,
   type InvoiceView,
   type PaymentTotals,
-} from "../../../src/features/invoices/index.ts";
-import { holds } from "../../../src/features/invoices/table.ts";
-import { findWallet } from "../../../src/features/wallets/index.ts";
-import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { events } from "../../../src/platform/events/table.ts";
-import { xpubs } from "../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+} from "../../../../src/features/invoices/index.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
+import { findWallet } from "../../../../src/features/wallets/index.ts";
+import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { events } from "../../../../src/platform/events/table.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";

@@ -1,16 +1,16 @@
 // Unit tests of the rules of suggestions; suggestions.test.ts tests them through the inbox.
 import { expect } from "chai";
-import type { InvoiceCandidate } from "../../../src/features/invoices/index.ts";
+import type { InvoiceCandidate } from "../../../../src/features/invoices/index.ts";
 import {
   openPayment,
   rejectPayment,
   revertPayment,
-} from "../../../src/features/payments/ledger/payment-rules.ts";
-import { suggest, suggestionsMax } from "../../../src/features/payments/inbox/suggestions.ts";
-import type { PaymentRow, TransferRow } from "../../../src/features/payments/table.ts";
-import { minute } from "../../../src/kernel/clock.ts";
-import type { Id } from "../../../src/kernel/id.ts";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+} from "../../../../src/features/payments/ledger/payment-rules.ts";
+import { suggest, suggestionsMax } from "../../../../src/features/payments/inbox/suggestions.ts";
+import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
+import { minute } from "../../../../src/kernel/clock.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
 
 const [issuedAt, expiresAt] = [10 * minute, 70 * minute];
 const [shop, elsewhere] = ["a1".repeat(20), "b2".repeat(20)];

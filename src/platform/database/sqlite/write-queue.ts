@@ -3,8 +3,8 @@ import { runAfterCommit } from "../write/after-commit.ts";
 import { addRows, insertRows, type EncodedRows } from "../write/bulk-insert.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
 import type { Session } from "../query/statement.ts";
-import { runWrite, type Outcome, type Place } from "../write/transaction.ts";
-import { makeUsage } from "../write/in-flight.ts";
+import { runWrite, type WriteResult, type Place } from "../write/transaction.ts";
+import { makeUsage } from "../write/usage.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
 import { inWriter, type Writer } from "./writer.ts";
 
@@ -24,10 +24,10 @@ interface Item {
 
 interface Done {
   readonly item: Item;
-  readonly outcome: Outcome<unknown>;
+  readonly outcome: WriteResult<unknown>;
 }
 
-export interface Lane {
+export interface WriteQueue {
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** Refuses new writes and waits until all others are answered. */
   close(): Promise<void>;
@@ -39,7 +39,11 @@ export interface Lane {
  * anything is left out of the group. A write that fails later rolls the group back, and then every write of the group
  * runs again in a transaction of its own, so that only the failing one fails.
  */
-export function makeLane(writer: Writer, writeMilliseconds: number, logger: StoreLogger): Lane {
+export function makeWriteQueue(
+  writer: Writer,
+  writeMilliseconds: number,
+  logger: StoreLogger,
+): WriteQueue {
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   const usage = makeUsage();
@@ -85,7 +89,7 @@ export function makeLane(writer: Writer, writeMilliseconds: number, logger: Stor
    * Returns null if the write failed before it changed anything; it is answered then. Throws if the group is lost with
    * it.
    */
-  async function runInGroup(item: Item): Promise<Outcome<unknown> | null> {
+  async function runInGroup(item: Item): Promise<WriteResult<unknown> | null> {
     const session = inWriter(writer);
     try {
       return await runWrite(placeOf(session), item.context, item.fn);

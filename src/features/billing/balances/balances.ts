@@ -57,15 +57,15 @@ export type BilledInvoice = Pick<
 >;
 
 /** The inputs of an organization's next invoice besides its plan and usage. */
-export type LedgerInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
+export type BalanceInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
 
 /** Credits, discounts and adjustments of organizations. Every method works in its caller's transaction. */
-export interface Ledger {
+export interface Balances {
   grantCredit(tx: Tx, at: Instant, credit: NewCredit): Promise<CreditRow>;
   grantDiscount(tx: Tx, at: Instant, discount: NewDiscount): Promise<DiscountRow>;
   addAdjustment(tx: Tx, at: Instant, adjustment: NewAdjustment): Promise<AdjustmentRow>;
   /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
-  open(tx: Tx, organizationId: Id<"organization">, currency: string): Promise<LedgerInputs>;
+  open(tx: Tx, organizationId: Id<"organization">, currency: string): Promise<BalanceInputs>;
   /**
    * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
    * new credit and carried adjustment. Call it once, in the transaction that called `open`.
@@ -90,11 +90,11 @@ export interface Ledger {
   takeBack(tx: Tx, at: Instant, invoice: BilledInvoice, amount: bigint): Promise<void>;
 }
 
-export function makeLedger(deps: {
+export function makeBalances(deps: {
   readonly ids: IdSource;
   readonly auditor: Auditor;
   readonly outbox: Outbox;
-}): Ledger {
+}): Balances {
   const { ids, auditor, outbox } = deps;
 
   async function grantCredit(tx: Tx, at: Instant, given: NewCredit): Promise<CreditRow> {

@@ -3,9 +3,9 @@ import {
   payableTerms,
   statusTerms,
   storedTotals,
-} from "../../../src/features/invoices/settlement/terms-to-pay.ts";
-import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
-import { Defect } from "../../../src/kernel/errors.ts";
+} from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
+import { Defect } from "../../../../src/kernel/errors.ts";
 
 const hash = "ab".repeat(32);
 

@@ -31,21 +31,21 @@ import {
   makeMonitor,
   makePaymentDecisions,
   makePaymentService,
-  makeSandboxDesk,
-  makeTransferDesk,
+  makeSandboxService,
+  makeTransferAllocation,
   makeTransferService,
   invoicesOfTransaction,
   makeScanner,
   makeWatcher,
-  makeWitness,
+  makeProviderCrossCheck,
   watchWorkerName,
   type ChainService,
   type ClaimExaminer,
   type Monitor,
   type PaymentDecisions,
   type PaymentService,
-  type SandboxDesk,
-  type TransferDesk,
+  type SandboxService,
+  type TransferAllocation,
   type Watcher,
 } from "../../features/payments/index.ts";
 import { createQuotes, makeRatesService, type RatesService } from "../../features/rates/index.ts";
@@ -61,10 +61,10 @@ import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
-import type { Parts } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 
 /** Wallets, invoices, payments and chains. */
-export interface Money {
+export interface PaymentServices {
   readonly wallets: WalletService;
   readonly invoices: InvoiceService;
   /** The invoices that billing issues for the platform. */
@@ -72,7 +72,7 @@ export interface Money {
   readonly settlement: ReturnType<typeof makeSettlement>;
   readonly payments: PaymentService;
   readonly decisions: PaymentDecisions;
-  readonly transfers: TransferDesk;
+  readonly transfers: TransferAllocation;
   readonly capacity: CapacityService;
   /** Receives every event and notifies organizations whose addresses run out of payment amounts. */
   readonly capacityWatch: Subscriber;
@@ -87,14 +87,14 @@ export interface Money {
   readonly usage: UsageService;
   readonly rates: RatesService;
   /** Null if the sandbox is not enabled. */
-  readonly sandbox: SandboxDesk | null;
+  readonly sandbox: SandboxService | null;
 }
 
-export function makeMoney(
-  parts: Parts,
+export function makePaymentServices(
+  parts: Dependencies,
   { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
   billing: BillingPorts,
-): Money {
+): PaymentServices {
   const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
   const enabled = new Map(config.networks.map((network) => [network.id, network]));
   // Records may name disabled networks; an enabled network's settings take precedence over the table.
@@ -129,7 +129,7 @@ export function makeMoney(
   const settlement = makeSettlement({
     ...withMoney,
     networks: known,
-    managedSettled: (tx, rows, at) => billing.managedSettled(tx, rows, at),
+    invoicePaid: (tx, rows, at) => billing.invoicePaid(tx, rows, at),
   });
   const payments = makePaymentService({ db, networks: known });
   const ledger = {
@@ -143,7 +143,7 @@ export function makeMoney(
     const times = makeBlockTimes({ clock, providers, ...access });
     const reading = { ...ledger, ...access, logger, network, client, providers, times };
     const scanner = makeScanner(reading);
-    const witness = makeWitness({
+    const crossCheck = makeProviderCrossCheck({
       ...{ ...reading, scanner },
       invoices: { watchedSince, oldestHold },
     });
@@ -153,7 +153,7 @@ export function makeMoney(
       scanner,
       watcher: makeWatcher(reading),
       examiner: makeClaimExaminer({ ...reading, claimableTerms }),
-      monitor: makeMonitor({ ...reading, witness }),
+      monitor: makeMonitor({ ...reading, crossCheck }),
     };
   });
   const chains = makeChainService({
@@ -161,17 +161,17 @@ export function makeMoney(
     networks: config.networks,
     access: watched,
   });
-  const nudge = (network: string) => {
-    parts.nudges.nudge(watchWorkerName(network));
+  const wake = (network: string) => {
+    parts.wakeUps.wake(watchWorkerName(network));
   };
-  const deciding = { ...ledger, networks: known, nudge };
+  const deciding = { ...ledger, networks: known, wake };
   const decisions = makePaymentDecisions(deciding);
   const capacity = makeCapacityService({
     ...{ db, clock, networks: known },
     enabled: config.networks,
   });
   const capacityWatch = makeCapacityWatch({ clock, outbox, networks: known });
-  const transfers = makeTransferDesk({
+  const transfers = makeTransferAllocation({
     ...deciding,
     transfers: makeTransferService({ db, networks: known }),
     hasInvoice: async (reader, organizationId, invoiceId) =>
@@ -183,15 +183,15 @@ export function makeMoney(
     plan: config.rates,
   });
 
-  const sandbox = makeDesk(parts, auditor, outbox);
+  const sandbox = makeSandbox(parts, auditor, outbox);
   const checkout = makeCheckoutService({
     db,
     clock,
     networks: known,
     baseUrl,
     sources: makeCheckoutSources({ db, invoices, payments }),
-    claims: makeHashClaims({ ...common, invoices: settlement, nudge }),
-    sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, desk: sandbox }),
+    claims: makeHashClaims({ ...common, invoices: settlement, wake }),
+    sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
   });
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({
@@ -220,13 +220,13 @@ export function makeMoney(
   };
 }
 
-function makeDesk(parts: Parts, auditor: Auditor, outbox: Outbox): SandboxDesk | null {
-  const { config, db, clock, nudges, baseUrl } = parts;
+function makeSandbox(parts: Dependencies, auditor: Auditor, outbox: Outbox): SandboxService | null {
+  const { config, db, clock, wakeUps, baseUrl } = parts;
   const network = config.networks.find(({ id }) => id === sandboxNetwork);
   const sandbox = sandboxOf(parts);
   if (network === undefined || sandbox === null) return null;
-  const nudge = () => {
-    nudges.nudge(watchWorkerName(network.id));
+  const wake = () => {
+    wakeUps.wake(watchWorkerName(network.id));
   };
-  return makeSandboxDesk({ db, clock, auditor, outbox, baseUrl, sandbox, network, nudge });
+  return makeSandboxService({ db, clock, auditor, outbox, baseUrl, sandbox, network, wake });
 }

@@ -38,7 +38,7 @@ const amongGiven = (dialect: Dialect): string => among[dialect](listed(dialect, 
  * Claims due jobs, oldest first. `run_at` moves to the end of the lease, so a claimed job becomes due again if its
  * process dies. A job whose last attempt ended without an outcome is not returned: it fails.
  */
-export async function claimJobs(
+export async function leaseJobs(
   tx: Tx,
   queue: QueueName,
   claim: {
@@ -108,7 +108,7 @@ export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
 }
 
 /** Records failed attempts. Returns the number of jobs that this process still held. */
-export function settleFailures(
+export function recordFailures(
   tx: Tx,
   failures: readonly FailedAttempt[],
   at: Instant,
