@@ -42,12 +42,12 @@ export const areas: readonly Area[] = [
     ].map((file) => `src/features/payments/${file}`),
     stages: [
       [
-        "allocation-rules.test.ts",
+        "inbox/allocation-rules.test.ts",
         "hash-claims/rules.test.ts",
         "ledger/chain-diff.test.ts",
         "ledger/payment-rules.test.ts",
-        "reading-plan.test.ts",
-        "suggestion-rules.test.ts",
+        "watcher/reading-plan.test.ts",
+        "inbox/suggestion-rules.test.ts",
       ].map((file) => `test/features/payments/${file}`),
       ["test/platform/chain/state/readings.test.ts"],
     ],
@@ -58,7 +58,7 @@ export const areas: readonly Area[] = [
       (file) => `src/features/invoices/${file}`,
     ),
     stages: [
-      ["hold-amounts.test.ts", "payable.test.ts", "rules.test.ts"].map(
+      ["holds/amounts.test.ts", "settlement/terms-to-pay.test.ts", "rules.test.ts"].map(
         (file) => `test/features/invoices/${file}`,
       ),
     ],
