@@ -6,7 +6,7 @@ import { createApp, type App } from "../../src/compose/index.ts";
 import { hour } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
 import { parseHead, formatHead, genesis, hashOf } from "../../src/platform/audit/chain.ts";
-import { createAuditor } from "../../src/platform/audit/index.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import { auditLogs } from "../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../src/platform/audit/verify.ts";
 import { loadConfig } from "../../src/platform/config/index.ts";
@@ -19,14 +19,14 @@ import { startApp } from "../support/app.ts";
 import { auditKey, secret, serverSecret } from "../support/secret.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 
-const auditor = createAuditor(createIds(systemRandom));
+const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
 
 function record(db: Database, count: number): Promise<unknown> {
   return db.write(testContext, (tx) => {
     for (let place = 0; place < count; place += 1) {
-      auditor.record(tx, Date.now(), {
+      journal.record(tx, Date.now(), {
         ...{ action: "thing.changed", organizationId: null },
-        ...{ targetType: "thing", targetId: String(place) },
+        ...{ subjectType: "thing", subjectId: String(place) },
       });
     }
     return Promise.resolve();

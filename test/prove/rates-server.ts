@@ -2,7 +2,7 @@
 // `startApp` as JSON. Messages control it, and it answers each when it is done.
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import type { EventType } from "../../src/platform/events/catalogue.ts";
-import { createOutbox } from "../../src/platform/events/index.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import { createPrometheus } from "../../src/platform/metrics/prometheus.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
@@ -45,7 +45,7 @@ const options = JSON.parse(process.argv[2] ?? "{}") as AppOptions;
 const metrics = createPrometheus({ version: "0", logger: silentLogger });
 const here = await startApp({ ...options, outside: { metrics, strictAnswers: false } });
 const { db, webhooks, background } = here.app;
-const outbox = createOutbox({
+const journal = createJournal({
   ids,
   wake: () => {
     background.wake("relay");
@@ -64,8 +64,12 @@ async function emit({ organizationIds, each, type }: Extract<Order, { do: "emit"
     await db.write(testContext, (tx) => {
       for (const organizationId of owners.slice(first, first + batchMax)) {
         const data = { id: "inv_1", amount: "25.00", status: "paid", note: "x".repeat(700) };
-        const object = { objectType: "invoice", objectId: "inv_1", objectVersion: 1 };
-        outbox.emit(tx, Date.now(), { type, organizationId, ...object, data });
+        journal.record(tx, Date.now(), {
+          organizationId,
+          subjectType: "invoice",
+          subjectId: "inv_1",
+          events: { types: [type], version: 1, data },
+        });
       }
       return Promise.resolve();
     });

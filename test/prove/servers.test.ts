@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import type { Database } from "../../src/platform/database/index.ts";
-import { createOutbox } from "../../src/platform/events/index.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
@@ -32,7 +32,7 @@ eachStore("several servers", (store) => {
   if (store.dialect === "sqlite") return;
 
   const ids = createIds(systemRandom);
-  const outbox = createOutbox({ ids, wake: () => undefined });
+  const journal = createJournal({ ids, wake: () => undefined });
   const receivers: Receiver[] = [];
   let installation: Installation;
   /** The program without background work, to inspect the store and to add work. */
@@ -77,12 +77,11 @@ eachStore("several servers", (store) => {
   function emit(type: "invoice.paid" | "invoice.expired", count: number): Promise<void> {
     return db.write(testContext, (tx) => {
       for (let n = 0; n < count; n += 1) {
-        const object = { objectType: "invoice", objectId: "inv_1", objectVersion: 1 };
-        outbox.emit(tx, Date.now(), {
-          type,
+        journal.record(tx, Date.now(), {
           organizationId: shop,
-          ...object,
-          data: { id: "inv_1" },
+          subjectType: "invoice",
+          subjectId: "inv_1",
+          events: { types: [type], version: 1, data: { id: "inv_1" } },
         });
       }
       return Promise.resolve();

@@ -11,12 +11,11 @@ import { makeWalletService } from "../../src/features/wallets/index.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
-import { createAuditor } from "../../src/platform/audit/index.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
 import { stateTable, type NetworkState } from "../../src/platform/chain/state/network-state.ts";
 import type { Database, Reader } from "../../src/platform/database/index.ts";
 import { noRates } from "../../src/platform/rates/plan.ts";
-import { createOutbox } from "../../src/platform/events/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { addOrganization, testNetworks } from "./merchants.ts";
 import { testContext } from "./store/stores.ts";
@@ -29,10 +28,9 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   let now = 1_800_000_000_000;
   const clock = { now: () => now };
   const ids = createIds(systemRandom);
-  const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, wake: () => undefined });
+  const journal = createJournal({ ids, wake: () => undefined });
   const networks: Map<string, Network> = testNetworks(...enabled);
-  const common = { db, clock, ids, randomBytes: systemRandom, auditor, outbox, networks };
+  const common = { db, clock, ids, randomBytes: systemRandom, journal, networks };
   const baseUrl = () => "https://pay.example";
   const customers = new Set<string>();
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>

@@ -3,10 +3,9 @@ import { HDKey } from "@scure/bip32";
 import { makeOrganizations } from "../../src/features/organizations/index.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
-import { createAuditor } from "../../src/platform/audit/index.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import { parseNetworks, type Network } from "../../src/platform/chain/networks.ts";
 import type { Database } from "../../src/platform/database/index.ts";
-import { createOutbox } from "../../src/platform/events/index.ts";
 import { testContext } from "./store/stores.ts";
 
 let shipped: ReadonlyMap<string, Network> | undefined;
@@ -41,8 +40,7 @@ export function addOrganization(
     db,
     clock: { now: () => at },
     ids,
-    auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, wake: () => undefined }),
+    journal: createJournal({ ids, wake: () => undefined }),
     members: {
       addMembership: () => Promise.reject(new Error("these organizations have no members")),
     } as never,

@@ -28,8 +28,7 @@ import {
   type SubscriptionService,
   type SubscriptionSteps,
 } from "../../features/billing/index.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
-import type { Outbox } from "../../platform/events/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import type { PaymentServices } from "./payment-services.ts";
@@ -51,7 +50,7 @@ export interface Billing {
 
 export function makeBilling(
   { config, db, clock, ids, logger, baseUrl, wakeUps }: Dependencies,
-  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+  journal: Journal,
   { payments, wallets, managed }: Pick<PaymentServices, "payments" | "wallets" | "managed">,
   ports: BillingPorts,
 ): Billing {
@@ -61,11 +60,10 @@ export function makeBilling(
     wakeUps.wake(billingWorkerName);
   };
   const common = { db, clock, ids, catalog: config.plans, networks, managed, payments };
-  const balances = makeBalances({ ids, auditor, outbox });
+  const balances = makeBalances({ ids, journal });
   const billingReader = makeBillingReader({ ...common, checkoutUrl });
   const announcer = makeBillingAnnouncer({
-    auditor,
-    outbox,
+    journal,
     views: (reader, rows) => billingReader.views(reader, rows),
     checkoutUrl,
   });
@@ -91,7 +89,7 @@ export function makeBilling(
     billingOperator: makeBillingOperator({ ...common, issuer, billingRun, cancellations, wake }),
     balances,
     balanceService: makeBalanceService({ ...common, balances }),
-    receiveWallet: makeReceiveWalletService({ db, clock, auditor, wallets, networks }),
+    receiveWallet: makeReceiveWalletService({ db, clock, journal, wallets, networks }),
     subscriptions: makeSubscriptionService({ ...tools, issuer, firstInvoices }),
     usageWatch: makeUsageWatch({ clock, announcer }),
   };

@@ -52,11 +52,10 @@ import { createQuotes, makeRatesService, type RatesService } from "../../feature
 import { makeUsageService, type UsageService } from "../../features/usage/index.ts";
 import { makeWalletService, type WalletService } from "../../features/wallets/index.ts";
 import { second } from "../../kernel/clock.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import { createRecentStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
@@ -92,7 +91,7 @@ export interface PaymentServices {
 
 export function makePaymentServices(
   parts: Dependencies,
-  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
+  journal: Journal,
   billing: BillingPorts,
 ): PaymentServices {
   const { config, db, clock, ids, randomBytes, logger, baseUrl } = parts;
@@ -102,7 +101,7 @@ export function makePaymentServices(
     ...config.knownNetworks.map((network) => [network.id, network] as const),
     ...enabled,
   ]);
-  const common = { db, clock, ids, auditor, outbox };
+  const common = { db, clock, ids, journal };
   const withMoney = { ...common, randomBytes, networks: enabled, baseUrl };
 
   const wallets = makeWalletService({ ...common, networks: enabled });
@@ -157,7 +156,7 @@ export function makePaymentServices(
     };
   });
   const chains = makeChainService({
-    ...{ db, clock, auditor },
+    ...{ db, clock, journal },
     networks: config.networks,
     access: watched,
   });
@@ -170,7 +169,7 @@ export function makePaymentServices(
     ...{ db, clock, networks: known },
     enabled: config.networks,
   });
-  const capacityWatch = makeCapacityWatch({ clock, outbox, networks: known });
+  const capacityWatch = makeCapacityWatch({ clock, journal, networks: known });
   const transfers = makeTransferAllocation({
     ...deciding,
     transfers: makeTransferService({ db, networks: known }),
@@ -179,11 +178,11 @@ export function makePaymentServices(
   });
 
   const rates = makeRatesService({
-    ...{ db, clock, logger, auditor, fetch, stopping: parts.stopping },
+    ...{ db, clock, logger, journal, fetch, stopping: parts.stopping },
     plan: config.rates,
   });
 
-  const sandbox = makeSandbox(parts, auditor, outbox);
+  const sandbox = makeSandbox(parts, journal);
   const checkout = makeCheckoutService({
     db,
     clock,
@@ -220,7 +219,7 @@ export function makePaymentServices(
   };
 }
 
-function makeSandbox(parts: Dependencies, auditor: Auditor, outbox: Outbox): SandboxService | null {
+function makeSandbox(parts: Dependencies, journal: Journal): SandboxService | null {
   const { config, db, clock, wakeUps, baseUrl } = parts;
   const network = config.networks.find(({ id }) => id === sandboxNetwork);
   const sandbox = sandboxOf(parts);
@@ -228,5 +227,5 @@ function makeSandbox(parts: Dependencies, auditor: Auditor, outbox: Outbox): San
   const wake = () => {
     wakeUps.wake(watchWorkerName(network.id));
   };
-  return makeSandboxService({ db, clock, auditor, outbox, baseUrl, sandbox, network, wake });
+  return makeSandboxService({ db, clock, journal, baseUrl, sandbox, network, wake });
 }

@@ -39,8 +39,7 @@ import {
 } from "../../features/organizations/index.ts";
 import { walletsOf } from "../../features/wallets/index.ts";
 import { systemActor } from "../../kernel/actor.ts";
-import { createAuditor } from "../../platform/audit/index.ts";
-import { createOutbox } from "../../platform/events/index.ts";
+import { createJournal } from "../../platform/journal/index.ts";
 import { createLeases, type Leases } from "../../platform/jobs/leases.ts";
 import { createJobs, type Jobs } from "../../platform/jobs/queue.ts";
 import { createPasswords, type Passwords } from "../../platform/secrets/passwords.ts";
@@ -87,8 +86,7 @@ export interface Services
 /** Creates all services, in the order of src/features/index.ts. */
 export function makeServices(parts: Dependencies): Services {
   const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, wakeUps } = parts;
-  const auditor = createAuditor(ids);
-  const outbox = createOutbox({
+  const journal = createJournal({
     ids,
     wake: () => {
       wakeUps.wake("relay");
@@ -102,11 +100,11 @@ export function makeServices(parts: Dependencies): Services {
     },
   });
   const passwords = createPasswords(undefined, parts.passwordCost);
-  const common = { db, clock, ids, auditor, outbox };
+  const common = { db, clock, ids, journal };
 
-  const members = makeMembers({ ids, auditor });
+  const members = makeMembers({ ids, journal });
   const memberService = makeMemberService(common);
-  const invitations = makeInvitations({ auditor, members });
+  const invitations = makeInvitations({ journal, members });
   const invitationService = makeInvitationService({
     ...common,
     randomBytes,
@@ -141,13 +139,13 @@ export function makeServices(parts: Dependencies): Services {
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
   const auditKey = deriveKey(secret, "audit-seals");
-  const auditLogs = makeAuditLogService({ db, clock, outbox, logger, key: auditKey });
+  const auditLogs = makeAuditLogService({ db, clock, journal, logger, key: auditKey });
   const customers = makeCustomerService(common);
   const networks = makeNetworkService({ db, networks: config.networks });
-  const webhooks = makeWebhooks(parts, { auditor, outbox });
+  const webhooks = makeWebhooks(parts, journal);
   const ports = lateBillingPorts();
-  const money = makePaymentServices(parts, { auditor, outbox }, ports);
-  const billing = makeBilling(parts, { auditor, outbox }, money, ports);
+  const money = makePaymentServices(parts, journal, ports);
+  const billing = makeBilling(parts, journal, money, ports);
   const admin = makeAdminService({
     ...{ db, clock, organizations, walletsOf },
     subscriptionsOf: billing.subscriptions.viewsOf,
@@ -155,7 +153,7 @@ export function makeServices(parts: Dependencies): Services {
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
   const queues = makeQueueService({
-    ...{ db, clock, auditor },
+    ...{ db, clock, journal },
     wake: (worker) => {
       wakeUps.wake(worker);
     },

@@ -7,9 +7,8 @@ import {
   type Deliverer,
   type WebhookService,
 } from "../../features/webhooks/index.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import { createGuard } from "../../platform/outbound/guard.ts";
 import { createResolve } from "../../platform/outbound/resolve.ts";
@@ -26,10 +25,7 @@ export interface Webhooks {
 }
 
 /** Creates the services that deliver events to merchants' endpoints. */
-export function makeWebhooks(
-  parts: Dependencies,
-  { auditor, outbox }: { readonly auditor: Auditor; readonly outbox: Outbox },
-): Webhooks {
+export function makeWebhooks(parts: Dependencies, journal: Journal): Webhooks {
   const { config, db, secret, clock, ids, randomBytes, logger, wakeUps } = parts;
   const guard = createGuard({
     allowCidrs: config.webhookAllowCidrs,
@@ -41,7 +37,7 @@ export function makeWebhooks(
       ...config.networks.flatMap((network) => network.endpoints.map(({ url }) => url)),
     ],
   });
-  const endpointWriter = makeEndpointWriter({ auditor, outbox });
+  const endpointWriter = makeEndpointWriter({ journal });
   const secretKey = deriveKey(secret, "webhook-secrets");
   const wake = () => {
     wakeUps.wake("webhooks");
@@ -49,7 +45,7 @@ export function makeWebhooks(
   const common = { db, clock, ids, randomBytes, endpointWriter, secretKey, wake };
   return {
     events: makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") }),
-    webhooks: makeWebhookService({ ...common, auditor, outbox, guard }),
+    webhooks: makeWebhookService({ ...common, journal, guard }),
     fanOut: makeFanOut({ clock, ids, wake }),
     deliverer: createDeliverer({
       ...common,

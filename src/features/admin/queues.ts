@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
 import { queueWorkerName } from "../../platform/jobs/queue.ts";
@@ -35,10 +35,10 @@ export interface QueueService {
 export function makeQueueService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly wake: (worker: string) => void;
 }): QueueService {
-  const { db, clock, auditor } = deps;
+  const { db, clock, journal } = deps;
   return {
     async list() {
       return (await readBacklogs(db, clock.now(), deliveryBacklog)).queues;
@@ -71,11 +71,11 @@ export function makeQueueService(deps: {
           "WHERE id = $1",
           [jobId],
         );
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "job.retried",
           organizationId: null,
-          targetType: "job",
-          targetId: jobId,
+          subjectType: "job",
+          subjectId: jobId,
           changes: { queue, name, failedReason: job.failedReason },
         });
         tx.afterCommit(() => {

@@ -5,7 +5,7 @@ import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { handlingRole } from "../members/index.ts";
@@ -63,13 +63,13 @@ export interface ApiKeyDependencies {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   /** True if only the sandbox network is enabled; keys then have the test prefix. */
   readonly isTest: boolean;
 }
 
 export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
-  const { db, clock, ids, auditor } = deps;
+  const { db, clock, ids, journal } = deps;
   /** Last uses since the last flush, by key. */
   const uses = new Map<Id<"apiKey">, Instant>();
 
@@ -101,11 +101,11 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
       return db.write(context, async (tx) => {
         for (const scope of input.scopes) await requireScope(tx, scope, organization);
         await tx.insert(apiKeys, key);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "api_key.created",
           organizationId,
-          targetType: "api_key",
-          targetId: key.id,
+          subjectType: "api_key",
+          subjectId: key.id,
           changes: {
             ...{ name: key.name, scopes: key.scopes, prefix: key.prefix },
             expiresAt: expiresAt === null ? null : toIso(expiresAt),
@@ -125,11 +125,11 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
         if (key.revokedAt !== null) return key;
         const revokedAt = clock.now();
         await tx.update(apiKeys, { revokedAt }, "WHERE id = $1", [apiKeyId]);
-        auditor.record(tx, revokedAt, {
+        journal.record(tx, revokedAt, {
           action: "api_key.revoked",
           organizationId,
-          targetType: "api_key",
-          targetId: apiKeyId,
+          subjectType: "api_key",
+          subjectId: apiKeyId,
           changes: { name: key.name },
         });
         return { ...key, revokedAt };

@@ -15,7 +15,7 @@ import { auditLogs } from "../../platform/audit/table.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
-import type { Outbox } from "../../platform/events/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { platformOrganization } from "../organizations/index.ts";
 import type { AuditHeadRecord } from "./records.ts";
@@ -56,11 +56,11 @@ const idAheadMax = 1 * minute;
 export function makeAuditLogService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly logger: Logger;
   readonly key: SealKey;
 }): AuditLogService {
-  const { db, clock, outbox, logger, key } = deps;
+  const { db, clock, journal, logger, key } = deps;
   return {
     async list(organizationId, { limit, cursor, ...given }) {
       const filters = { ...given, organizationId };
@@ -89,13 +89,11 @@ export function makeAuditLogService(deps: {
         const platform = await platformOrganization(tx);
         if (platform === null) return;
         const data: z.input<typeof AuditHeadRecord> = { ...head };
-        outbox.emit(tx, clock.now(), {
-          type: "audit.head",
+        journal.record(tx, clock.now(), {
           organizationId: platform.id,
-          objectType: "audit_chain",
-          objectId: "audit_chain",
-          objectVersion: head.position,
-          data,
+          subjectType: "audit_chain",
+          subjectId: "audit_chain",
+          events: { types: ["audit.head"], version: head.position, data },
         });
       });
     },

@@ -2,7 +2,7 @@ import type { Principal } from "../../api/declare/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
@@ -49,14 +49,19 @@ export function makePasswordService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly passwords: Passwords;
   readonly loginLock: LoginLock;
 }): PasswordService {
-  const { db, clock, auditor, passwords, loginLock } = deps;
+  const { db, clock, journal, passwords, loginLock } = deps;
 
   function record(tx: Tx, at: Instant, action: string, userId: Id<"user">): void {
-    auditor.record(tx, at, { action, organizationId: null, targetType: "user", targetId: userId });
+    journal.record(tx, at, {
+      action,
+      organizationId: null,
+      subjectType: "user",
+      subjectId: userId,
+    });
   }
 
   return {

@@ -2,7 +2,7 @@ import type { UserActor } from "../../kernel/actor.ts";
 import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import {
@@ -71,7 +71,7 @@ export interface AuthDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly members: Members;
   readonly invitations: Invitations;
   readonly organizations: Organizations;
@@ -85,17 +85,17 @@ export interface AuthDependencies {
 type Identity = Pick<UserView, "id" | "email" | "platformRole">;
 
 export function makeAuthService(deps: AuthDependencies): AuthService {
-  const { db, clock, ids, auditor, passwords, refreshTokens: tokens } = deps;
+  const { db, clock, ids, journal, passwords, refreshTokens: tokens } = deps;
 
   /** Opens a session for a user, in the transaction that authenticated them. */
   async function open(tx: Tx, at: Instant, sessionId: Id<"session">, user: Identity) {
     const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
     await tx.insert(sessions, session);
-    auditor.record(tx, at, {
+    journal.record(tx, at, {
       action: "session.opened",
       organizationId: null,
-      targetType: "session",
-      targetId: session.id,
+      subjectType: "session",
+      subjectId: session.id,
       changes: { userId: user.id },
     });
     const token = tokens.create();
@@ -192,7 +192,7 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       if (session === null) throw invalidRefreshToken();
       const { sessionId, userId } = session;
       const rotated = await db.write({ ...context, actor: userActor(session) }, (tx) =>
-        rotate(tx, clock.now(), sessionId, input.refreshToken, { tokens, auditor, keepToken }),
+        rotate(tx, clock.now(), sessionId, input.refreshToken, { tokens, journal, keepToken }),
       );
       if (rotated === null) throw invalidRefreshToken();
       return answer(db, userId, { sessionId, ...rotated });
@@ -204,11 +204,11 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
       await db.write({ ...context, actor: userActor(session) }, async (tx) => {
         const at = clock.now();
         if (!(await revokeSession(tx, session.sessionId, at))) return;
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "session.revoked",
           organizationId: null,
-          targetType: "session",
-          targetId: session.sessionId,
+          subjectType: "session",
+          subjectId: session.sessionId,
         });
       });
     },
@@ -227,7 +227,7 @@ async function rotate(
   token: string,
   deps: {
     tokens: RefreshTokenSource;
-    auditor: Auditor;
+    journal: Journal;
     keepToken: (tx: Tx, at: Instant, sessionId: Id<"session">, token: string) => Promise<Instant>;
   },
 ): Promise<{ refreshToken: string; refreshTokenExpiresAt: Instant } | null> {
@@ -242,11 +242,11 @@ async function rotate(
   if (current.usedAt === null) {
     await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
     const refreshTokenExpiresAt = await deps.keepToken(tx, at, sessionId, refreshToken);
-    deps.auditor.record(tx, at, {
+    deps.journal.record(tx, at, {
       action: "session.refreshed",
       organizationId: null,
-      targetType: "session",
-      targetId: sessionId,
+      subjectType: "session",
+      subjectId: sessionId,
     });
     return { refreshToken, refreshTokenExpiresAt };
   }
@@ -254,11 +254,11 @@ async function rotate(
   const isRepeat = at - current.usedAt <= refreshGrace && successor?.usedAt === null;
   if (isRepeat) return { refreshToken, refreshTokenExpiresAt: successor.expiresAt };
   await revokeSession(tx, sessionId, at);
-  deps.auditor.record(tx, at, {
+  deps.journal.record(tx, at, {
     action: "session.reuse_detected",
     organizationId: null,
-    targetType: "session",
-    targetId: sessionId,
+    subjectType: "session",
+    subjectId: sessionId,
     changes: { userId: session.userId },
   });
   return null;

@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import type { BillingReader } from "./invoices/service.ts";
 import { presentPlatformInvoice, presentSubscription } from "./present.ts";
 import { unpaidOf } from "./store.ts";
@@ -61,30 +60,26 @@ export function usageReached(
 }
 
 export function makeBillingAnnouncer(deps: {
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly views: BillingReader["views"];
   readonly checkoutUrl: (checkoutId: string) => string;
 }): BillingAnnouncer {
-  const { auditor, outbox, views, checkoutUrl } = deps;
+  const { journal, views, checkoutUrl } = deps;
   return {
     async subscription(tx, at, type, row, changes = {}) {
       const [openInvoice = null] = await unpaidOf(tx, [row.id]);
       const { id, organizationId, version } = row;
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: type,
         organizationId,
-        targetType: "subscription",
-        targetId: id,
+        subjectType: "subscription",
+        subjectId: id,
         changes: { status: row.status, plan: row.terms.id, ...changes },
-      });
-      outbox.emit(tx, at, {
-        type,
-        organizationId,
-        objectType: "subscription",
-        objectId: id,
-        objectVersion: version,
-        data: presentSubscription({ subscription: row, openInvoice, checkoutUrl }),
+        events: {
+          types: [type],
+          version,
+          data: presentSubscription({ subscription: row, openInvoice, checkoutUrl }),
+        },
       });
     },
 
@@ -97,20 +92,13 @@ export function makeBillingAnnouncer(deps: {
       const shown = presentPlatformInvoice(view);
       const { id, organizationId, version } = row;
       const { number, status, total, currency } = shown;
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: type,
         organizationId,
-        targetType: "platform_invoice",
-        targetId: id,
+        subjectType: "platform_invoice",
+        subjectId: id,
         changes: { number, status, total, currency, ...changes },
-      });
-      outbox.emit(tx, at, {
-        type,
-        organizationId,
-        objectType: "platform_invoice",
-        objectId: id,
-        objectVersion: version,
-        data: shown,
+        events: { types: [type], version, data: shown },
       });
     },
 
@@ -124,21 +112,19 @@ export function makeBillingAnnouncer(deps: {
         periodStart: toIso(row.currentPeriodStart),
         periodEnd: toIso(row.currentPeriodEnd),
       };
-      outbox.emit(tx, at, {
-        type: "usage.threshold_reached",
+      journal.record(tx, at, {
         organizationId,
-        objectType: "subscription",
-        objectId: id,
-        objectVersion: version,
-        data,
+        subjectType: "subscription",
+        subjectId: id,
+        events: { types: ["usage.threshold_reached"], version, data },
       });
     },
 
     note(tx, at, action, { id, organizationId }, changes) {
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         ...{ action, organizationId, changes },
-        targetType: "subscription",
-        targetId: id,
+        subjectType: "subscription",
+        subjectId: id,
       });
     },
   };

@@ -1,16 +1,13 @@
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference, type Auditor } from "../../platform/audit/index.ts";
+import { difference, type Journal } from "../../platform/journal/index.ts";
 import {
   UniqueViolation,
   type Database,
-  type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
-import type { EventType } from "../../platform/events/catalogue.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";
 import { writeCustomerTerms } from "./search.ts";
@@ -55,10 +52,9 @@ export function makeCustomerService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
 }): CustomerService {
-  const { db, clock, ids, auditor, outbox } = deps;
+  const { db, clock, ids, journal } = deps;
   return {
     async list(organizationId, { limit, cursor, ...given }) {
       const filters = { ...given, email: given.email?.toLowerCase() };
@@ -89,14 +85,14 @@ export function makeCustomerService(deps: {
         if (!(await tx.insertIfAbsent(customers, row))) throw externalIdTaken();
         await writeCustomerTerms(tx, row, null);
         const { name, email, externalId, metadata } = row;
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "customer.created",
           organizationId,
-          targetType: "customer",
-          targetId: row.id,
+          subjectType: "customer",
+          subjectId: row.id,
           changes: { name, email, externalId, metadata },
+          events: { types: ["customer.created"], version: 1, data: presentCustomer(row) },
         });
-        announce(outbox, tx, at, "customer.created", row);
         return row;
       });
     },
@@ -120,14 +116,18 @@ export function makeCustomerService(deps: {
           await tx.update(customers, set, "WHERE id = $1", [customerId]);
           const next = { ...current, ...set };
           await writeCustomerTerms(tx, next, current.name);
-          auditor.record(tx, at, {
+          journal.record(tx, at, {
             action: "customer.updated",
             organizationId,
-            targetType: "customer",
-            targetId: customerId,
+            subjectType: "customer",
+            subjectId: customerId,
             changes: changed,
+            events: {
+              types: ["customer.updated"],
+              version: next.version,
+              data: presentCustomer(next),
+            },
           });
-          announce(outbox, tx, at, "customer.updated", next);
           return next;
         });
       } catch (error) {
@@ -145,15 +145,4 @@ function externalIdTaken(): InstanceType<typeof ExternalIdTaken> {
     "Another customer of the organization has this externalId. Find that customer with ?externalId=, or use another id.",
     { errors: [{ pointer: "/externalId", code: "taken", message: "belongs to another customer" }] },
   );
-}
-
-function announce(outbox: Outbox, tx: Tx, at: Instant, type: EventType, row: CustomerRow): void {
-  outbox.emit(tx, at, {
-    type,
-    organizationId: row.organizationId,
-    objectType: "customer",
-    objectId: row.id,
-    objectVersion: row.version,
-    data: presentCustomer(row),
-  });
 }

@@ -4,7 +4,7 @@ import type { Id } from "../../kernel/id.ts";
 import { findToken, type NetworkToken } from "../../platform/chain/networks.ts";
 import { encodeAmount, type RowOf, type Tx } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
-import type { Outbox } from "../../platform/events/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { WalletCapacityRecord } from "./capacity/records.ts";
 import { presentUse } from "./capacity/service.ts";
@@ -42,10 +42,10 @@ interface FullBand extends Band {
  */
 export function makeCapacityWatch(deps: {
   readonly clock: Clock;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly networks: Networks;
 }): Subscriber {
-  const { clock, outbox, networks } = deps;
+  const { clock, journal, networks } = deps;
   return async (tx, relayed) => {
     const invoiceIds = relayed
       .filter(({ type }) => holding.has(type))
@@ -67,13 +67,15 @@ export function makeCapacityWatch(deps: {
       );
     }
     for (const { band, walletId } of unwarned) {
-      outbox.emit(tx, at, {
-        type: "wallet_capacity.half_used",
+      journal.record(tx, at, {
         organizationId: band.organizationId,
-        objectType: "wallet_capacity",
-        objectId: walletId,
-        objectVersion: at,
-        data: capacityOf(band, walletId),
+        subjectType: "wallet_capacity",
+        subjectId: walletId,
+        events: {
+          types: ["wallet_capacity.half_used"],
+          version: at,
+          data: capacityOf(band, walletId),
+        },
       });
     }
     // There is rarely more than one.

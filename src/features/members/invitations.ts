@@ -5,7 +5,7 @@ import { day, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { InvalidInvitation, InvitationAccepted, UserNeeded } from "./errors.ts";
@@ -81,12 +81,12 @@ export interface InvitationDependencies {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly members: Members;
 }
 
 export function makeInvitations(
-  deps: Pick<InvitationDependencies, "auditor" | "members">,
+  deps: Pick<InvitationDependencies, "journal" | "members">,
 ): Invitations {
   return {
     async require(reader, at, token, email) {
@@ -105,11 +105,11 @@ export function makeInvitations(
         throw new OrganizationSuspended("The platform has suspended this organization.");
       }
       await tx.update(invitations, { acceptedAt: at }, "WHERE id = $1", [invitation.id]);
-      deps.auditor.record(tx, at, {
+      deps.journal.record(tx, at, {
         action: "invitation.accepted",
         organizationId,
-        targetType: "invitation",
-        targetId: invitation.id,
+        subjectType: "invitation",
+        subjectId: invitation.id,
         changes: { userId: user.id },
       });
       const membershipId = await deps.members.addMembership(tx, at, {
@@ -125,15 +125,15 @@ export function makeInvitations(
 export function makeInvitationService(
   deps: InvitationDependencies & { readonly invitations: Invitations },
 ): InvitationService {
-  const { db, clock, ids, auditor } = deps;
+  const { db, clock, ids, journal } = deps;
 
   async function end(tx: Tx, at: Instant, invitation: InvitationRow): Promise<InvitationView> {
     await tx.update(invitations, { revokedAt: at }, "WHERE id = $1", [invitation.id]);
-    auditor.record(tx, at, {
+    journal.record(tx, at, {
       action: "invitation.revoked",
       organizationId: invitation.organizationId,
-      targetType: "invitation",
-      targetId: invitation.id,
+      subjectType: "invitation",
+      subjectId: invitation.id,
       changes: { email: invitation.email, role: invitation.role },
     });
     return viewAt({ ...invitation, revokedAt: at }, at);
@@ -173,11 +173,11 @@ export function makeInvitationService(
           revokedAt: null,
         };
         await tx.insert(invitations, row);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "invitation.created",
           organizationId,
-          targetType: "invitation",
-          targetId: row.id,
+          subjectType: "invitation",
+          subjectId: row.id,
           changes: { email, role, expiresAt: toIso(row.expiresAt) },
         });
         return { invitation: viewAt(row, at), token };

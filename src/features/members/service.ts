@@ -4,7 +4,7 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference, type Auditor } from "../../platform/audit/index.ts";
+import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
 import { AlreadyMember, EmailUnavailable, LastOwner } from "./errors.ts";
 import { mayHandle } from "./rules.ts";
@@ -58,8 +58,8 @@ export interface MemberService {
   ): Promise<void>;
 }
 
-export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members {
-  const { ids, auditor } = deps;
+export function makeMembers(deps: { ids: IdSource; journal: Journal }): Members {
+  const { ids, journal } = deps;
   return {
     async addUser(tx, at, user) {
       const row = { ...user, id: user.id ?? ids.next("user", at), createdAt: at };
@@ -68,11 +68,11 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
           "This e-mail address already has an account. Log in, or use another address.",
         );
       }
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "user.created",
         organizationId: null,
-        targetType: "user",
-        targetId: row.id,
+        subjectType: "user",
+        subjectId: row.id,
         changes: { email: row.email, name: row.name },
       });
       return row;
@@ -81,11 +81,11 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
     async addMembership(tx, at, membership) {
       const row = { id: ids.next("membership", at), ...membership, createdAt: at };
       if (!(await tx.insertIfAbsent(memberships, row))) throw alreadyMember();
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "member.added",
         organizationId: membership.organizationId,
-        targetType: "membership",
-        targetId: row.id,
+        subjectType: "membership",
+        subjectId: row.id,
         changes: { userId: membership.userId, role: membership.role },
       });
       return row.id;
@@ -96,9 +96,9 @@ export function makeMembers(deps: { ids: IdSource; auditor: Auditor }): Members 
 export function makeMemberService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
 }): MemberService {
-  const { db, clock, auditor } = deps;
+  const { db, clock, journal } = deps;
   return {
     async list(organizationId, query) {
       const page = parsePage(query, "members", { organizationId });
@@ -117,11 +117,11 @@ export function makeMemberService(deps: {
         if (isLastOwner) throw lastOwner();
         const at = clock.now();
         await tx.update(memberships, { role }, "WHERE id = $1", [membershipId]);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "member.role_changed",
           organizationId,
-          targetType: "membership",
-          targetId: membershipId,
+          subjectType: "membership",
+          subjectId: membershipId,
           changes: { userId: target.userId, ...difference({ role: target.role }, { role }) },
         });
         return { ...current, role };
@@ -135,11 +135,11 @@ export function makeMemberService(deps: {
         if (target.userId !== tx.context.actor.id) requireHandling(by, target.role);
         if (isLastOwner) throw lastOwner();
         await tx.run("DELETE FROM memberships WHERE id = $1", [membershipId]);
-        auditor.record(tx, clock.now(), {
+        journal.record(tx, clock.now(), {
           action: "member.removed",
           organizationId,
-          targetType: "membership",
-          targetId: membershipId,
+          subjectType: "membership",
+          subjectId: membershipId,
           changes: { userId: target.userId, role: target.role },
         });
       });

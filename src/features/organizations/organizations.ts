@@ -1,13 +1,12 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import type { Members } from "../members/index.ts";
 import { PlatformStays } from "./errors.ts";
 import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
-import { announce, requireTransition, save } from "./saving.ts";
+import { announcementOf, requireTransition, save } from "./saving.ts";
 import { lockOrganization } from "./store.ts";
 import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
 
@@ -54,13 +53,12 @@ export interface OrganizationDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly members: Members;
 }
 
 export function makeOrganizations(deps: OrganizationDependencies): Organizations {
-  const { ids, auditor, outbox, members } = deps;
+  const { ids, journal, members } = deps;
   return {
     async add(tx, at, { name, ownerId, isPlatform = false }) {
       const row: OrganizationRow = {
@@ -87,11 +85,11 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         updatedAt: at,
       };
       await tx.insert(organizations, row);
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "organization.created",
         organizationId: row.id,
-        targetType: "organization",
-        targetId: row.id,
+        subjectType: "organization",
+        subjectId: row.id,
         changes: { name },
       });
       if (ownerId !== null) {
@@ -130,17 +128,17 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         reviewerEmail: actor.type === "user" ? actor.label : null,
         createdAt: at,
       });
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: `organization.${to}`,
         organizationId,
-        targetType: "organization",
-        targetId: organizationId,
+        subjectType: "organization",
+        subjectId: organizationId,
         changes: {
           verificationStatus: { from: current.verificationStatus, to },
           reviewNote: { from: current.reviewNote, to: note },
         },
+        events: announcementOf(`organization.${to}`, next, current.verificationStatus),
       });
-      announce(outbox, tx, at, `organization.${to}`, next, current.verificationStatus);
       return next;
     },
 
@@ -152,14 +150,14 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
       }
       const next = await save(tx, at, current, { status });
       const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action,
         organizationId,
-        targetType: "organization",
-        targetId: organizationId,
+        subjectType: "organization",
+        subjectId: organizationId,
         changes: { status: { from: current.status, to: status } },
+        events: announcementOf(action, next, current.status),
       });
-      announce(outbox, tx, at, action, next, current.status);
       return next;
     },
   };

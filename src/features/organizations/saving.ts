@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
-import type { Outbox } from "../../platform/events/index.ts";
+import type { Announcement } from "../../platform/journal/index.ts";
 import { VerificationConflict } from "./errors.ts";
 import { presentOrganization } from "./present.ts";
 import { verification, type VerificationStatus } from "./rules.ts";
@@ -27,22 +27,15 @@ export function requireTransition(current: OrganizationRow, to: VerificationStat
   );
 }
 
-/** Emits an event about an organization, to it or to another listener, with the API's record as its body. */
-export function announce(
-  outbox: Outbox,
-  tx: Tx,
-  at: Instant,
+/** Returns the event of a changed organization, with the API's record. */
+export function announcementOf(
   type: EventType,
   row: OrganizationRow,
   previousStatus: VerificationStatus | OrganizationRow["status"],
-  listenerId = row.id,
-): void {
-  outbox.emit(tx, at, {
-    type,
-    organizationId: listenerId,
-    objectType: "organization",
-    objectId: row.id,
-    objectVersion: row.version,
+): Announcement {
+  return {
+    types: [type],
+    version: row.version,
     data: { ...presentOrganization(row), previousStatus },
-  });
+  };
 }

@@ -3,13 +3,13 @@ import type { Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference } from "../../platform/audit/index.ts";
+import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
-import type { Outbox } from "../../platform/events/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
 import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
-import { announce, requireTransition, save } from "./saving.ts";
+import { announcementOf, requireTransition, save } from "./saving.ts";
 import {
   findOrganization,
   lockOrganization,
@@ -69,7 +69,7 @@ export interface OrganizationService {
 export function makeOrganizationService(
   deps: OrganizationDependencies & { readonly organizations: Organizations },
 ): OrganizationService {
-  const { db, clock, ids, auditor, outbox } = deps;
+  const { db, clock, ids, journal } = deps;
   return {
     async list(actor, query) {
       const page = parsePage(query, "organizations", { principal: actor.id });
@@ -119,18 +119,19 @@ export function makeOrganizationService(
           ...given,
           ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
         });
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "organization.updated",
           organizationId,
-          targetType: "organization",
-          targetId: organizationId,
+          subjectType: "organization",
+          subjectId: organizationId,
           changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
+          events:
+            losesApproval || "displayName" in changed
+              ? announcementOf("organization.updated", next, current.verificationStatus)
+              : undefined,
         });
-        if (losesApproval || "displayName" in changed) {
-          announce(outbox, tx, at, "organization.updated", next, current.verificationStatus);
-        }
         if ("displayName" in changed && current.verificationStatus === "approved") {
-          await notifyPlatform(outbox, tx, at, next);
+          await notifyPlatform(journal, tx, at, next);
         }
         return next;
       });
@@ -149,11 +150,11 @@ export function makeOrganizationService(
         const changed = difference(current, given);
         if (Object.keys(changed).length === 0) return current;
         const next = await save(tx, at, current, given);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "organization.payment_policy_updated",
           organizationId,
-          targetType: "organization",
-          targetId: organizationId,
+          subjectType: "organization",
+          subjectId: organizationId,
           changes: changed,
         });
         return next;
@@ -191,23 +192,20 @@ export function makeOrganizationService(
           reviewerEmail: null,
           createdAt: at,
         });
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "organization.verification_submitted",
           organizationId,
-          targetType: "organization",
-          targetId: organizationId,
+          subjectType: "organization",
+          subjectId: organizationId,
           changes: {
             verificationStatus: { from: current.verificationStatus, to: "pending_review" },
           },
+          events: announcementOf(
+            "organization.verification_submitted",
+            next,
+            current.verificationStatus,
+          ),
         });
-        announce(
-          outbox,
-          tx,
-          at,
-          "organization.verification_submitted",
-          next,
-          current.verificationStatus,
-        );
         return next;
       });
     },
@@ -216,12 +214,17 @@ export function makeOrganizationService(
 
 /** Informs the platform when an approved organization changes the name that payers see. */
 async function notifyPlatform(
-  outbox: Outbox,
+  journal: Journal,
   tx: Tx,
   at: Instant,
   row: OrganizationRow,
 ): Promise<void> {
   const platform = await platformOrganization(tx);
   if (platform === null || platform.id === row.id) return;
-  announce(outbox, tx, at, "organization.updated", row, "approved", platform.id);
+  journal.record(tx, at, {
+    organizationId: platform.id,
+    subjectType: "organization",
+    subjectId: row.id,
+    events: announcementOf("organization.updated", row, "approved"),
+  });
 }

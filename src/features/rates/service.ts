@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { formatRate } from "../../kernel/money/rate.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
@@ -46,13 +46,13 @@ export function makeRatesService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly plan: RatesPlan;
   readonly fetch: RateFetch;
   /** Aborted when the program stops. */
   readonly stopping: AbortSignal;
 }): RatesService {
-  const { db, clock, logger, auditor, plan, fetch, stopping } = deps;
+  const { db, clock, logger, journal, plan, fetch, stopping } = deps;
   const asked = plan.pairs.filter(({ fixed }) => fixed === null);
   const poller = createPoller({ plan, clock, asking: { fetch, signal: stopping } });
   /** Last check by this process or an earlier one on the same store; null until looked up. */
@@ -159,11 +159,11 @@ export function makeRatesService(deps: {
         }
         book.set(pairName, { ...state, accepted: pending, pending: null, problem: null });
         await writeBook(tx, book, at);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "rate.accepted",
           organizationId: null,
-          targetType: "rate",
-          targetId: pairName,
+          subjectType: "rate",
+          subjectId: pairName,
           changes: {
             rate: {
               from: accepted === null ? null : formatRate(accepted.rate),

@@ -1,12 +1,10 @@
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
-import type { EventType } from "../../platform/events/catalogue.ts";
-import type { Outbox } from "../../platform/events/index.ts";
 import { takeOwnership, releaseIfUnused, unavailable } from "./ownership.ts";
 import { NetworkNotEnabled } from "./errors.ts";
 import { presentWallet } from "./present.ts";
@@ -57,14 +55,13 @@ export interface WalletDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   /** The enabled networks by id. */
   readonly networks: ReadonlyMap<string, Network>;
 }
 
 export function makeWalletService(deps: WalletDependencies): WalletService {
-  const { db, clock, ids, auditor, networks } = deps;
+  const { db, clock, ids, journal, networks } = deps;
 
   async function archive(tx: Tx, wallet: WalletView, action: string): Promise<WalletView> {
     if (wallet.status === "archived") return wallet;
@@ -72,14 +69,14 @@ export function makeWalletService(deps: WalletDependencies): WalletService {
     const archived = { ...wallet, status: "archived" as const, archivedAt: at };
     await tx.update(wallets, { status: "archived", archivedAt: at }, "WHERE id = $1", [wallet.id]);
     await releaseIfUnused(tx, archived);
-    auditor.record(tx, at, {
+    journal.record(tx, at, {
       action,
       organizationId: wallet.organizationId,
-      targetType: "wallet",
-      targetId: wallet.id,
+      subjectType: "wallet",
+      subjectId: wallet.id,
       changes: { status: { from: wallet.status, to: archived.status } },
+      events: { types: ["wallet.archived"], version: 2, data: presentWallet(archived) },
     });
-    announce(deps.outbox, tx, at, "wallet.archived", archived, 2);
     return archived;
   }
 
@@ -125,19 +122,19 @@ export function makeWalletService(deps: WalletDependencies): WalletService {
         };
         if (!(await tx.insertIfAbsent(wallets, row))) throw unavailable();
         const wallet: WalletView = { ...row, nextIndex, highestPaidIndex };
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "wallet.created",
           organizationId,
-          targetType: "wallet",
-          targetId: wallet.id,
+          subjectType: "wallet",
+          subjectId: wallet.id,
           changes: {
             label: row.label,
             network: row.network,
             kind: row.kind,
             address: row.shownAddress,
           },
+          events: { types: ["wallet.created"], version: 1, data: presentWallet(wallet) },
         });
-        announce(deps.outbox, tx, at, "wallet.created", wallet, 1);
         return wallet;
       });
     },
@@ -164,22 +161,4 @@ export function makeWalletService(deps: WalletDependencies): WalletService {
 
 function lockWallet(tx: Tx, walletId: Id<"wallet">): Promise<WalletRow | null> {
   return tx.lockOne(wallets, "WHERE id = $1", [walletId]);
-}
-
-function announce(
-  outbox: Outbox,
-  tx: Tx,
-  at: Instant,
-  type: EventType,
-  wallet: WalletView,
-  objectVersion: number,
-): void {
-  outbox.emit(tx, at, {
-    type,
-    organizationId: wallet.organizationId,
-    objectType: "wallet",
-    objectId: wallet.id,
-    objectVersion,
-    data: presentWallet(wallet),
-  });
 }

@@ -2,9 +2,9 @@ import type { Clock } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Auditor } from "../../platform/audit/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
-import { eventApiVersion, type Outbox } from "../../platform/events/index.ts";
+import { eventApiVersion } from "../../platform/events/index.ts";
 import type { Guard } from "../../platform/outbound/guard.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
 import { lockOrganization } from "../organizations/index.ts";
@@ -119,8 +119,7 @@ export interface WebhookDependencies {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly guard: Guard;
   readonly endpointWriter: EndpointWriter;
   /** Key that encrypts webhook secrets. */
@@ -132,7 +131,7 @@ export interface WebhookDependencies {
 const disabledByRequest = "Disabled on request.";
 
 export function makeWebhookService(deps: WebhookDependencies): WebhookService {
-  const { db, clock, ids, auditor, endpointWriter, wake } = deps;
+  const { db, clock, ids, journal, endpointWriter, wake } = deps;
 
   /** Vets a URL. Must run outside any transaction, because it queries name servers. */
   async function vetted(url: string): Promise<string> {
@@ -198,11 +197,11 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
           updatedAt: at,
         };
         await tx.insert(webhookEndpoints, endpoint);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "webhook_endpoint.created",
           organizationId,
-          targetType: "webhook_endpoint",
-          targetId: id,
+          subjectType: "webhook_endpoint",
+          subjectId: id,
           changes: { url, description: endpoint.description, eventTypes: endpoint.eventTypes },
         });
         return { endpoint, secret };
@@ -306,11 +305,11 @@ export function makeWebhookService(deps: WebhookDependencies): WebhookService {
           completedAt: null,
         };
         await tx.insert(webhookDeliveries, replay);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "webhook_delivery.replayed",
           organizationId,
-          targetType: "webhook_delivery",
-          targetId: replay.id,
+          subjectType: "webhook_delivery",
+          subjectId: replay.id,
           changes: { replayOf: original.id, eventId: original.eventId },
         });
         tx.afterCommit(wake);

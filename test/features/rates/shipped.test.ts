@@ -200,7 +200,7 @@ describe("the shipped exchange rates", () => {
     const restarted = makeRatesService({
       ...{ db, clock, plan: config.rates, fetch, stopping: new AbortController().signal },
       logger: silentLogger,
-      auditor: { record: () => undefined },
+      journal: { record: () => [] },
     });
     const look = () => restarted.refreshDue(testContext, () => Promise.resolve());
     await look();

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import type { Network } from "../../../src/platform/chain/networks.ts";
-import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { UniqueViolation, type Database } from "../../../src/platform/database/index.ts";
-import { createOutbox } from "../../../src/platform/events/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
@@ -53,8 +52,7 @@ eachStore("the wallets API", (store) => {
       db,
       clock,
       ids,
-      auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, wake: () => undefined }),
+      journal: createJournal({ ids, wake: () => undefined }),
       networks,
     });
     shop = await addOrganization(db, ids, now);

@@ -418,14 +418,12 @@ eachStore("webhook deliveries", (store) => {
       }
       await db.write(testContext, (tx) => {
         for (let count = 0; count < 8; count += 1) {
-          const object = { objectType: "invoice", objectId: "inv_1", objectVersion: 1 };
-          const event = {
-            type: "invoice.paid",
+          here.journal.record(tx, here.clock.now(), {
             organizationId: shop,
-            ...object,
-            data: {},
-          } as const;
-          here.outbox.emit(tx, here.clock.now(), event);
+            subjectType: "invoice",
+            subjectId: "inv_1",
+            events: { types: ["invoice.paid"], version: 1, data: {} },
+          });
         }
         return Promise.resolve();
       });

@@ -14,10 +14,9 @@ import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createJournal, type Journal } from "../../../src/platform/journal/index.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
 import type { EventType } from "../../../src/platform/events/catalogue.ts";
-import { createOutbox, type Outbox } from "../../../src/platform/events/index.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
@@ -50,7 +49,7 @@ export function movedClock(start: Instant = Date.now()): MovedClock {
 export interface Installation {
   readonly clock: MovedClock;
   readonly service: WebhookService;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly shop: Id<"organization">;
   /** Another deliverer on the same store, as another process would have. */
   deliverer(): Deliverer;
@@ -88,13 +87,12 @@ export interface InstallationParts {
 export async function install(db: Database, parts: InstallationParts = {}): Promise<Installation> {
   const clock = parts.clock ?? movedClock();
   const ids = createIds(systemRandom);
-  const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, wake: () => undefined });
+  const journal = createJournal({ ids, wake: () => undefined });
   const guard = createGuard({
     allowCidrs: parts.allowCidrs ?? ["127.0.0.1/32"],
     resolve: parts.resolve ?? (() => Promise.reject(new Error("no name is known here"))),
   });
-  const endpointWriter = makeEndpointWriter({ auditor, outbox });
+  const endpointWriter = makeEndpointWriter({ journal });
   const secretKey = new Uint8Array(32).fill(3);
   const context = { ...testContext, actor: systemActor("webhooks") };
   const wake = () => undefined;
@@ -120,8 +118,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     clock,
     ids,
     randomBytes: systemRandom,
-    auditor,
-    outbox,
+    journal,
     guard,
     endpointWriter,
     secretKey,
@@ -152,23 +149,25 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const installation: Installation = {
     clock,
     service,
-    outbox,
+    journal,
     shop,
     deliverer,
     async emit(...types) {
       await Promise.all(
         types.map((type) => {
           objectVersion += 1;
-          const event = {
-            type,
-            organizationId: shop,
-            objectType: "invoice",
-            objectId: "inv_1",
-            objectVersion,
+          const events = {
+            types: [type],
+            version: objectVersion,
             data: { id: "inv_1", amount: "25.00", note: "✓ – ünï" },
           };
           return db.write(testContext, (tx) => {
-            outbox.emit(tx, clock.now(), event);
+            journal.record(tx, clock.now(), {
+              organizationId: shop,
+              subjectType: "invoice",
+              subjectId: "inv_1",
+              events,
+            });
             return Promise.resolve();
           });
         }),

@@ -12,13 +12,12 @@ import {
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
 import { keyChain } from "../../../src/platform/audit/head.ts";
-import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
 import { sealAll } from "../../../src/platform/audit/sealer.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
-import { createOutbox } from "../../../src/platform/events/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -27,8 +26,7 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
 
   const ids = createIds(systemRandom);
-  const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, wake: () => undefined });
+  const journal = createJournal({ ids, wake: () => undefined });
   let db: Database;
   /** The head when five of eight entries existed, as in the store and as an operator may keep it. */
   let early: { readonly stored: string; readonly kept: ChainHead };
@@ -48,9 +46,9 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
   const record = (count: number) =>
     db.write(testContext, (tx) => {
       for (let place = 0; place < count; place += 1) {
-        auditor.record(tx, systemClock.now(), {
+        journal.record(tx, systemClock.now(), {
           ...{ action: "thing.changed", organizationId: null },
-          ...{ targetType: "thing", targetId: String(place) },
+          ...{ subjectType: "thing", subjectId: String(place) },
         });
       }
       return Promise.resolve();
@@ -64,9 +62,11 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
   const announce = (announced: ChainHead) =>
     db.write(testContext, (tx) =>
       Promise.resolve(
-        outbox.emit(tx, Date.UTC(2031, 0, 1), {
-          ...{ type: "audit.head", organizationId: "org_platform", data: { ...announced } },
-          ...{ objectType: "audit_chain", objectId: "audit_chain", objectVersion: 1 },
+        journal.record(tx, Date.UTC(2031, 0, 1), {
+          organizationId: "org_platform",
+          subjectType: "audit_chain",
+          subjectId: "audit_chain",
+          events: { types: ["audit.head"], version: 1, data: { ...announced } },
         }),
       ),
     );
@@ -153,8 +153,8 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
     await other.write(testContext, async (tx) => {
       await tx.run("DELETE FROM meta WHERE name = 'audit_head'");
       await keyChain(tx, otherKey);
-      auditor.record(tx, systemClock.now(), {
-        ...{ action: "thing.changed", organizationId: null, targetType: "thing", targetId: "x" },
+      journal.record(tx, systemClock.now(), {
+        ...{ action: "thing.changed", organizationId: null, subjectType: "thing", subjectId: "x" },
       });
     });
     await sealAll(other, otherKey, testContext);
@@ -164,8 +164,8 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
 
     const sibling = await store.open();
     await sibling.write(testContext, (tx) => {
-      auditor.record(tx, systemClock.now(), {
-        ...{ action: "thing.changed", organizationId: null, targetType: "thing", targetId: "x" },
+      journal.record(tx, systemClock.now(), {
+        ...{ action: "thing.changed", organizationId: null, subjectType: "thing", subjectId: "x" },
       });
       return Promise.resolve();
     });
@@ -185,12 +185,12 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
       message:
         "The audit log ends at 5; the head that was given says 8: 3 entries are missing, from 6 on.",
     });
-    const event = await announce(head);
+    const [event] = await announce(head);
     expect((await fault())?.message).to.equal(
-      `The audit log ends at 5; the head of the event ${event.id} of 2031-01-01T00:00:00.000Z says 8: 3 entries are missing, from 6 on.`,
+      `The audit log ends at 5; the head of the event ${String(event?.id)} of 2031-01-01T00:00:00.000Z says 8: 3 entries are missing, from 6 on.`,
     );
     const [violation] = (await auditChecks(auditKey)[0]?.run(db)) ?? [];
-    expect(violation?.fault).to.include(event.id);
+    expect(violation?.fault).to.include(String(event?.id));
   });
 
   it("detects by an event that other entries replaced a deleted tail", async () => {

@@ -10,7 +10,7 @@ import {
   type AuditRow,
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
-import { createAuditor } from "../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
 import { readHead } from "../../../src/platform/audit/head.ts";
 import { createSealer, sealAll } from "../../../src/platform/audit/sealer.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
@@ -26,7 +26,7 @@ eachStore("the audit chain", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
 
   const ids = createIds(systemRandom);
-  const auditor = createAuditor(ids);
+  const journal = createJournal({ ids, wake: () => undefined });
   let db: Database;
 
   beforeEach(async () => {
@@ -36,11 +36,11 @@ eachStore("the audit chain", (store) => {
   const record = (on: Database, ...names: readonly string[]) =>
     on.write(testContext, (tx) => {
       for (const name of names) {
-        auditor.record(tx, systemClock.now(), {
+        journal.record(tx, systemClock.now(), {
           action: "thing.changed",
           organizationId: null,
-          targetType: "thing",
-          targetId: name,
+          subjectType: "thing",
+          subjectId: name,
           changes: { name: { from: null, to: name }, ünïcode: "✓ \u2028", deep: [{ b: 1, a: 2 }] },
         });
       }

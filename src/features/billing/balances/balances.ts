@@ -5,9 +5,8 @@ import { assert, Defect } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoney } from "../../../kernel/money/money.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
 import {
   countUses,
@@ -92,10 +91,9 @@ export interface Balances {
 
 export function makeBalances(deps: {
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
 }): Balances {
-  const { ids, auditor, outbox } = deps;
+  const { ids, journal } = deps;
 
   async function grantCredit(tx: Tx, at: Instant, given: NewCredit): Promise<CreditRow> {
     const credit: CreditRow = {
@@ -108,20 +106,13 @@ export function makeBalances(deps: {
     await tx.insert(credits, credit);
     const shown = presentCredit({ credit, at });
     const { id, organizationId, ...changes } = shown;
-    auditor.record(tx, at, {
+    journal.record(tx, at, {
       action: "credit.granted",
       organizationId,
-      targetType: "credit",
-      targetId: id,
+      subjectType: "credit",
+      subjectId: id,
       changes,
-    });
-    outbox.emit(tx, at, {
-      type: "credit.granted",
-      organizationId,
-      objectType: "credit",
-      objectId: id,
-      objectVersion: credit.version,
-      data: shown,
+      events: { types: ["credit.granted"], version: credit.version, data: shown },
     });
     return credit;
   }
@@ -136,11 +127,11 @@ export function makeBalances(deps: {
     };
     await tx.insert(adjustments, row);
     const { id, organizationId, ...changes } = presentAdjustment(row);
-    auditor.record(tx, at, {
+    journal.record(tx, at, {
       action: "adjustment.created",
       organizationId,
-      targetType: "adjustment",
-      targetId: id,
+      subjectType: "adjustment",
+      subjectId: id,
       changes,
     });
     return row;
@@ -160,11 +151,11 @@ export function makeBalances(deps: {
       };
       await tx.insert(discounts, row);
       const { id, organizationId, ...changes } = presentDiscount(row);
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "discount.granted",
         organizationId,
-        targetType: "discount",
-        targetId: id,
+        subjectType: "discount",
+        subjectId: id,
         changes,
       });
       return row;
@@ -270,11 +261,11 @@ export function makeBalances(deps: {
     for (const { from, to } of changes) {
       const asset = settlementAsset(currency, decimals);
       const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "credit.reduced",
         organizationId,
-        targetType: "credit",
-        targetId: from.id,
+        subjectType: "credit",
+        subjectId: from.id,
         changes: { amount: { from: before, to: after }, invoice: number },
       });
     }

@@ -2,7 +2,7 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Page, PageQuery } from "../../../kernel/page.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
 import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
 import { platformOrganization } from "../../organizations/index.ts";
@@ -46,12 +46,12 @@ export interface ReceiveWalletService {
 export function makeReceiveWalletService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly wallets: WalletService;
   /** The enabled networks, by id. */
   readonly networks: Networks;
 }): ReceiveWalletService {
-  const { db, clock, auditor, wallets, networks } = deps;
+  const { db, clock, journal, wallets, networks } = deps;
   return {
     async get() {
       return receiveWalletOf(db, await stateOf(db));
@@ -81,11 +81,11 @@ export function makeReceiveWalletService(deps: {
           "WHERE id = $1",
           [state.id],
         );
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "receive_wallet.set",
           organizationId: platform.id,
-          targetType: "wallet",
-          targetId: walletId,
+          subjectType: "wallet",
+          subjectId: walletId,
           changes: {
             walletId: { from: before.walletId, to: walletId },
             tokenSymbol: { from: before.tokenSymbol, to: tokenSymbol },

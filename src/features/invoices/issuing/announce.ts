@@ -1,19 +1,17 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { difference, type Auditor } from "../../../platform/audit/index.ts";
+import { difference, type Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import { presentInvoice, type InvoiceView } from "../present.ts";
 import type { InvoiceStatus } from "../rules.ts";
 
 export interface AnnouncerDependencies {
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
 }
 
 /** Records a change of an invoice in the audit log, under the first of its event types, and emits all of its events. */
 export function announce(
-  { auditor, outbox }: AnnouncerDependencies,
+  { journal }: AnnouncerDependencies,
   tx: Tx,
   at: Instant,
   change: {
@@ -28,24 +26,18 @@ export function announce(
   const { types, previousStatus, changes } = change;
   const { id, organizationId, version } = invoice;
   const record = presentInvoice(invoice);
-  auditor.record(tx, at, {
+  journal.record(tx, at, {
     action: types[0] ?? "invoice.updated",
     organizationId,
-    targetType: "invoice",
-    targetId: id,
+    subjectType: "invoice",
+    subjectId: id,
     changes,
+    events: {
+      types,
+      version,
+      data: previousStatus === null ? record : { ...record, previousStatus },
+    },
   });
-  const data = previousStatus === null ? record : { ...record, previousStatus };
-  for (const type of types) {
-    outbox.emit(tx, at, {
-      type,
-      organizationId,
-      objectType: "invoice",
-      objectId: id,
-      objectVersion: version,
-      data,
-    });
-  }
 }
 
 /** Returns the fields of a new invoice that its audit entry contains. */

@@ -141,11 +141,11 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
         return;
       }
       if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
-      deps.auditor.record(tx, at, {
+      deps.journal.record(tx, at, {
         action: "invoice.transaction_examined",
         organizationId: claim.organizationId,
-        targetType: "invoice",
-        targetId: claim.invoiceId,
+        subjectType: "invoice",
+        subjectId: claim.invoiceId,
         changes: { transactionHash: claim.transactionHash, state: outcome.state },
       });
     });

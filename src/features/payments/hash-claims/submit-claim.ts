@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import type { Settlement } from "../../invoices/index.ts";
 import {
@@ -96,12 +96,12 @@ function resultOf(
 export function makeHashClaims(deps: {
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly invoices: Pick<Settlement, "lockTerms">;
   /** Wakes the watcher of a network. */
   readonly wake: (network: string) => void;
 }): HashClaims {
-  const { clock, ids, auditor, invoices } = deps;
+  const { clock, ids, journal, invoices } = deps;
 
   /** Closes the oldest claim whose transaction no provider knows; returns false if every transaction is known. */
   async function makeRoom(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<boolean> {
@@ -134,11 +134,11 @@ export function makeHashClaims(deps: {
           ...{ createdAt: at, closedAt: null },
         });
       }
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: "invoice.transaction_submitted",
         organizationId,
-        targetType: "invoice",
-        targetId: invoiceId,
+        subjectType: "invoice",
+        subjectId: invoiceId,
         changes: { transactionHash },
       });
       tx.afterCommit(() => {

@@ -166,11 +166,11 @@ export function makeTransferAllocation(
       const left = transfer.amount - takenOf(await paymentsOfTransfer(tx, transferId));
       const subject = { id: null, invoiceId: null, organizationId, transferId, amount: left };
       await noteDecisions(tx, deps.ids, at, isIgnored ? "ignored" : "restored", [subject]);
-      deps.auditor.record(tx, at, {
+      deps.journal.record(tx, at, {
         action: isIgnored ? "transfer.ignored" : "transfer.restored",
         organizationId,
-        targetType: "transfer",
-        targetId: transferId,
+        subjectType: "transfer",
+        subjectId: transferId,
         changes: { status: { from: transfer.disposition, to: disposition } },
       });
       return transfers.view(tx, { ...transfer, disposition });
@@ -245,11 +245,11 @@ export function makeTransferAllocation(
   };
 
   function record(tx: Tx, at: Instant, transfer: TransferRow, opened: readonly PaymentRow[]): void {
-    deps.auditor.record(tx, at, {
+    deps.journal.record(tx, at, {
       action: "transfer.allocated",
       organizationId: transfer.organizationId,
-      targetType: "transfer",
-      targetId: transfer.id,
+      subjectType: "transfer",
+      subjectId: transfer.id,
       changes: {
         allocations: opened.map(({ id, invoiceId, amount }) => ({
           ...{ paymentId: id, invoiceId, amount: shown(transfer, amount) },

@@ -138,7 +138,7 @@ async function withOwners(
 /** Emits an event for each transfer that no rule matched to an invoice. */
 function announceUnmatched(
   tx: Tx,
-  { outbox }: LedgerDeps,
+  { journal }: LedgerDeps,
   { network, state, at }: ChainDiffInput,
   rows: readonly TransferRow[],
 ): void {
@@ -147,13 +147,11 @@ function announceUnmatched(
     if (organizationId === null || invoiceId !== null || disposition !== "unmatched") continue;
     const { tipHeight } = state;
     const view = { transfer, network, tipHeight, payments: [], decisions: [], suggestions: [] };
-    outbox.emit(tx, at, {
-      type: "transfer.unmatched",
+    journal.record(tx, at, {
       organizationId,
-      objectType: "transfer",
-      objectId: id,
-      objectVersion: 1,
-      data: presentTransfer(view),
+      subjectType: "transfer",
+      subjectId: id,
+      events: { types: ["transfer.unmatched"], version: 1, data: presentTransfer(view) },
     });
   }
 }

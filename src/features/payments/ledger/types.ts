@@ -1,17 +1,15 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { IdSource } from "../../../kernel/id.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import type { Invoices } from "./invoices-port.ts";
 import type { Candidate } from "../watcher/receipt-verifier.ts";
 import type { TimedLog, WindowDifference } from "./chain-diff.ts";
 
 export interface LedgerDeps {
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly invoices: Invoices;
 }
 

@@ -1,6 +1,6 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { difference } from "../../../platform/audit/index.ts";
+import { difference } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { PayableTerms, PaymentTotals } from "../../invoices/index.ts";
 import { meterPayment } from "../../usage/index.ts";
@@ -112,22 +112,18 @@ async function announceChanges(
     const type = eventOf(before, after);
     const view = { payment: after, transfer, network, tipHeight: state.tipHeight };
     const record = presentPayment(view);
-    const { organizationId } = after;
-    deps.outbox.emit(tx, at, {
-      type,
-      organizationId,
-      objectType: "payment",
-      objectId: after.id,
-      objectVersion: after.version,
-      data: before === null ? record : { ...record, previousStatus: before.status },
-    });
     const past = before === null ? {} : presentPayment({ ...view, payment: before });
-    deps.auditor.record(tx, at, {
+    deps.journal.record(tx, at, {
       action: type,
-      organizationId,
-      targetType: "payment",
-      targetId: after.id,
+      organizationId: after.organizationId,
+      subjectType: "payment",
+      subjectId: after.id,
       changes: difference(past, record),
+      events: {
+        types: [type],
+        version: after.version,
+        data: before === null ? record : { ...record, previousStatus: before.status },
+      },
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { NotFound } from "../../../kernel/errors.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import {
   acknowledgedKinds,
   type Alarm,
@@ -120,9 +120,9 @@ export function makeChainService(deps: {
   /** The enabled networks. */
   readonly networks: readonly Network[];
   readonly access: readonly Access[];
-  readonly auditor: Auditor;
+  readonly journal: Journal;
 }): ChainService {
-  const { db, clock, networks, access, auditor } = deps;
+  const { db, clock, networks, access, journal } = deps;
 
   function find(id: string): Network {
     const network = networks.find((each) => each.id === id);
@@ -233,11 +233,11 @@ export function makeChainService(deps: {
         const ended = await endAlarms(tx, which, at);
         if (ended.length === 0) throw await notAcknowledged(tx, id, subject);
         for (const alarm of ended) {
-          auditor.record(tx, at, {
+          journal.record(tx, at, {
             action: "chain.alarm_acknowledged",
             organizationId: null,
-            targetType: "network",
-            targetId: id,
+            subjectType: "network",
+            subjectId: id,
             changes: { kind: alarm.kind, subject: alarm.subject },
           });
         }

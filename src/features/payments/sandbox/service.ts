@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import { parseAddress } from "../../../platform/chain/evm/address.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
@@ -13,7 +13,6 @@ import type {
   SandboxTransaction,
 } from "../../../platform/chain/sandbox/chain.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
 
 /** The token and amount with which to pay an invoice on the sandbox. */
@@ -72,8 +71,7 @@ export interface SandboxService {
 export function makeSandboxService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   readonly baseUrl: () => string;
   readonly sandbox: Sandbox;
   readonly network: Network;

@@ -1,5 +1,5 @@
 import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
 import { writeAlarms } from "../../../platform/chain/state/provider-store.ts";
@@ -56,13 +56,13 @@ export function makeProviderCrossCheck(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   readonly invoices: WatchTimes;
   readonly pool: Pick<ProviderPool, "providers" | "health" | "distrust">;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
 }): ProviderCrossCheck {
-  const { db, clock, network, auditor, invoices, pool, alarms, scanner } = deps;
+  const { db, clock, network, journal, invoices, pool, alarms, scanner } = deps;
   const judge = makeJudge({ pool, alarms, scanner });
   const pace = makePace(clock);
   const sizes = new Map<string, RangeSize>();
@@ -233,11 +233,11 @@ export function makeProviderCrossCheck(deps: {
 
   function auditLeftOut(tx: Tx, log: TimedLog, provider: string): void {
     const { transactionHash, logIndex, blockHeight } = log;
-    auditor.record(tx, clock.now(), {
+    journal.record(tx, clock.now(), {
       action: "chain.transfer_left_out",
       organizationId: null,
-      targetType: "network",
-      targetId: network.id,
+      subjectType: "network",
+      subjectId: network.id,
       changes: { transactionHash, logIndex, blockHeight, enteredFrom: provider },
     });
   }

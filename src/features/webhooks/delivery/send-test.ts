@@ -1,9 +1,8 @@
 import type { Clock } from "../../../kernel/clock.ts";
-import { notFound } from "../../../kernel/errors.ts";
+import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import { EndpointDisabled } from "../errors.ts";
 import { newDelivery } from "./message.ts";
 import { presentEndpoint } from "../present.ts";
@@ -26,12 +25,11 @@ export function makeEndpointTest(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
+  readonly journal: Journal;
   /** Wakes the deliverer. */
   readonly wake: () => void;
 }): EndpointTest {
-  const { db, clock, ids, auditor, outbox } = deps;
+  const { db, clock, ids, journal } = deps;
   return {
     sendTest(context, organizationId, endpointId) {
       return db.write(context, async (tx) => {
@@ -41,14 +39,20 @@ export function makeEndpointTest(deps: {
           throw new EndpointDisabled("Enable the endpoint, then send the test.");
         }
         const at = clock.now();
-        const event = outbox.emit(tx, at, {
-          type: "webhook.ping",
+        const subject = {
           organizationId,
-          objectType: "webhook_endpoint",
-          objectId: endpointId,
-          objectVersion: endpoint.version,
-          data: presentEndpoint(endpoint),
+          subjectType: "webhook_endpoint",
+          subjectId: endpointId,
+        };
+        const [event] = journal.record(tx, at, {
+          ...subject,
+          events: {
+            types: ["webhook.ping"],
+            version: endpoint.version,
+            data: presentEndpoint(endpoint),
+          },
         });
+        assert(event !== undefined, "a test raises one event");
         const sequence = endpoint.lastSequence + 1;
         const delivery = {
           ...newDelivery(event, endpoint, sequence),
@@ -57,11 +61,9 @@ export function makeEndpointTest(deps: {
           createdAt: at,
         };
         await addDeliveries(tx, [delivery], new Map([[endpointId, sequence]]));
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
+          ...subject,
           action: "webhook_endpoint.tested",
-          organizationId,
-          targetType: "webhook_endpoint",
-          targetId: endpointId,
           changes: { eventId: event.id },
         });
         tx.afterCommit(deps.wake);

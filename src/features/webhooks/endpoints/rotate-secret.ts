@@ -1,7 +1,7 @@
 import { hour, second, toIso, type Clock, type Instant } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
-import type { Auditor } from "../../../platform/audit/index.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
 import { newWebhookSecret } from "../../../platform/outbound/standard-webhooks.ts";
 import { sealSecret } from "./secret.ts";
@@ -39,13 +39,13 @@ export function makeSecretRotation(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
-  readonly auditor: Auditor;
+  readonly journal: Journal;
   /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
   /** Wakes the deliverer. */
   readonly wake: () => void;
 }): SecretRotation {
-  const { db, clock, auditor } = deps;
+  const { db, clock, journal } = deps;
   return {
     rotateSecret(context, organizationId, endpointId, { overlapSeconds }) {
       const secret = newWebhookSecret(deps.randomBytes);
@@ -63,11 +63,11 @@ export function makeSecretRotation(deps: {
           updatedAt: at,
         };
         await tx.update(webhookEndpoints, set, "WHERE id = $1", [endpointId]);
-        auditor.record(tx, at, {
+        journal.record(tx, at, {
           action: "webhook_endpoint.secret_rotated",
           organizationId,
-          targetType: "webhook_endpoint",
-          targetId: endpointId,
+          subjectType: "webhook_endpoint",
+          subjectId: endpointId,
           // Never log a secret, not even encrypted.
           changes: { previousSecretExpiresAt: until === null ? null : toIso(until) },
         });

@@ -1,7 +1,6 @@
 import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
-import { difference, type Auditor } from "../../../platform/audit/index.ts";
+import { difference, type Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import type { Outbox } from "../../../platform/events/index.ts";
 import { failOn, notFailing, type Failures, type FailingState } from "./failure-policy.ts";
 import { presentEndpoint } from "../present.ts";
 import type { EndpointRow } from "./store.ts";
@@ -26,11 +25,8 @@ export interface EndpointWriter {
   fail(tx: Tx, current: EndpointRow, failures: Failures): Promise<void>;
 }
 
-export function makeEndpointWriter(deps: {
-  readonly auditor: Auditor;
-  readonly outbox: Outbox;
-}): EndpointWriter {
-  const { auditor, outbox } = deps;
+export function makeEndpointWriter(deps: { readonly journal: Journal }): EndpointWriter {
+  const { journal } = deps;
   const writer: EndpointWriter = {
     async save(tx, at, current, changes) {
       const changed = difference(current, changes);
@@ -45,23 +41,21 @@ export function makeEndpointWriter(deps: {
       };
       await tx.update(webhookEndpoints, set, "WHERE id = $1", [current.id]);
       const next = { ...current, ...set };
-      auditor.record(tx, at, {
+      journal.record(tx, at, {
         action: actionOf(current, next),
         organizationId: next.organizationId,
-        targetType: "webhook_endpoint",
-        targetId: next.id,
+        subjectType: "webhook_endpoint",
+        subjectId: next.id,
         changes: changed,
+        events:
+          current.status === "enabled" && next.status === "disabled"
+            ? {
+                types: ["webhook_endpoint.disabled"],
+                version: next.version,
+                data: { ...presentEndpoint(next), previousStatus: current.status },
+              }
+            : undefined,
       });
-      if (current.status === "enabled" && next.status === "disabled") {
-        outbox.emit(tx, at, {
-          type: "webhook_endpoint.disabled",
-          organizationId: next.organizationId,
-          objectType: "webhook_endpoint",
-          objectId: next.id,
-          objectVersion: next.version,
-          data: { ...presentEndpoint(next), previousStatus: current.status },
-        });
-      }
       return next;
     },
 
@@ -81,13 +75,15 @@ export function makeEndpointWriter(deps: {
       const version = isNotice ? current.version + 1 : current.version;
       await tx.update(webhookEndpoints, { ...state, version }, "WHERE id = $1", [current.id]);
       if (!isNotice) return;
-      outbox.emit(tx, now, {
-        type: "webhook_endpoint.failing",
+      journal.record(tx, now, {
         organizationId: current.organizationId,
-        objectType: "webhook_endpoint",
-        objectId: current.id,
-        objectVersion: version,
-        data: { ...presentEndpoint(current), failingSince: toIsoOrNull(state.failingSince) },
+        subjectType: "webhook_endpoint",
+        subjectId: current.id,
+        events: {
+          types: ["webhook_endpoint.failing"],
+          version,
+          data: { ...presentEndpoint(current), failingSince: toIsoOrNull(state.failingSince) },
+        },
       });
     },
   };

@@ -15,9 +15,8 @@ import {
 } from "../../../../src/features/billing/table.ts";
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
-import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import type { Database, Tx } from "../../../../src/platform/database/index.ts";
-import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
@@ -31,9 +30,8 @@ eachStore("the balances of billing", (store) => {
     because: "platform invoices and their subscriptions are inserted directly",
   });
   const ids = createIds(systemRandom);
-  const auditor = createAuditor(ids);
-  const outbox = createOutbox({ ids, wake: () => undefined });
-  const balances = makeBalances({ ids, auditor, outbox });
+  const journal = createJournal({ ids, wake: () => undefined });
+  const balances = makeBalances({ ids, journal });
   let db: Database;
   let organizationId: Id<"organization">;
   let of: SubscriptionRow;

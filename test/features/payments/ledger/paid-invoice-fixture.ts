@@ -21,10 +21,9 @@ import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { PageQuery } from "../../../../src/kernel/page.ts";
-import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
-import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import type { Shop } from "../../../support/invoice-services-fixture.ts";
@@ -64,8 +63,7 @@ export function openMarket(
   };
   const reading = {
     ...{ db, clock, ids, network, invoices, client },
-    auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, wake: () => undefined }),
+    journal: createJournal({ ids, wake: () => undefined }),
     logger: silentLogger,
   };
   const alarms = createAlarms(reading);

@@ -20,7 +20,7 @@ import {
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { createAlarms, type ChainAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
@@ -38,7 +38,6 @@ import {
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
-import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
@@ -135,8 +134,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const times = makeBlockTimes({ clock, providers, alarms, pool });
   const reading = {
     ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
-    auditor: createAuditor(ids),
-    outbox: createOutbox({ ids, wake: () => undefined }),
+    journal: createJournal({ ids, wake: () => undefined }),
     logger: silentLogger,
   };
   const scanner = makeScanner(reading);

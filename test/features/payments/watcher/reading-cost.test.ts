@@ -8,7 +8,7 @@ import {
 } from "../../../../src/features/payments/index.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
 import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
@@ -18,7 +18,6 @@ import {
   networkState,
   replaceState,
 } from "../../../../src/platform/chain/state/network-state.ts";
-import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../../support/merchants.ts";
@@ -64,8 +63,7 @@ anyStore("Reading final blocks again", (store) => {
     const times = makeBlockTimes({ clock, providers, alarms });
     const reading = {
       ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
-      auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, wake: () => undefined }),
+      journal: createJournal({ ids, wake: () => undefined }),
       logger: silentLogger,
     };
     const scanner = makeScanner(reading);

@@ -17,7 +17,7 @@ import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-
 import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../../src/kernel/id.ts";
-import { createAuditor } from "../../../../src/platform/audit/index.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { Address, ChainClient } from "../../../../src/platform/chain/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
@@ -26,7 +26,6 @@ import {
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
-import { createOutbox } from "../../../../src/platform/events/index.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
@@ -241,8 +240,7 @@ export async function watchNetwork(
     makeWatcher({
       ...{ db, clock, providers, times },
       ids,
-      auditor: createAuditor(ids),
-      outbox: createOutbox({ ids, wake: () => undefined }),
+      journal: createJournal({ ids, wake: () => undefined }),
       invoices,
       logger,
       network,
