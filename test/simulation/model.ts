@@ -111,9 +111,9 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       const must = total(mine.filter(({ contract }) => contract === token?.contract));
       return sum >= must ? [] : [`${row.id} was sent ${String(must)} and has ${String(sum)}`];
     }
-    const asTold = mine.filter(({ transactionHash }) => {
-      const payment = deeds.payments.get(transactionHash);
-      return payment?.meant === row.id && payment.isAsTold;
+    const asTold = mine.filter((log) => {
+      const payment = deeds.payments.get(log.transactionHash);
+      return payment?.meant === row.id && payment.isAsTold && !mayBeOfFormer(row, log);
     });
     const credited = new Set(
       counted.filter(({ invoiceId }) => invoiceId === row.id).map((one) => one.transactionHash),
@@ -141,6 +141,19 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   /** True if the amount was recycled because its price ran out: a person then decides about late money. */
   function isGivenAgain({ id }: Invoice): boolean {
     return held.some(({ invoiceId, recycledAt }) => invoiceId === id && recycledAt !== null);
+  }
+
+  /** True if the amount was recycled from an invoice that may still be paid late, so that a person decides. */
+  function mayBeOfFormer(row: Invoice, { to, amount, blockTime }: TransferLog): boolean {
+    return held.some(
+      (hold) =>
+        hold.invoiceId !== row.id &&
+        hold.recycledAt !== null &&
+        hold.amount === amount &&
+        hold.address === to &&
+        hold.token === row.tokenSymbol &&
+        hold.endsAt >= (blockTime ?? 0),
+    );
   }
 
   function isMoney({ contract, amount, from, to }: TransferLog): boolean {
