@@ -1,9 +1,8 @@
-// npm run voice: refuses turns of phrase that a reader has to decode, in comments, strings and Markdown prose.
-// Each folder in voice-todo.json still has exactly that many refused phrases; --lower writes the counts that have
-// fallen. With files or folders as arguments, it lists every refused phrase in them.
-// `voice: allow — reason` on the line of a phrase allows it.
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, extname, join, relative, resolve } from "node:path";
+// npm run voice: refuses turns of phrase that a reader has to decode, in comments, strings and Markdown prose, in the
+// whole repository or in the files and folders given as arguments. `voice: allow — reason` on the line of a phrase
+// allows it.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -51,12 +50,11 @@ const rules = [
 
 const words = process.argv.slice(2);
 const paths = words.filter((word) => !word.startsWith("--"));
-/** Another one may be named, for tests. */
+/** The repository, or another folder that a test names. */
 const root = resolve(
   words.find((word) => word.startsWith("--root="))?.slice("--root=".length) ??
     fileURLToPath(new URL("..", import.meta.url)),
 );
-const todoFile = join(root, ".config/voice-todo.json");
 /** Built and installed files, and the example shops with their own tools. */
 const foreign = /^(?:node_modules|dist|dist\.next|coverage|test\/clients\/shops)(?:\/|$)/;
 /** Generated from the strings in src/, recorded answers of tests, and the phrases themselves with their samples. */
@@ -89,40 +87,11 @@ const readers = {
   ".yaml": textsOfYaml,
 };
 
-if (paths.length > 0) {
-  const faults = paths.flatMap((path) => filesAt(resolve(path))).flatMap(faultsIn);
-  for (const { line } of faults) console.error(line);
-  if (faults.length > 0) process.exitCode = 1;
-} else {
-  checkAll();
-}
-
-function checkAll() {
-  const allowed = JSON.parse(readFileSync(todoFile, "utf8"));
-  const found = {};
-  const files = filesAt(root);
-  for (const { folder, line } of files.flatMap(faultsIn)) (found[folder] ??= []).push(line);
-  const left = {};
-  for (const folder of new Set([...Object.keys(allowed), ...Object.keys(found)].sort())) {
-    const lines = found[folder] ?? [];
-    const limit = allowed[folder] ?? 0;
-    if (lines.length > limit) {
-      for (const line of lines) console.error(line);
-      complain(folder, `${lines.length} refused phrases, ${limit} allowed: rewrite the new ones`);
-    } else if (lines.length < limit && !words.includes("--lower")) {
-      complain(folder, `${lines.length} refused phrases, ${limit} allowed: run it with --lower`);
-    }
-    if (lines.length > 0) left[folder] = Math.min(lines.length, limit);
-  }
-  if (words.includes("--lower")) writeFileSync(todoFile, `${JSON.stringify(left, null, 2)}\n`);
-  const sum = Object.values(left).reduce((total, count) => total + count, 0);
-  console.log(`${sum} refused phrases left to rewrite in ${Object.keys(left).length} folders`);
-}
-
-function complain(folder, problem) {
-  console.error(`${folder}: ${problem}`);
-  process.exitCode = 1;
-}
+const faults = (paths.length > 0 ? paths : [root])
+  .flatMap((path) => filesAt(resolve(path)))
+  .flatMap(faultsIn);
+for (const fault of faults) console.error(fault);
+if (faults.length > 0) process.exitCode = 1;
 
 /** The files at a path that hold texts: the file itself, or those below the folder. */
 function filesAt(path) {
@@ -133,7 +102,7 @@ function filesAt(path) {
   return extname(path) in readers && !exempt.test(name) ? [path] : [];
 }
 
-/** The refused phrases of a file, each with its folder and a line to print; at most one a sentence. */
+/** A line to print for each refused phrase of a file; at most one a sentence. */
 function faultsIn(file) {
   const source = readFileSync(file, "utf8");
   const lines = source.split("\n");
@@ -148,7 +117,7 @@ function faultsIn(file) {
         const line = source.slice(0, start + index + match.index).split("\n").length;
         if (/voice: allow — \S/.test(lines[line - 1])) continue;
         const words = match[0].replace(/\s+/g, " ");
-        return [{ folder: dirname(name), line: `${name}:${line}: "${words}": ${advice}` }];
+        return [`${name}:${line}: "${words}": ${advice}`];
       }
       return [];
     }),

@@ -50,7 +50,7 @@ const voice = spawnSync(process.execPath, [join(root, ".config/check-voice.mjs")
   cwd: root,
   encoding: "utf8",
 });
-const refused = Number(/^(\d+) refused phrases/m.exec(voice.stdout + voice.stderr)?.[1] ?? 0);
+const refused = voice.stderr.split("\n").filter((line) => line !== "").length;
 
 const figures = [
   ["lines of src", lines, null],
