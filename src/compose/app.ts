@@ -1,12 +1,9 @@
 import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
-import { mountPages } from "../api/http.ts";
-import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
+import type { Mountable } from "../api/pipeline/mount.ts";
 import { createRateLimiter } from "../api/pipeline/rate-limits.ts";
-import { checkoutPages } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
-import { features } from "../features/index.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
@@ -22,9 +19,8 @@ import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.t
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { addMetrics } from "./metrics.ts";
-import { makePlatformOversight } from "./operations-status.ts";
 import { makeServices, type Services } from "./features/services.ts";
+import { modules, mountModules } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
@@ -45,7 +41,6 @@ export interface App extends Services {
   readonly version: string;
   readonly background: Background;
   readonly metrics: Metrics;
-  readonly oversight: OversightService;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
   /** Records that forwarding headers arrived while no proxy was trusted. */
   readonly noteForwarding: () => Promise<void>;
@@ -84,21 +79,33 @@ export async function createApp(
 
   let listening = `http://${config.host}:${String(config.port)}`;
   const baseUrl = () => config.baseUrl ?? listening;
-  const links = { baseUrl, listening: () => listening };
   const wakeUps = { wake: (_worker: string): void => undefined };
   const stop = new AbortController();
-  const stopping = stop.signal;
-  const outer = {
-    ...{ config, clock, randomBytes, logger, metrics, passwordCost: cost },
-    ...{ ...links, wakeUps, stopping },
+  const parts = {
+    config,
+    db,
+    secret,
+    clock,
+    ids,
+    randomBytes,
+    logger,
+    metrics,
+    passwordCost: cost,
+    baseUrl,
+    listening: () => listening,
+    stopping: stop.signal,
+    lastTickAt: () => background.lastTickAt(),
+    wakeUps,
   };
-  const parts = { ...outer, db, secret, ids };
   const services = makeServices(parts);
-  const oversight = makePlatformOversight(parts, services, () => background.lastTickAt());
+  const wired = { ...services, config };
+  const { oversight } = services;
   const prober = oversight.prober(ids.unguessable("prc"), systemContext("probes"));
   const workers = [...makeWorkers(parts, services), prober];
   const background = createBackground({ workers, clock, logger });
-  addMetrics(metrics, parts, services);
+  for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
+    metrics.add(group);
+  }
   wakeUps.wake = (worker) => {
     background.wake(worker);
   };
@@ -129,7 +136,6 @@ export async function createApp(
     version: programVersion(),
     background,
     metrics,
-    oversight,
     trustedProxies: config.trustProxy.map(parseRange),
     noteForwarding: () => noteForwarding(db, clock),
     baseUrl,
@@ -137,39 +143,7 @@ export async function createApp(
       listening = url;
     },
 
-    mountables: [
-      mountOperations(features.members, services.memberService, api),
-      mountOperations(features.invitations, services.invitationService, api),
-      mountOperations(features.organizations, services.organizationService, api),
-      mountOperations(features.me, services.me, api),
-      mountOperations(features.auth, services.auth, api),
-      mountOperations(features.passwords, services.passwordService, api),
-      mountOperations(features.apiKeys, services.apiKeys, api),
-      mountOperations(features.auditLogs, services.auditLogs, api),
-      mountOperations(features.customers, services.customers, api),
-      mountOperations(features.webhooks, services.webhooks, api),
-      mountOperations(features.events, services.events, api),
-      mountOperations(features.usage, services.usage, api),
-      mountOperations(features.networks, services.networks, api),
-      mountOperations(features.wallets, services.wallets, api),
-      mountOperations(features.invoices, services.invoices, api),
-      mountOperations(features.walletCapacity, services.capacity, api),
-      mountOperations(features.payments, services.payments, api),
-      mountOperations(features.paymentDecisions, services.decisions, api),
-      mountOperations(features.transfers, services.transfers, api),
-      mountOperations(features.checkout, services.checkout, api),
-      mountPages(checkoutPages, services.checkout, rateLimiter),
-      mountOperations(features.subscriptions, services.subscriptions, api),
-      mountOperations(features.billing, services.billingReader, api),
-      mountOperations(features.billingBalances, services.balanceService, api),
-      mountOperations(features.receiveWallet, services.receiveWallet, api),
-      mountOperations(features.adminBilling, services.billingReader, api),
-      mountOperations(features.analytics, services.analytics, api),
-      mountOperations(features.admin, services.admin, api),
-      mountOperations(features.oversight, oversight, api),
-      mountOperations(features.adminAuditLogs, services.auditLogs, api),
-      mountOperations(features.adminAnalytics, services.analytics, api),
-    ],
+    mountables: mountModules(wired, api),
 
     async start() {
       if (config.databaseUrl === null) {

@@ -1,11 +1,4 @@
-import { analyticsChecks } from "../features/analytics/index.ts";
-import { billingChecks } from "../features/billing/index.ts";
-import { customerChecks } from "../features/customers/index.ts";
-import { invoiceChecks } from "../features/invoices/index.ts";
-import { organizationChecks } from "../features/organizations/index.ts";
-import { paymentChecks } from "../features/payments/index.ts";
-import { walletChecks } from "../features/wallets/index.ts";
-import { webhookChecks } from "../features/webhooks/index.ts";
+import { features } from "../features/index.ts";
 import type { SealKey } from "../platform/audit/chain.ts";
 import { auditChecks } from "../platform/audit/checks.ts";
 import type { Check, Violation } from "../platform/database/schema/checks.ts";
@@ -19,14 +12,7 @@ export function storeChecks(auditKey: SealKey): readonly Check[] {
     ...auditChecks(auditKey),
     ...eventChecks,
     ...idempotencyChecks,
-    ...organizationChecks,
-    ...walletChecks,
-    ...webhookChecks,
-    ...customerChecks,
-    ...invoiceChecks,
-    ...paymentChecks,
-    ...billingChecks,
-    ...analyticsChecks,
+    ...features.flatMap(({ checks = [] }) => checks),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../kernel/clock.ts";
+import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
 import type { PooledProvider } from "../platform/chain/providers/member.ts";
 import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
@@ -28,6 +28,8 @@ export interface Dependencies {
   readonly stopping: AbortSignal;
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
+  /** Returns the time of the scheduler's last tick; null before the first. */
+  readonly lastTickAt: () => Instant | null;
   /** Wakes a background worker by name; filled in once the workers exist. */
   readonly wakeUps: { wake: (worker: string) => void };
 }

@@ -1,16 +1,15 @@
 import { statfs } from "node:fs/promises";
 import { makeOversight, type OversightService } from "../features/admin/index.ts";
-import type { Instant } from "../kernel/clock.ts";
+import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Services } from "./features/services.ts";
+import type { PaymentServices } from "./features/payment-services.ts";
 
 /** Creates the status and alarm service for platform admins. */
 export function makePlatformOversight(
-  { config, db, clock, secret }: Dependencies,
-  { payments, watchers, leases, rates, capacity }: Services,
-  lastTickAt: () => Instant | null,
+  { config, db, clock, secret, lastTickAt }: Dependencies,
+  { payments, watchers, leases, rates, capacity }: PaymentServices & { readonly leases: Leases },
 ): OversightService {
   return makeOversight({
     ...{ db, clock, payments, watchers },

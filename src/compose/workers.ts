@@ -1,4 +1,3 @@
-import { minute } from "../kernel/clock.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -7,45 +6,28 @@ import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { makeWatchWorkers } from "../features/payments/index.ts";
-import { makeRatesWorkers } from "../features/rates/index.ts";
-import { makeRollUp } from "../features/usage/index.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Services } from "./features/services.ts";
+import { modules } from "./modules.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
 export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
   const { db, clock } = parts;
-  const { leases, apiKeys, fanOut, deliverer, watchers, examiners, settlement } = services;
+  const { leases } = services;
+  const wired = { ...services, config: parts.config };
   return [
     createRelay({
       db,
       leases,
-      subscribers: [services.usageWatch, services.capacityWatch, fanOut],
+      subscribers: [services.usageWatch, services.capacityWatch, services.fanOut],
       context: systemContext("relay"),
     }),
-    deliverer,
     createSealer({
       ...{ db, leases, context: systemContext("audit-sealer") },
       key: deriveKey(parts.secret, "audit-seals"),
     }),
-    makeRollUp({ db, leases, context: systemContext("figures") }),
-    services.billingRun,
-    ...makeRatesWorkers({ leases, rates: services.rates, plan: parts.config.rates }),
-    ...makeWatchWorkers({
-      ...{ db, clock, leases, watchers, examiners },
-      monitors: services.monitors,
-      invoices: settlement,
-    }),
-    {
-      name: "api-key-use",
-      everyMs: minute,
-      async run() {
-        await apiKeys.flushLastUse(systemContext("api-key-use"));
-        return false;
-      },
-    },
+    ...modules.flatMap(({ workers }) => workers?.(wired) ?? []),
     createCron({
       db,
       clock,

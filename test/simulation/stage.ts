@@ -209,6 +209,7 @@ async function start(
     baseUrl: () => "https://till.example",
     listening: () => "https://till.example",
     stopping: new AbortController().signal,
+    lastTickAt: () => null,
     wakeUps: { wake: () => undefined },
     providersOf: () => chain.providers.map(({ client }) => ({ client, budget: null })),
   };

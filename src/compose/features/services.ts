@@ -4,6 +4,7 @@ import {
   makeQueueService,
   type AdminService,
   type Installation,
+  type OversightService,
   type QueueService,
 } from "../../features/admin/index.ts";
 import { makeApiKeyService, type ApiKeyService } from "../../features/api-keys/index.ts";
@@ -48,6 +49,7 @@ import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/to
 import { lateBillingPorts } from "./billing-ports.ts";
 import { makeBilling, type Billing } from "./billing.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { makePlatformOversight } from "../operations-status.ts";
 import { makePaymentServices, type PaymentServices } from "./payment-services.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
 
@@ -55,7 +57,14 @@ export interface Services
   extends
     Omit<
       Dependencies,
-      "config" | "secret" | "wakeUps" | "listening" | "stopping" | "metrics" | "passwordCost"
+      | "config"
+      | "secret"
+      | "wakeUps"
+      | "listening"
+      | "stopping"
+      | "metrics"
+      | "passwordCost"
+      | "lastTickAt"
     >,
     Webhooks,
     PaymentServices,
@@ -80,6 +89,8 @@ export interface Services
   readonly admin: AdminService;
   readonly installation: Installation;
   readonly queues: QueueService;
+  /** Reads across organizations, for platform admins, and the status of the installation. */
+  readonly oversight: OversightService;
   close(): Promise<void>;
 }
 
@@ -159,6 +170,8 @@ export function makeServices(parts: Dependencies): Services {
     },
   });
 
+  const oversight = makePlatformOversight(parts, { ...money, leases });
+
   return {
     db,
     clock,
@@ -189,6 +202,7 @@ export function makeServices(parts: Dependencies): Services {
     admin,
     installation,
     queues,
+    oversight,
     async close() {
       await webhooks.deliverer.close();
       await leases.releaseAll();

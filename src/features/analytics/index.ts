@@ -1,6 +1,4 @@
-export { analyticsChecks } from "./checks.ts";
 export { TooManyBuckets } from "./errors.ts";
-export { analyticsOperations } from "./operations.ts";
 export {
   presentPlatformCharts,
   presentPlatformSummary,

@@ -1,2 +1,1 @@
-export { apiKeyOperations } from "./operations.ts";
 export { makeApiKeyService, type ApiKeyService } from "./service.ts";

@@ -1,4 +1,3 @@
-export { auditLogOperations } from "./operations.ts";
 export { presentAuditLogs } from "./present.ts";
 export { adminAuditLogQuery, AuditLogListRecord, withTimes } from "./records.ts";
 export { makeAuditLogService, type AuditLogService } from "./service.ts";

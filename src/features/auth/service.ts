@@ -16,11 +16,11 @@ import {
   type UserView,
 } from "../members/index.ts";
 import type { Organizations } from "../organizations/index.ts";
-import type { AccessTokens } from "./access-tokens.ts";
+import type { AccessTokens } from "./sessions/access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
 import { requireStrong } from "./passwords.ts";
-import { userActor } from "./sessions.ts";
+import { userActor } from "./sessions/sessions.ts";
 import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
 

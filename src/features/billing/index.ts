@@ -1,9 +1,6 @@
-export { adminBillingOperations, receiveWalletOperations } from "./operator/operations.ts";
 export { makeBillingReader, type BillingReader } from "./invoices/service.ts";
-export { balanceOperations } from "./balances/operations.ts";
 export { makeBalanceService, type BalanceService } from "./balances/service.ts";
 export { makeBalances, type Balances } from "./balances/balances.ts";
-export { billingOperations } from "./invoices/operations.ts";
 export { makeReceiveWalletService, type ReceiveWalletService } from "./invoices/receive-wallet.ts";
 export { SubscriptionRecord } from "./records.ts";
 export { requireSubscription, makeUsageWatch } from "./subscriptions/issuing-gate.ts";
@@ -13,7 +10,6 @@ export { planInUse } from "./subscriptions/current-plan.ts";
 export { presentSubscription, type SubscriptionView } from "./present.ts";
 export { billingWorkerName, makeBillingRun, type BillingRun } from "./lifecycle/worker.ts";
 export { makePaymentApplication, type InvoicePaid } from "./lifecycle/apply-payment.ts";
-export { subscriptionOperations } from "./subscriptions/operations.ts";
 export { makeSubscriptionService, type SubscriptionService } from "./subscriptions/service.ts";
 export { makeBillingAnnouncer } from "./announce.ts";
 export { makeSubscriptionSteps, type SubscriptionSteps } from "./lifecycle/subscription-steps.ts";

@@ -1,5 +1,3 @@
-export { customerChecks } from "./checks.ts";
-export { customerOperations } from "./operations.ts";
 export { makeCustomerService, type CustomerService } from "./service.ts";
 export { findCustomer } from "./store.ts";
 export { customerTexts, isFoundCustomer, searchCustomers } from "./search.ts";

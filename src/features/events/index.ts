@@ -1,2 +1,1 @@
-export { eventOperations } from "./operations.ts";
 export { makeEventService, type EventService } from "./service.ts";

@@ -1,5 +1,4 @@
 export { shareOf, type HoldUse } from "./capacity/rules.ts";
-export { capacityOperations } from "./capacity/operations.ts";
 export { makeCapacityWatch } from "./capacity-watch.ts";
 export { makeCapacityService, type CapacityService } from "./capacity/service.ts";
 export {
@@ -8,7 +7,7 @@ export {
   isWhole,
   type InvoiceCandidate,
 } from "./settlement/candidates.ts";
-export { invoiceChecks, issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
+export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
 export { matchHolds, type HoldMatch } from "./holds/matching.ts";
 export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed/service.ts";
@@ -21,7 +20,6 @@ export {
   SubscriptionSuspended,
 } from "./errors.ts";
 export type { IssuingDecision, IssuingGate } from "./issuing/issue.ts";
-export { invoiceOperations } from "./operations.ts";
 export type { PayableTerms } from "./settlement/terms-to-pay.ts";
 export type { PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";

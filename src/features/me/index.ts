@@ -1,2 +1,1 @@
-export { meOperations } from "./operations.ts";
 export { makeMeService, type MeService } from "./service.ts";

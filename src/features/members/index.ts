@@ -5,10 +5,8 @@ export {
   type Invitations,
   type InvitationService,
 } from "./invitations.ts";
-export { invitationOperations, memberOperations } from "./operations.ts";
 export { presentMembership, presentUser } from "./present.ts";
 export { MembershipRecord, UserRecord } from "./records.ts";
-export { pruneInvitations } from "./retention.ts";
 export {
   handlingRole,
   makeMembers,

@@ -1,2 +1,1 @@
-export { networkOperations } from "./operations.ts";
 export { makeNetworkService, type NetworkService } from "./service.ts";

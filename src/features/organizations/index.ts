@@ -1,6 +1,4 @@
-export { organizationChecks } from "./checks.ts";
 export { VerificationConflict } from "./errors.ts";
-export { organizationOperations } from "./operations.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";

@@ -1,7 +1,6 @@
 export { makeTransferAllocation, type TransferAllocation } from "./inbox/allocation.ts";
 export { makeBlockTimes } from "./watcher/block-times.ts";
 export { makeChainService, type ChainService } from "./networks/service.ts";
-export { paymentChecks } from "./ledger/checks.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./hash-claims/examiner.ts";
 export {
   makeHashClaims,
@@ -12,17 +11,14 @@ export {
 } from "./hash-claims/submit-claim.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./inbox/decide-payment.ts";
 export { TooManyClaims } from "./errors.ts";
-export { makeWatchWorkers, watchWorkerName } from "./worker.ts";
+export { watchWorkerName } from "./worker.ts";
 export { makeMonitor, type Monitor } from "./watcher/provider-monitor.ts";
-export { decisionOperations, paymentOperations } from "./operations.ts";
 export { presentPayment, type PaymentView } from "./present-payment.ts";
 export { platformPaymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export type { PaymentFilters } from "./filters.ts";
 export { invoicesOfTransaction } from "./listing.ts";
 export { makeScanner } from "./watcher/rescanner.ts";
-export { transferOperations } from "./inbox/operations.ts";
-export { countUnmatched } from "./inbox/store.ts";
 export { makeTransferService } from "./inbox/service.ts";
 export { makeWatcher, type Watcher } from "./watcher/watcher.ts";
 export { makeProviderCrossCheck } from "./watcher/provider-cross-check.ts";

@@ -1,3 +1,2 @@
-export { makeRatesWorkers } from "./jobs.ts";
 export { createQuotes, type Quotes } from "./quotes.ts";
 export { makeRatesService, type RatesService } from "./service.ts";

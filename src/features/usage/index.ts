@@ -1,6 +1,4 @@
-export { makeRollUp } from "./roll-up.ts";
 export { meterInvoice, meterPayment } from "./meter.ts";
-export { usageOperations } from "./operations.ts";
 export {
   defaultCurrency,
   makeUsageService,

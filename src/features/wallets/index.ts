@@ -1,7 +1,5 @@
-export { walletChecks } from "./checks.ts";
 export { takeAddress } from "./ownership.ts";
 export { NetworkNotEnabled } from "./errors.ts";
-export { walletOperations } from "./operations.ts";
 export { presentWallet } from "./present.ts";
 export { WalletListRecord, WalletRecord } from "./records.ts";
 export { makeWalletService, type WalletInput, type WalletService } from "./service.ts";

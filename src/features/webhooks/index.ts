@@ -1,9 +1,7 @@
-export { webhookChecks } from "./checks.ts";
 export { createDeliverer, type Deliverer } from "./delivery/deliverer.ts";
 export { makeEndpointWriter } from "./endpoints/writer.ts";
 export { makeFanOut } from "./delivery/fan-out.ts";
 export { deliveryBacklog, type DeliveryBacklog } from "./delivery/backlog.ts";
-export { webhookOperations } from "./operations.ts";
 export {
   deadLetters,
   listAllDeliveries,
@@ -13,5 +11,4 @@ export {
 export { presentDelivery } from "./present.ts";
 export { WebhookDeliveryRecord } from "./records.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
-export { pruneDeliveries, wipeOldSecrets } from "./delivery/retention.ts";
 export { deliveryStatuses } from "./status.ts";

@@ -3,6 +3,14 @@ import type { Database, WriteContext } from "../database/index.ts";
 import { listed } from "../database/query/json-rows.ts";
 import { queues } from "./queue.ts";
 
+/** Deletes one batch of expired rows, or all of them until the signal; returns whether more may be left. */
+export type Prune = (
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+  signal: AbortSignal,
+) => Promise<boolean>;
+
 /** How long failed jobs are kept, in milliseconds. */
 export const failedJobKeptFor = 30 * day;
 /** The number of failed jobs that are kept per queue, latest first. */

@@ -15,12 +15,12 @@ import { mountOperations } from "../../../src/api/pipeline/mount.ts";
 import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
 import { representAnswers } from "../../../src/api/representation.ts";
 import {
-  checkoutOperations,
-  checkoutPages,
   makeCheckoutService,
   type CheckoutPayment,
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
+import { checkoutOperations } from "../../../src/features/checkout/operations.ts";
+import { checkoutPages } from "../../../src/features/checkout/pages.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
 import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/money/asset.ts";

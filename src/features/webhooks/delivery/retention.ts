@@ -20,14 +20,15 @@ interface Past {
 
 /**
  * Deletes expired deliveries and attempts, oldest first, one batch per transaction. Ids begin with their creation time,
- * so the primary key is the only index needed.
+ * so the primary key is the only index needed. Returns false: nothing that has expired is left, unless the signal ended
+ * it.
  */
 export async function pruneDeliveries(
   db: Database,
   now: Instant,
   context: WriteContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   // The last attempt may be this much later than the delivery's creation.
   const until = idFloor("webhookDelivery", now - deliveryKeptFor - deliveryLifeMax);
   const deadUntil = idFloor("webhookDelivery", now - deadLetterKeptFor - deliveryLifeMax);
@@ -52,6 +53,7 @@ export async function pruneDeliveries(
     after = last.id;
   }
   await pruneAttempts(db, until, context, signal);
+  return false;
 }
 
 async function pruneAttempts(

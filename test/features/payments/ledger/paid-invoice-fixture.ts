@@ -11,11 +11,11 @@ import {
   makeClaimExaminer,
   makePaymentService,
   makeWatcher,
-  makeWatchWorkers,
   presentPayment,
   type Watcher,
   type PaymentFilters,
 } from "../../../../src/features/payments/index.ts";
+import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
 import { lateReviewers } from "../../../../src/features/organizations/index.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";

@@ -5,11 +5,11 @@ import {
   makeMonitor,
   makeScanner,
   makeWatcher,
-  makeWatchWorkers,
   makeProviderCrossCheck,
   type ChainService,
   type Watcher,
 } from "../../../../src/features/payments/index.ts";
+import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
 import type { Scanner } from "../../../../src/features/payments/watcher/rescanner.ts";
 import {
   payments,

@@ -1,6 +1,6 @@
 import { jwtVerify, SignJWT } from "jose";
-import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
-import { idPattern, type Id } from "../../kernel/id.ts";
+import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { idPattern, type Id } from "../../../kernel/id.ts";
 
 /** Lifetime of an access token. */
 export const accessTokenLife = 15 * minute;

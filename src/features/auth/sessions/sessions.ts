@@ -1,9 +1,9 @@
-import type { UserActor } from "../../kernel/actor.ts";
-import type { MembershipAccess } from "../../api/declare/access.ts";
-import type { Id } from "../../kernel/id.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { UserActor } from "../../../kernel/actor.ts";
+import type { MembershipAccess } from "../../../api/declare/access.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Database } from "../../../platform/database/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { liveSession, membership, type LiveSession } from "./store.ts";
+import { liveSession, membership, type LiveSession } from "../store.ts";
 
 /** Lookups for the authorization of every request, so that logout, removal and demotion take effect at once. */
 export interface Sessions {

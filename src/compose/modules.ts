@@ -1,0 +1,41 @@
+import type { FeatureModule } from "../api/declare/feature-module.ts";
+import type { Operation } from "../api/declare/operation.ts";
+import { mountPages } from "../api/http.ts";
+import type { MountDependencies } from "../api/pipeline/exchange.ts";
+import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
+import type { Page } from "../api/page.ts";
+import { features } from "../features/index.ts";
+import type { Config } from "../platform/config/index.ts";
+import type { Services } from "./features/services.ts";
+
+/** The services and parts of the platform that modules receive. */
+export type Wired = Services & { readonly config: Config };
+
+/** The modules of all features. This does not compile if a module needs a service that Services lacks. */
+export const modules: readonly FeatureModule<Wired>[] = features;
+
+/** Returns the operations and pages of all features, ready to be mounted on a router. */
+export function mountModules(wired: Wired, deps: MountDependencies): Mountable[] {
+  return modules.flatMap(({ operations = {}, pages = {} }) => [
+    ...namesOf(operations).map((name) => mountService(operations, name)),
+    ...namesOf(pages).map((name) => mountServicePages(pages, name)),
+  ]);
+
+  function mountService<Name extends keyof Wired>(
+    operations: { readonly [N in Name]?: readonly Operation<Wired[N]>[] },
+    name: Name,
+  ): Mountable {
+    return mountOperations(operations[name] ?? [], wired[name], deps);
+  }
+
+  function mountServicePages<Name extends keyof Wired>(
+    pages: { readonly [N in Name]?: readonly Page<Wired[N]>[] },
+    name: Name,
+  ): Mountable {
+    return mountPages(pages[name] ?? [], wired[name], deps.rateLimiter);
+  }
+}
+
+function namesOf(byName: { readonly [Name in keyof Wired]?: unknown }): (keyof Wired)[] {
+  return Object.keys(byName) as (keyof Wired)[];
+}

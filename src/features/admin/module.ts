@@ -1,0 +1,25 @@
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import type { AnalyticsService } from "../analytics/index.ts";
+import type { AuditLogService } from "../audit-logs/index.ts";
+import { adminAnalyticsOperations } from "./analytics.ts";
+import { adminAuditLogOperations } from "./audit-logs.ts";
+import { oversightOperations } from "./cross-organization/operations.ts";
+import type { OversightService } from "./cross-organization/queries.ts";
+import { adminOperations } from "./operations.ts";
+import type { AdminService } from "./service.ts";
+import { checkMetrics, workMetrics } from "./status/metrics.ts";
+
+export const adminModule: FeatureModule<{
+  readonly admin: AdminService;
+  readonly oversight: OversightService;
+  readonly auditLogs: AuditLogService;
+  readonly analytics: AnalyticsService;
+}> = {
+  operations: {
+    admin: adminOperations,
+    oversight: oversightOperations,
+    auditLogs: adminAuditLogOperations,
+    analytics: adminAnalyticsOperations,
+  },
+  metrics: (parts) => [workMetrics(parts), checkMetrics(parts)],
+};

@@ -1,0 +1,19 @@
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { minute } from "../../kernel/clock.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
+import { apiKeyOperations } from "./operations.ts";
+import type { ApiKeyService } from "./service.ts";
+
+export const apiKeysModule: FeatureModule<{ readonly apiKeys: ApiKeyService }> = {
+  operations: { apiKeys: apiKeyOperations },
+  workers: ({ apiKeys }) => [
+    {
+      name: "api-key-use",
+      everyMs: minute,
+      async run() {
+        await apiKeys.flushLastUse(systemContext("api-key-use"));
+        return false;
+      },
+    },
+  ],
+};

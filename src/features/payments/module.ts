@@ -1,0 +1,35 @@
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
+import type { ClaimExaminer } from "./hash-claims/examiner.ts";
+import type { TransferAllocation } from "./inbox/allocation.ts";
+import type { PaymentDecisions } from "./inbox/decide-payment.ts";
+import { inboxMetrics } from "./inbox/metrics.ts";
+import { transferOperations } from "./inbox/operations.ts";
+import { paymentChecks } from "./ledger/checks.ts";
+import type { Invoices } from "./ledger/invoices-port.ts";
+import { networkMetrics, providerMetrics } from "./networks/metrics.ts";
+import { decisionOperations, paymentOperations } from "./operations.ts";
+import type { PaymentService } from "./service.ts";
+import type { Monitor } from "./watcher/provider-monitor.ts";
+import type { Watcher } from "./watcher/watcher.ts";
+import { makeWatchWorkers } from "./worker.ts";
+
+export const paymentsModule: FeatureModule<{
+  readonly payments: PaymentService;
+  readonly decisions: PaymentDecisions;
+  readonly transfers: TransferAllocation;
+  readonly settlement: Pick<Invoices, "sweepDeadlines">;
+  readonly watchers: readonly Watcher[];
+  readonly examiners: readonly ClaimExaminer[];
+  readonly monitors: ReadonlyMap<string, Monitor>;
+  readonly pools: ReadonlyMap<string, ProviderPool>;
+}> = {
+  operations: {
+    payments: paymentOperations,
+    decisions: decisionOperations,
+    transfers: transferOperations,
+  },
+  checks: paymentChecks,
+  workers: (parts) => makeWatchWorkers({ ...parts, invoices: parts.settlement }),
+  metrics: (parts) => [networkMetrics(parts), providerMetrics(parts), inboxMetrics(parts)],
+};

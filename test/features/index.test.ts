@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const source = fileURLToPath(new URL("../../src/features", import.meta.url));
+const commandLine = fileURLToPath(new URL("../../src/cli/features.ts", import.meta.url));
+const folders = readdirSync(source, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+/** The names of exported lists in a feature's files, such as `walletOperations` for the ending `Operations`. */
+function exportedLists(folder: string, ending: string): string[] {
+  const files = readdirSync(`${source}/${folder}`, { recursive: true, encoding: "utf8" });
+  return files
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => [
+      ...readFileSync(`${source}/${folder}/${file}`, "utf8").matchAll(
+        new RegExp(`^export (?:const|function) (\\w+${ending})\\b`, "gm"),
+      ),
+    ])
+    .map(([, name = ""]) => name);
+}
+
+describe("the modules of the features", () => {
+  it("are all listed in src/features/index.ts", () => {
+    const index = readFileSync(`${source}/index.ts`, "utf8");
+    const listed = [...index.matchAll(/from "\.\/([\w-]+)\/module\.ts"/g)].map(([, name]) => name);
+    expect(listed).to.have.members(folders);
+  });
+
+  it("contain every list of operations, pages, checks and metrics that their feature declares", () => {
+    for (const folder of folders) {
+      const module = readFileSync(`${source}/${folder}/module.ts`, "utf8");
+      for (const name of exportedLists(folder, "(?:Operations|Pages|Checks|Metrics)")) {
+        expect(module, `${folder}/module.ts`).to.match(new RegExp(`\\b${name}\\b`));
+      }
+    }
+  });
+
+  it("have their commands listed on the command line", () => {
+    const listed = readFileSync(commandLine, "utf8");
+    const names = folders.flatMap((folder) => exportedLists(folder, "Commands"));
+    for (const name of names) expect(listed).to.match(new RegExp(`\\b${name}\\b`));
+  });
+});
