@@ -1,6 +1,7 @@
-// Writes the pages under docs/ that are generated from declarations; with --check it compares them and fails if they
-// differ.
+// Writes the pages under docs/ that are generated from declarations, and the diagrams of the imports; with --check it
+// compares them and fails if they differ.
 import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
 import { openApiDocument } from "../../src/api/document/openapi.ts";
 import { apiReference } from "../../src/api/document/reference.ts";
@@ -11,15 +12,22 @@ import {
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";
+import { importDiagrams, withDiagrams } from "./import-graph.ts";
 
 const root = new URL("../../", import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
   version: string;
 };
 
+const source = fileURLToPath(new URL("src", root));
+
 const pages: Readonly<Record<string, string>> = {
   "docs/openapi.json": `${JSON.stringify(openApiDocument(allOperations, version), null, 2)}\n`,
   "docs/api.md": apiReference(allOperations),
+  "docs/architecture.md": withDiagrams(
+    current("docs/architecture.md") ?? "",
+    importDiagrams(source),
+  ),
   "docs/events.md": eventsReference({
     deliveries: deliveryKeptFor,
     deadLetters: deadLetterKeptFor,
