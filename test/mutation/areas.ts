@@ -38,6 +38,7 @@ export const areas: readonly Area[] = [
       "ledger/asked.ts",
       "ledger/chain-diff.ts",
       "ledger/payment-rules.ts",
+      "ledger/transfer-rules.ts",
       "watcher/reading-plan.ts",
     ].map((file) => `src/features/payments/${file}`),
     stages: [

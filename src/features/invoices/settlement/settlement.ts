@@ -80,7 +80,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     const saved: InvoiceRow[] = [];
     for (const before of rows) {
       const totals = totalsOf(before);
-      const after = await settled(tx, deps, before, totals, state, at);
+      const after = await settledInvoice(tx, deps, before, totals, state, at);
       if (after === null) continue;
       saved.push(after);
       meterInvoice(tx, deps.ids, at, before, after);
@@ -107,11 +107,11 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     async settleInvoices(tx, network, totals, state, at) {
       const rows = await lockInvoices(tx, [...totals.keys()]);
       const totalsOf = (row: InvoiceRow) => {
-        const found = totals.get(row.id);
-        if (found === undefined || row.network !== network) {
+        const paid = totals.get(row.id);
+        if (paid === undefined || row.network !== network) {
           throw new Defect(`${row.id} was settled with payments that are not its own`);
         }
-        return found;
+        return paid;
       };
       await settle(tx, rows, totalsOf, state, at);
     },
@@ -154,7 +154,7 @@ async function releaseTime(
 }
 
 /** Returns the invoice with these totals; null if nothing changes. */
-async function settled(
+async function settledInvoice(
   tx: Tx,
   deps: SettlementDependencies,
   before: InvoiceRow,
@@ -164,10 +164,10 @@ async function settled(
 ): Promise<InvoiceRow | null> {
   const askedAmount = askedUntilNow(before);
   const terms = statusTerms({ ...before, askedAmount });
-  const standing = invoiceStateOf(terms, totals, deadlineTime(state, at));
+  const invoiceState = invoiceStateOf(terms, totals, deadlineTime(state, at));
   const after: InvoiceRow = {
     ...before,
-    ...standing,
+    ...invoiceState,
     askedAmount,
     seenAmount: totals.seen,
     confirmedAmount: totals.confirmed,
@@ -177,7 +177,7 @@ async function settled(
     completedAt: totals.completedAt,
     transactionHashes: shownHashes(deps, before, totals),
   };
-  if (stands(before, after)) return null;
+  if (isUnchanged(before, after)) return null;
   return {
     ...after,
     remainingAmount: await remainingAmount(tx, deps, before, after, at),
@@ -215,7 +215,7 @@ const derivedColumns = [
   "paidAt",
 ] as const;
 
-function stands(before: InvoiceRow, after: InvoiceRow): boolean {
+function isUnchanged(before: InvoiceRow, after: InvoiceRow): boolean {
   return (
     derivedColumns.every((column) => before[column] === after[column]) &&
     before.transactionHashes.join() === after.transactionHashes.join()

@@ -4,12 +4,12 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { writeChanges, type Change } from "../ledger/write-payments.ts";
+import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/asked.ts";
 import { compareWithRecord } from "./rules.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import { lockTransaction, paymentsOfTransfer } from "./store.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
+import type { ChainContext, LedgerDeps, PaymentChange } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { isCounted, openPayment, takenOf } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
@@ -71,32 +71,32 @@ export async function settleClaim(
   if (isUnsettled || missing.length > 0) return null;
   const transfers = known.map(({ transfer }) => transfer);
 
-  const standings: TransferDisposition[] = [];
+  const relations: TransferRelation[] = [];
   const toReview: TransferRow[] = [];
   const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
   for (const transfer of transfers) {
-    const standing = elsewhere.has(transfer.id) ? "taken" : await standingOf(tx, claim, transfer);
-    standings.push(standing);
-    if (standing === "free") toReview.push(transfer);
+    const relation = elsewhere.has(transfer.id) ? "taken" : await relationOf(tx, claim, transfer);
+    relations.push(relation);
+    if (relation === "free") toReview.push(transfer);
   }
   if (toReview.length > 0) {
     await openReviews(tx, deps, { network, state, at }, claim, toReview);
     return { state: "review", reason: null };
   }
   for (const good of ["credited", "review"] as const) {
-    if (standings.includes(good)) return { state: good, reason: null };
+    if (relations.includes(good)) return { state: good, reason: null };
   }
-  return { state: "refused", reason: standings.includes("taken") ? "taken" : "rejected" };
+  return { state: "refused", reason: relations.includes("taken") ? "taken" : "rejected" };
 }
 
 /** The relation of a transfer to the invoice of a hash claim. */
-type TransferDisposition = "credited" | "review" | "taken" | "rejected" | "free";
+type TransferRelation = "credited" | "review" | "taken" | "rejected" | "free";
 
-async function standingOf(
+async function relationOf(
   tx: Tx,
   claim: ClaimRow,
   transfer: TransferRow,
-): Promise<TransferDisposition> {
+): Promise<TransferRelation> {
   const payments = await paymentsOfTransfer(tx, transfer.id);
   const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
   const live = own.find(({ status }) => status !== "rejected");
@@ -152,7 +152,7 @@ async function exactlyHeldByOthers(
 async function openReviews(
   tx: Tx,
   deps: LedgerDeps,
-  occasion: Parameters<typeof writeChanges>[2],
+  context: ChainContext,
   claim: ClaimRow,
   transfers: readonly TransferRow[],
 ): Promise<void> {
@@ -161,21 +161,21 @@ async function openReviews(
   const asked = terms.get(invoiceId);
   assert(asked !== undefined, "a payment was claimed for a draft");
   const stored = await lockPayments(tx, [invoiceId]);
-  const opened = transfers.map((transfer): Change => {
+  const opened = transfers.map((transfer): PaymentChange => {
     const payment = openPayment({
-      id: deps.ids.next("payment", occasion.at),
+      id: deps.ids.next("payment", context.at),
       transfer,
       match: { invoiceId, organizationId, rule: "submitted_hash" },
       terms: asked,
       source: "submitted",
-      at: occasion.at,
+      at: context.at,
     });
     return { before: null, after: { ...payment, status: "review" } };
   });
-  await writeChanges(
+  await writePayments(
     tx,
     deps,
-    occasion,
+    context,
     terms,
     [...stored.map((payment) => ({ before: payment, after: payment })), ...opened],
     new Map(transfers.map((transfer) => [transfer.id, transfer])),

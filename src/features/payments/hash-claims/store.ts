@@ -160,7 +160,7 @@ export function findPayment(
 export async function assignTransfer(
   tx: Tx,
   id: Id<"transfer">,
-  standing: Partial<Pick<TransferRow, "organizationId" | "invoiceId" | "disposition">>,
+  assignment: Partial<Pick<TransferRow, "organizationId" | "invoiceId" | "disposition">>,
 ): Promise<void> {
-  await tx.update(transfers, standing, "WHERE id = $1", [id]);
+  await tx.update(transfers, assignment, "WHERE id = $1", [id]);
 }

@@ -4,7 +4,8 @@ import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "../errors.ts";
-import { creditFault, takenOf } from "../ledger/payment-rules.ts";
+import { takenOf } from "../ledger/payment-rules.ts";
+import { creditFault } from "../ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import type { TransferView } from "./present-transfer.ts";
 

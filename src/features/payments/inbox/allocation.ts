@@ -12,16 +12,16 @@ import {
   shown,
   type Allocation,
 } from "./allocation-rules.ts";
-import { writeChanges, type Change, type TermsOf } from "../ledger/write-payments.ts";
+import type { LedgerDeps, PaymentChange, TermsOf } from "../ledger/types.ts";
+import { writePayments } from "../ledger/write-payments.ts";
 import { assignTransfer, lockTransfer, paymentsOfTransfer } from "../hash-claims/store.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
 import {
   InvoiceNotPayable,
   TokenMismatch,
   TransferAllocated,
   TransferReverted,
 } from "../errors.ts";
-import { openPayment, rejectPayment, standingAfter, takenOf } from "../ledger/payment-rules.ts";
+import { openPayment, rejectPayment, dispositionAfter, takenOf } from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import type { TransferView } from "./present-transfer.ts";
@@ -215,26 +215,29 @@ export function makeTransferAllocation(
           .map(rejectPayment);
         const ruled = new Map(superseded.map((row) => [row.id, row]));
         const after = [...claiming.map((row) => ruled.get(row.id) ?? row), ...opened];
-        const standing = standingAfter(transfer, after, "unmatched");
-        await assignTransfer(tx, transferId, standing);
+        const disposition = dispositionAfter(transfer, after, "unmatched");
+        await assignTransfer(tx, transferId, disposition);
         await noteDecisions(tx, deps.ids, at, "allocated", opened);
         await noteDecisions(tx, deps.ids, at, "rejected", superseded);
         record(tx, at, transfer, opened);
-        await writeChanges(
+        await writePayments(
           tx,
           deps,
           { network, state, at },
           terms,
           [
-            ...stored.map((before): Change => ({ before, after: ruled.get(before.id) ?? before })),
-            ...opened.map((payment): Change => ({ before: null, after: payment })),
+            ...stored.map((before): PaymentChange => ({
+              before,
+              after: ruled.get(before.id) ?? before,
+            })),
+            ...opened.map((payment): PaymentChange => ({ before: null, after: payment })),
           ],
           new Map([[transferId, transfer]]),
         );
         tx.afterCommit(() => {
           deps.wake(network.id);
         });
-        return transfers.view(tx, { ...transfer, ...standing });
+        return transfers.view(tx, { ...transfer, ...disposition });
       });
     },
 

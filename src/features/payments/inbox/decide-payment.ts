@@ -5,7 +5,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
-import { writeChanges } from "../ledger/write-payments.ts";
+import { writePayments } from "../ledger/write-payments.ts";
 import {
   assignTransfer,
   findPayment,
@@ -15,7 +15,12 @@ import {
 import type { LedgerDeps } from "../ledger/types.ts";
 import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "../errors.ts";
 import type { PaymentView } from "../present-payment.ts";
-import { acceptPayment, rejectPayment, standingAfter, takenOf } from "../ledger/payment-rules.ts";
+import {
+  acceptPayment,
+  rejectPayment,
+  dispositionAfter,
+  takenOf,
+} from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { noteDecisions } from "./store.ts";
@@ -111,13 +116,13 @@ export function makePaymentDecisions(
       await assignTransfer(tx, transfer.id, {
         // A transfer keeps its organization, even if another one decides on a payment of it.
         organizationId: transfer.organizationId ?? organizationId,
-        ...standingAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
+        ...dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
       });
       const at = clock.now();
       const [first, ...rest] = ruling.payments;
       await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
       await noteDecisions(tx, deps.ids, at, "rejected", rest);
-      const changes = await writeChanges(
+      const changes = await writePayments(
         tx,
         deps,
         { network, state, at },

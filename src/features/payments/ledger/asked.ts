@@ -1,7 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { PayableTerms } from "../../invoices/index.ts";
-import type { TermsOf } from "./write-payments.ts";
-import type { MatchedTransfers } from "./match-transfers.ts";
+import type { ChangedTransfers } from "./transfer-rules.ts";
+import type { TermsOf } from "./types.ts";
 import type { Match } from "./invoices-port.ts";
 import { firstStatus, isCounted, sumOf } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -29,14 +29,15 @@ export function asksFor(
  * changes on the chain.
  */
 export function askedMatches(
-  { fresh, moved, matches }: Pick<MatchedTransfers, "fresh" | "moved" | "matches">,
+  { fresh, moved }: Pick<ChangedTransfers, "fresh" | "moved">,
+  matches: ReadonlyMap<Id<"transfer">, Match>,
   terms: TermsOf,
   payments: readonly PaymentRow[],
 ): Map<Id<"transfer">, Match> {
   const ledgers = groupBy(payments.filter(isCounted), ({ invoiceId }) => invoiceId);
   const seen = new Map([...ledgers].map(([invoiceId, ledger]) => [invoiceId, sumOf(ledger)]));
   const kept = new Map<Id<"transfer">, Match>();
-  for (const transfer of [...moved, ...fresh].toSorted(byPlace)) {
+  for (const transfer of [...moved, ...fresh].toSorted(byPosition)) {
     const match = matches.get(transfer.id);
     const asked = terms.get(match?.invoiceId ?? "inv_");
     if (match === undefined || asked?.tokenSymbol !== transfer.token) continue;
@@ -51,6 +52,6 @@ export function askedMatches(
   return kept;
 }
 
-function byPlace(one: TransferRow, other: TransferRow): number {
+function byPosition(one: TransferRow, other: TransferRow): number {
   return one.blockHeight - other.blockHeight || one.logIndex - other.logIndex;
 }

@@ -1,209 +1,76 @@
-import { assert } from "../../../kernel/errors.ts";
-import type { Id, IdSource } from "../../../kernel/id.ts";
-import { findTokenByContract } from "../../../platform/chain/networks.ts";
+import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import type { ChainDiffInput, LedgerDeps } from "./types.ts";
-import type { PayableTerms } from "../../invoices/index.ts";
-import { addressOwners } from "../../wallets/index.ts";
-import type { Match } from "./invoices-port.ts";
-import { creditFault, firstStatus, isWorthless } from "./payment-rules.ts";
-import { allocationsOf, insertTransfers, putOnChain, takeOffChain } from "./store.ts";
 import type { TransferRow } from "../table.ts";
-import { presentTransfer } from "../inbox/present-transfer.ts";
-import type { TimedLog } from "./chain-diff.ts";
+import { askedMatches } from "./asked.ts";
+import type { Match } from "./invoices-port.ts";
+import { followTransfers } from "./payment-rules.ts";
+import { allocationsOf, lockPayments, takeOffChain } from "./store.ts";
+import { changedTransfers, type ChangedTransfers } from "./transfer-rules.ts";
+import type { ChainDiffInput, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 
-/** The changed transfers at their current positions on the chain. */
-export interface MatchedTransfers {
-  readonly fresh: readonly TransferRow[];
-  readonly moved: readonly TransferRow[];
-  readonly orphaned: readonly TransferRow[];
-  /** The transfers whose block time only one of several providers reported. */
-  readonly doubtful: ReadonlySet<Id<"transfer">>;
-  /** The matches of transfers that belonged to no invoice. */
-  readonly matches: ReadonlyMap<Id<"transfer">, Match>;
-  /** Every invoice that one of the transfers pays. */
-  readonly invoiceIds: ReadonlySet<Id<"invoice">>;
+type MatchesOf = ReadonlyMap<Id<"transfer">, Match>;
+
+/** The changed transfers with the locked invoices and payments that they affect. */
+export interface MatchedTransfers extends ChangedTransfers {
+  /** The matches that become payments. */
+  readonly matches: MatchesOf;
+  /** The terms of every invoice that a changed transfer or a verified payment belongs to. */
+  readonly terms: TermsOf;
+  /** Every payment of these invoices, before and after the changes on the chain. */
+  readonly payments: readonly PaymentChange[];
 }
 
 /**
- * Takes moved and orphaned transfers off their old positions, so that others can take these, and matches the transfers
- * that belong to no invoice yet.
+ * Takes moved and orphaned transfers off their old positions, so that others can take these, matches the transfers that
+ * belong to no invoice yet, and locks the invoices and payments of all of them.
  */
 export async function matchTransfers(
   tx: Tx,
   deps: LedgerDeps,
   input: ChainDiffInput,
 ): Promise<MatchedTransfers> {
-  const { difference } = input;
-  const leaving = [...difference.orphaned, ...difference.moved.map(({ transfer }) => transfer)];
-  const leavingIds = leaving.map(({ id }) => id);
-  await takeOffChain(tx, leavingIds);
-  const allocations = await allocationsOf(tx, leavingIds);
+  const changed = changedTransfers(deps.ids, input);
+  const leaving = [...changed.orphaned, ...changed.moved].map(({ id }) => id);
+  await takeOffChain(tx, leaving);
+  const allocations = await allocationsOf(tx, leaving);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
+  const candidates = await findMatches(tx, deps, input, changed, allocated);
 
-  const fresh = difference.fresh.map((log) => newTransfer(deps.ids, input, log));
-  const moved = difference.moved.map(({ transfer, log }) => relocate(transfer, log));
-  const free = [...fresh, ...moved].filter(
-    ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
+  const paying = [
+    ...allocations,
+    ...candidates.values(),
+    ...input.verified.map((one) => one.payment),
+  ];
+  const invoiceIds = [...new Set(paying.map(({ invoiceId }) => invoiceId))].sort();
+  const terms = await lockTerms(tx, deps, invoiceIds, changed, candidates);
+  const timed = capTimes(changed, candidates, terms);
+  const stored = await lockPayments(tx, invoiceIds);
+  const payments = followTransfers(stored, timed, input);
+  const matches = askedMatches(
+    timed,
+    candidates,
+    terms,
+    payments.map(({ after }) => after),
   );
-  const logs = [...difference.fresh, ...difference.moved.map(({ log }) => log)];
-  const doubtful = new Set(
-    [...fresh, ...moved].flatMap(({ id }, place) =>
-      logs[place]?.isTimeAgreed === false ? [id] : [],
-    ),
-  );
-  const matches = await matchFreeTransfers(tx, deps, input, free, doubtful);
-  return {
-    ...{ fresh, moved, doubtful },
-    orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
-    matches,
-    invoiceIds: new Set([
-      ...allocations.map(({ invoiceId }) => invoiceId),
-      ...[...matches.values()].map(({ invoiceId }) => invoiceId),
-    ]),
-  };
+  return { ...timed, matches, terms, payments };
 }
 
-/** Stores transfers at their new positions, with their invoices and organizations. */
-export async function saveTransfers(
+/** Returns the matches of transfers that belonged to no invoice and that can pay one. */
+async function findMatches(
   tx: Tx,
-  deps: LedgerDeps,
-  input: ChainDiffInput,
-  placed: MatchedTransfers,
-  terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
-): Promise<MatchedTransfers> {
-  const { matches } = placed;
-  const matched = (row: TransferRow): TransferRow => {
-    const match = matches.get(row.id);
-    if (match === undefined) return row;
-    const asked = terms.get(match.invoiceId);
-    assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
-    const { organizationId, invoiceId } = match;
-    const isCounted = firstStatus(row.blockTime, asked) === "confirming";
-    return {
-      ...row,
-      organizationId,
-      invoiceId,
-      disposition: isCounted ? "matched" : "unmatched",
-    };
-  };
-  const moved = placed.moved.map(matched);
-  const fresh = await withOwners(tx, input, placed.fresh.map(matched));
-  await putOnChain(
-    tx,
-    moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
-  );
-  await insertTransfers(tx, fresh);
-  announceUnmatched(tx, deps, input, fresh);
-  return { ...placed, fresh, moved };
-}
-
-/**
- * Returns the transfers with times that make no payment late on the word of a single provider: without a second one,
- * the block time is capped at the deadline of the transfer's invoice.
- */
-export function withoutDoubt(
-  placed: MatchedTransfers,
-  terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
-): MatchedTransfers {
-  const { doubtful, matches } = placed;
-  if (doubtful.size === 0) return placed;
-  const inTime = (row: TransferRow): TransferRow => {
-    const invoiceId = matches.get(row.id)?.invoiceId ?? row.invoiceId;
-    const asked = invoiceId === null ? undefined : terms.get(invoiceId);
-    if (!doubtful.has(row.id) || asked === undefined) return row;
-    return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
-  };
-  return { ...placed, fresh: placed.fresh.map(inTime), moved: placed.moved.map(inTime) };
-}
-
-/** Assigns transfers that no rule matched to the owners of their addresses. */
-async function withOwners(
-  tx: Tx,
+  { invoices }: LedgerDeps,
   { network }: ChainDiffInput,
-  rows: readonly TransferRow[],
-): Promise<TransferRow[]> {
-  const unowned = rows.filter(({ organizationId }) => organizationId === null);
-  const owners = await addressOwners(
-    tx,
-    network.addressFamily,
-    unowned.map(({ toAddress }) => toAddress),
+  { fresh, moved, doubtful, creditable }: ChangedTransfers,
+  allocated: ReadonlySet<Id<"transfer">>,
+): Promise<MatchesOf> {
+  const free = [...fresh, ...moved].filter(
+    ({ id, invoiceId }) => invoiceId === null && !allocated.has(id) && creditable.has(id),
   );
-  return rows.map((row) => ({
-    ...row,
-    organizationId: row.organizationId ?? owners.get(row.toAddress) ?? null,
-  }));
-}
-
-/** Emits an event for each transfer that no rule matched to an invoice. */
-function announceUnmatched(
-  tx: Tx,
-  { journal }: LedgerDeps,
-  { network, state, at }: ChainDiffInput,
-  rows: readonly TransferRow[],
-): void {
-  for (const transfer of rows) {
-    const { id, organizationId, invoiceId, disposition } = transfer;
-    if (organizationId === null || invoiceId !== null || disposition !== "unmatched") continue;
-    const { tipHeight } = state;
-    const view = { transfer, network, tipHeight, payments: [], decisions: [], suggestions: [] };
-    journal.record(tx, at, {
-      organizationId,
-      subjectType: "transfer",
-      subjectId: id,
-      events: { types: ["transfer.unmatched"], version: 1, data: presentTransfer(view) },
-    });
-  }
-}
-
-function newTransfer(ids: IdSource, input: ChainDiffInput, log: TimedLog): TransferRow {
-  const token = findTokenByContract(input.network, log.contract);
-  assert(
-    token !== null && log.amount > 0n,
-    "a transfer of a token that is not configured was read",
-  );
-  return {
-    id: ids.next("transfer", input.at),
-    network: input.network.id,
-    transactionHash: log.transactionHash,
-    ...placeOf(log),
-    contract: log.contract,
-    token: token.symbol,
-    tokenDecimals: token.decimals,
-    fromAddress: log.from,
-    toAddress: log.to,
-    amount: log.amount,
-    status: "seen",
-    isFinal: false,
-    organizationId: null,
-    invoiceId: null,
-    disposition: isWorthless(token, log) ? "ignored" : "unmatched",
-    createdAt: input.at,
-  };
-}
-
-function relocate(transfer: TransferRow, log: TimedLog): TransferRow {
-  return { ...transfer, status: "seen", ...placeOf(log) };
-}
-
-function placeOf(log: TimedLog) {
-  const { logIndex, blockHeight, blockHash, blockTime } = log;
-  return { logIndex, blockHeight, blockHash, blockTime };
-}
-
-async function matchFreeTransfers(
-  tx: Tx,
-  deps: LedgerDeps,
-  input: ChainDiffInput,
-  free: readonly TransferRow[],
-  doubtful: ReadonlySet<Id<"transfer">>,
-): Promise<Map<Id<"transfer">, Match>> {
-  const candidates = free.filter((transfer) => mayPay(transfer, input));
-  if (candidates.length === 0) return new Map();
-  const matches = await deps.invoices.matchHolds(
+  if (free.length === 0) return new Map();
+  const matches = await invoices.matchHolds(
     tx,
-    input.network.id,
-    candidates.map(({ id, token, toAddress, amount, blockTime }) => ({
+    network.id,
+    free.map(({ id, token, toAddress, amount, blockTime }) => ({
       key: id,
       token,
       address: toAddress,
@@ -212,14 +79,47 @@ async function matchFreeTransfers(
     })),
   );
   return new Map(
-    candidates.flatMap(({ id }) => {
+    free.flatMap(({ id }) => {
       const match = matches.get(id);
       return match === undefined ? [] : [[id, match] as const];
     }),
   );
 }
 
-/** Returns false for recorded transfers that cannot pay: worthless ones, and those of a disabled token. */
-function mayPay(transfer: TransferRow, { network, state }: ChainDiffInput): boolean {
-  return creditFault(transfer, network, state.disabledTokens) === null;
+/** Locks invoices and returns their terms. Reads the organizations' late-payment policies only if a transfer is late. */
+async function lockTerms(
+  tx: Tx,
+  { invoices }: LedgerDeps,
+  invoiceIds: readonly Id<"invoice">[],
+  { fresh, moved }: ChangedTransfers,
+  matches: MatchesOf,
+): Promise<TermsOf> {
+  if (invoiceIds.length === 0) return new Map();
+  const terms = await invoices.lockTerms(tx, invoiceIds);
+  const late = [...fresh, ...moved].flatMap(({ id, blockTime }) => {
+    const asked = terms.get(matches.get(id)?.invoiceId ?? "inv_");
+    return asked !== undefined && blockTime > asked.expiresAt ? [asked.organizationId] : [];
+  });
+  if (late.length === 0) return terms;
+  const reviewers = await invoices.lateReviewers(tx, late);
+  return new Map(
+    [...terms].map(([id, asked]) => {
+      const latePolicy = reviewers.has(asked.organizationId) ? "review" : asked.latePolicy;
+      return [id, { ...asked, latePolicy }];
+    }),
+  );
+}
+
+/**
+ * Returns the transfers with times that make no payment late on the word of a single provider: without a second one,
+ * the block time is capped at the deadline of the transfer's invoice.
+ */
+function capTimes(changed: ChangedTransfers, matches: MatchesOf, terms: TermsOf): ChangedTransfers {
+  const capped = (row: TransferRow): TransferRow => {
+    const invoiceId = matches.get(row.id)?.invoiceId ?? row.invoiceId;
+    const asked = invoiceId === null ? undefined : terms.get(invoiceId);
+    if (!changed.doubtful.has(row.id) || asked === undefined) return row;
+    return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
+  };
+  return { ...changed, fresh: changed.fresh.map(capped), moved: changed.moved.map(capped) };
 }

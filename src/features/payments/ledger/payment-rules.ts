@@ -1,30 +1,10 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
 import { settlementOf, type PayableTerms, type PaymentTotals } from "../../invoices/index.ts";
 import type { Match } from "./invoices-port.ts";
+import type { ChainDiffInput, PaymentChange } from "./types.ts";
 import type { PaymentSource, PaymentStatus } from "../payment-status.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
-
-/** Returns true for dust and for transfers from an address to itself: recorded, but ignored and never credited. */
-export function isWorthless(
-  token: Pick<NetworkToken, "dust">,
-  { amount, from, to }: { readonly amount: bigint; readonly from: string; readonly to: string },
-): boolean {
-  return amount < token.dust || from === to;
-}
-
-/** Returns why a transfer cannot be credited; null if it can. */
-export function creditFault(
-  transfer: Pick<TransferRow, "token" | "amount" | "fromAddress" | "toAddress">,
-  network: Network,
-  disabledTokens: readonly string[],
-): "worthless" | "token_disabled" | null {
-  const token = findToken(network, transfer.token);
-  if (token === null || disabledTokens.includes(token.symbol)) return "token_disabled";
-  const { amount, fromAddress: from, toAddress: to } = transfer;
-  return isWorthless(token, { amount, from, to }) ? "worthless" : null;
-}
 
 /** Returns true if a payment counts toward its invoice. */
 export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
@@ -83,6 +63,32 @@ export function firstStatus(blockTime: Instant, terms: PayableTerms): "confirmin
 
 function confirmsAt(blockHeight: number, requiredConfirmations: number): number {
   return blockHeight + requiredConfirmations - 1;
+}
+
+/** Returns true if a payment has its required confirmations at a tip and is not confirmed yet. */
+export function isMature(payment: PaymentRow, tipHeight: number): boolean {
+  return payment.status === "confirming" && payment.confirmsAtHeight <= tipHeight;
+}
+
+/** Returns the stored payments as the changed transfers and the verified receipts leave them. */
+export function followTransfers(
+  stored: readonly PaymentRow[],
+  { moved, orphaned }: Readonly<Record<"moved" | "orphaned", readonly TransferRow[]>>,
+  input: Pick<ChainDiffInput, "verified" | "state" | "at">,
+): PaymentChange[] {
+  const movedById = new Map(moved.map((row) => [row.id, row]));
+  const orphanedIds = new Set(orphaned.map(({ id }) => id));
+  const verified = new Map(input.verified.map(({ payment }) => [payment.id, payment.blockHash]));
+  const follow = (payment: PaymentRow): PaymentRow => {
+    if (orphanedIds.has(payment.transferId)) return revertPayment(payment);
+    const transfer = movedById.get(payment.transferId);
+    if (transfer !== undefined) return movePayment(payment, transfer);
+    // The payment may have changed since its receipt was read.
+    const isVerified = verified.get(payment.id) === payment.blockHash;
+    const mayConfirm = isVerified && isMature(payment, input.state.tipHeight);
+    return mayConfirm ? confirmPayment(payment, input.at) : payment;
+  };
+  return stored.map((before) => ({ before, after: follow(before) }));
 }
 
 /** Reverts a payment whose transfer a reorganization removed. A rejected payment stays rejected. */
@@ -164,7 +170,7 @@ export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
 /** Computes an invoice's totals. `payments` must be sorted by id. */
 function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
   const counted = payments.filter(isCounted).toSorted(byChainOrder);
-  const completing = completingPlace(counted, terms.dueAmount);
+  const completing = completingIndex(counted, terms.dueAmount);
   // A payment after the invoice is fully paid is an overpayment, not a late payment.
   const making = completing === -1 ? counted : counted.slice(0, completing + 1);
   // Anybody may submit a hash: it does not affect the invoice until the merchant accepts it.
@@ -193,7 +199,7 @@ function byChainOrder(one: PaymentRow, other: PaymentRow): number {
 }
 
 /** Returns the index of the payment with which the sum reaches the due amount; -1 if it does not. */
-function completingPlace(counted: readonly PaymentRow[], due: bigint): number {
+function completingIndex(counted: readonly PaymentRow[], due: bigint): number {
   let sum = 0n;
   return counted.findIndex((payment) => {
     sum += payment.amount;
@@ -222,7 +228,7 @@ export function takenOf(payments: readonly PaymentRow[]): bigint {
  * Returns a transfer's disposition and first invoice after a decision. `rest` is the disposition if an unallocated
  * amount remains.
  */
-export function standingAfter(
+export function dispositionAfter(
   transfer: TransferRow,
   payments: readonly PaymentRow[],
   rest: "unmatched" | "ignored",

@@ -1,8 +1,10 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { IdSource } from "../../../kernel/id.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
+import type { PayableTerms } from "../../invoices/index.ts";
+import type { PaymentRow } from "../table.ts";
 import type { Invoices } from "./invoices-port.ts";
 import type { Candidate } from "../watcher/receipt-verifier.ts";
 import type { TimedLog, WindowDifference } from "./chain-diff.ts";
@@ -13,13 +15,25 @@ export interface LedgerDeps {
   readonly invoices: Invoices;
 }
 
-/** The findings of a scan that the payment ledger enters. */
-export interface ChainDiffInput {
+/** The network, its state and the time of a change to payments. */
+export interface ChainContext {
   readonly network: Network;
   /** The network's state as stored in the same transaction. */
   readonly state: NetworkState;
+  readonly at: Instant;
+}
+
+/** The findings of a scan that the payment ledger enters. */
+export interface ChainDiffInput extends ChainContext {
   readonly difference: WindowDifference<TimedLog>;
   /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
-  readonly at: Instant;
+}
+
+export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
+
+/** A payment as stored, null for a new one, and as it becomes. */
+export interface PaymentChange {
+  readonly before: PaymentRow | null;
+  readonly after: PaymentRow;
 }

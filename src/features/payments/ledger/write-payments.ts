@@ -2,39 +2,28 @@ import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { difference } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import type { PayableTerms, PaymentTotals } from "../../invoices/index.ts";
+import type { PaymentTotals } from "../../invoices/index.ts";
 import { meterPayment } from "../../usage/index.ts";
-import type { ChainDiffInput, LedgerDeps } from "./types.ts";
+import type { ChainContext, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 import { presentPayment } from "../present-payment.ts";
 import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 
-/** A payment as stored, null for a new one, and as it becomes. */
-export interface Change {
-  readonly before: PaymentRow | null;
-  readonly after: PaymentRow;
-}
-
-export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
-
-/** The network, its state and the time of a change to payments. */
-export type Occasion = Pick<ChainDiffInput, "network" | "state" | "at">;
-
 /**
  * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
  * every payment of each invoice in `terms`, all of them locked; `known` holds transfers that are already loaded. Returns
  * the payments that changed.
  */
-export async function writeChanges(
+export async function writePayments(
   tx: Tx,
   deps: LedgerDeps,
-  occasion: Occasion,
+  context: ChainContext,
   terms: TermsOf,
-  given: readonly Change[],
+  given: readonly PaymentChange[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
-): Promise<readonly Change[]> {
+): Promise<readonly PaymentChange[]> {
   const { changes, totals } = settle(given, terms);
   // Updates come first: a rejected payment makes room for a new one of the same transfer and invoice.
   await updatePayments(
@@ -45,21 +34,21 @@ export async function writeChanges(
     tx,
     changes.filter(({ before }) => before === null).map(({ after }) => after),
   );
-  meter(tx, deps, occasion, changes, terms);
-  await announceChanges(tx, deps, occasion, changes, known);
-  const { network, state, at } = occasion;
+  meter(tx, deps, context, changes, terms);
+  await recordChanges(tx, deps, context, changes, known);
+  const { network, state, at } = context;
   await deps.invoices.settleInvoices(tx, network.id, totals, state, at);
   return changes;
 }
 
 /** Computes each invoice's totals and the payments that change. */
 function settle(
-  given: readonly Change[],
+  given: readonly PaymentChange[],
   terms: TermsOf,
-): { changes: Change[]; totals: Map<Id<"invoice">, PaymentTotals> } {
+): { changes: PaymentChange[]; totals: Map<Id<"invoice">, PaymentTotals> } {
   const befores = new Map(given.map(({ before, after }) => [after.id, before]));
   const ledgers = groupBy(given, ({ after }) => after.invoiceId);
-  const changes: Change[] = [];
+  const changes: PaymentChange[] = [];
   const totals = new Map<Id<"invoice">, PaymentTotals>();
   for (const [invoiceId, asked] of terms) {
     const ledger = (ledgers.get(invoiceId) ?? []).map(({ after }) => after);
@@ -85,8 +74,8 @@ function differs(one: PaymentRow, other: PaymentRow): boolean {
 function meter(
   tx: Tx,
   { ids }: LedgerDeps,
-  { at }: Occasion,
-  changes: readonly Change[],
+  { at }: ChainContext,
+  changes: readonly PaymentChange[],
   terms: TermsOf,
 ): void {
   for (const { before, after } of changes) {
@@ -97,11 +86,11 @@ function meter(
 }
 
 /** Records audit entries and emits events for payments whose status changed. */
-async function announceChanges(
+async function recordChanges(
   tx: Tx,
   deps: LedgerDeps,
-  { at, network, state }: Occasion,
-  changes: readonly Change[],
+  { at, network, state }: ChainContext,
+  changes: readonly PaymentChange[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<void> {
   const reported = changes.filter(({ before, after }) => before?.status !== after.status);
@@ -131,7 +120,7 @@ async function announceChanges(
 /** Returns the transfers of payments: the loaded ones, and the others read with one query. */
 async function transfersOf(
   tx: Tx,
-  changes: readonly Change[],
+  changes: readonly PaymentChange[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<ReadonlyMap<Id<"transfer">, TransferRow>> {
   const ids = changes.map(({ after }) => after.transferId);

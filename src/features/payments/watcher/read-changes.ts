@@ -58,23 +58,23 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     revocableTransfers(db, network.id),
     knownBlocks(db, network.id),
   ]);
-  const found = await readChain({
+  const read = await readChain({
     ...request,
     known,
     contracts: network.tokens.map(({ contract }) => contract),
     recipients: await recipientsOf(request, revocable),
   });
   const { provider } = client;
-  const stored = await withTheirTransactions(request, revocable, found.logs);
-  const range = { from: found.base.height + 1, to: found.to.height };
-  const logs = await withTimes(request, stored, found.logs, {
+  const stored = await withTheirTransactions(request, revocable, read.logs);
+  const range = { from: read.base.height + 1, to: read.to.height };
+  const logs = await withTimes(request, stored, read.logs, {
     after: request.heads.known?.time ?? 0,
-    before: found.to.time,
+    before: read.to.time,
   });
   const difference = compareWindow(stored, logs, range);
   await assertGone(client, difference.orphaned);
   return {
-    read: found,
+    read,
     provider,
     known,
     difference,
@@ -88,8 +88,8 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
  */
 async function assertGone(client: ChainClient, orphaned: readonly TransferRow[]): Promise<void> {
   const asked = orphaned.slice(0, receiptsMax);
-  const found = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
-  if (found.includes(true)) {
+  const isThere = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
+  if (isThere.includes(true)) {
     throw new AnswerDropped(
       `${client.provider} omitted transfers for which it has receipts`,
       "left_out",
@@ -121,14 +121,14 @@ async function withTheirTransactions(
   revocable: readonly TransferRow[],
   logs: readonly TransferLog[],
 ): Promise<readonly TransferRow[]> {
-  const places = new Set(revocable.map(placeKey));
-  const displaced = logs.filter((log) => !places.has(placeKey(log)));
+  const positions = new Set(revocable.map(positionKey));
+  const displaced = logs.filter((log) => !positions.has(positionKey(log)));
   const hashes = new Set(displaced.map(({ transactionHash }) => transactionHash));
   const others = await transfersOfTransactions(db, network.id, [...hashes]);
   return [...new Map([...revocable, ...others].map((row) => [row.id, row])).values()];
 }
 
-function placeKey(at: {
+function positionKey(at: {
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly blockHash: string;

@@ -103,20 +103,20 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
     const batches = batchesOf(changes.difference, freshMax);
     let hasMature = batches.length > 1;
     let state = stored;
-    for (const [place, difference] of batches.entries()) {
-      const isLast = place === batches.length - 1;
+    for (const [index, difference] of batches.entries()) {
+      const isLast = index === batches.length - 1;
       const before = state;
       const at = clock.now();
       const after = isLast
         ? nextState(before, changes.read, disabledTokens, at)
         : { ...before, version: before.version + 1 };
-      const entry = { network, state: after, difference, verified: isLast ? verified : [], at };
+      const input = { network, state: after, difference, verified: isLast ? verified : [], at };
       const foundMature = await db.write(watcherContext, async (tx) => {
         await guard(tx);
         await advance(tx, before, after);
-        const found = await applyChainDiff(tx, deps, entry);
+        const isMature = await applyChainDiff(tx, deps, input);
         if (isLast) await close(tx, changes, before, after);
-        return found;
+        return isMature;
       });
       hasMature ||= foundMature;
       state = after;
@@ -139,11 +139,11 @@ export function makeRecorder(deps: RecorderDeps): Recorder {
     },
     async confirm(guard, before, verified) {
       const after = { ...before, version: before.version + 1 };
-      const entry = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+      const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
       await db.write(watcherContext, async (tx) => {
         await guard(tx);
         await advance(tx, before, after);
-        await applyChainDiff(tx, deps, entry);
+        await applyChainDiff(tx, deps, input);
       });
       return after;
     },

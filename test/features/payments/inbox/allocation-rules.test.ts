@@ -6,12 +6,14 @@ import {
   restOf,
 } from "../../../../src/features/payments/inbox/allocation-rules.ts";
 import {
-  creditFault,
   eventOf,
-  isWorthless,
   rejectPayment,
   revertPayment,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
+import {
+  creditFault,
+  isWorthless,
+} from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 

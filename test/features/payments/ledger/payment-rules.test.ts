@@ -11,7 +11,7 @@ import {
   rejectPayment,
   revertPayment,
   settleLedger,
-  standingAfter,
+  dispositionAfter,
   takenOf,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import type { MatchRule } from "../../../../src/features/payments/payment-status.ts";
@@ -214,7 +214,7 @@ describe("The rules of payments", () => {
         payment("manual", 20_000_000n),
         payment("manual", 10_000_000n, { payment: "2", invoice: "2" }),
       ];
-      expect(standingAfter(transfer, [half], "unmatched")).to.deep.equal({
+      expect(dispositionAfter(transfer, [half], "unmatched")).to.deep.equal({
         ...{ invoiceId: "inv_1", disposition: "unmatched" },
       });
       for (const all of [
@@ -222,14 +222,14 @@ describe("The rules of payments", () => {
         [revertPayment(half), rest],
         [half, revertPayment(rest)],
       ]) {
-        expect(standingAfter(transfer, all, "unmatched")).to.deep.equal({
+        expect(dispositionAfter(transfer, all, "unmatched")).to.deep.equal({
           ...{ invoiceId: "inv_1", disposition: "matched" },
         });
       }
-      expect(standingAfter(transfer, [rejectPayment(half), rest], "ignored")).to.deep.equal({
+      expect(dispositionAfter(transfer, [rejectPayment(half), rest], "ignored")).to.deep.equal({
         ...{ invoiceId: "inv_2", disposition: "ignored" },
       });
-      expect(standingAfter(transfer, [rejectPayment(half)], "unmatched")).to.deep.equal({
+      expect(dispositionAfter(transfer, [rejectPayment(half)], "unmatched")).to.deep.equal({
         ...{ invoiceId: null, disposition: "unmatched" },
       });
     });
@@ -242,7 +242,7 @@ describe("The rules of payments", () => {
       payment("manual", 1n, { payment: "2", invoice: "2" }),
     ];
     const invoiceOf = (...payments: readonly PaymentRow[]) =>
-      standingAfter(assigned, payments, "unmatched").invoiceId;
+      dispositionAfter(assigned, payments, "unmatched").invoiceId;
     expect(invoiceOf(other, own)).to.equal("inv_1");
     expect(invoiceOf(other, review(own))).to.equal("inv_1");
     expect(invoiceOf(rejectPayment(own), other)).to.equal("inv_2");
@@ -293,7 +293,7 @@ describe("The rules of payments", () => {
         const match = { invoiceId: "inv_1" as const, organizationId: "org_1" as const, rule };
         const matches = new Map([...fresh, ...moved].map(({ id }) => [id, match]));
         return [
-          ...askedMatches({ fresh, moved, matches }, new Map([["inv_1", asked]]), payments).keys(),
+          ...askedMatches({ fresh, moved }, matches, new Map([["inv_1", asked]]), payments).keys(),
         ];
       };
       expect(decide("exact_amount")).to.deep.equal(["trf_2"]);

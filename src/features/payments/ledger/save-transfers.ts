@@ -1,0 +1,91 @@
+import { assert } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { addressOwners } from "../../wallets/index.ts";
+import { presentTransfer } from "../inbox/present-transfer.ts";
+import type { TransferRow } from "../table.ts";
+import type { MatchedTransfers } from "./match-transfers.ts";
+import { firstStatus } from "./payment-rules.ts";
+import { insertTransfers, putOnChain } from "./store.ts";
+import type { ChainContext, ChainDiffInput, LedgerDeps } from "./types.ts";
+
+/** The changed transfers as they are stored now. */
+export type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
+
+/** Stores transfers at their new positions, with their invoices and organizations. */
+export async function saveTransfers(
+  tx: Tx,
+  deps: LedgerDeps,
+  input: ChainDiffInput,
+  matched: MatchedTransfers,
+): Promise<SavedTransfers> {
+  const { matches, orphaned } = matched;
+  const moved = matched.moved.map((row) => assigned(row, matched));
+  const fresh = await withOwners(
+    tx,
+    input,
+    matched.fresh.map((row) => assigned(row, matched)),
+  );
+  await putOnChain(
+    tx,
+    moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
+  );
+  await insertTransfers(tx, fresh);
+  emitUnmatched(tx, deps, input, fresh);
+  return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
+}
+
+/** Returns a transfer with the invoice that it was matched to. */
+function assigned(row: TransferRow, { matches, terms }: MatchedTransfers): TransferRow {
+  const match = matches.get(row.id);
+  if (match === undefined) return row;
+  const asked = terms.get(match.invoiceId);
+  assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
+  const { organizationId, invoiceId } = match;
+  const isCounted = firstStatus(row.blockTime, asked) === "confirming";
+  return {
+    ...row,
+    organizationId,
+    invoiceId,
+    disposition: isCounted ? "matched" : "unmatched",
+  };
+}
+
+/** Assigns transfers that no rule matched to the owners of their addresses. */
+async function withOwners(
+  tx: Tx,
+  { network }: ChainContext,
+  rows: readonly TransferRow[],
+): Promise<TransferRow[]> {
+  const unowned = rows.filter(({ organizationId }) => organizationId === null);
+  const owners = await addressOwners(
+    tx,
+    network.addressFamily,
+    unowned.map(({ toAddress }) => toAddress),
+  );
+  return rows.map((row) => ({
+    ...row,
+    organizationId: row.organizationId ?? owners.get(row.toAddress) ?? null,
+  }));
+}
+
+/** Emits an event for each transfer that no rule matched to an invoice. */
+function emitUnmatched(
+  tx: Tx,
+  { journal }: LedgerDeps,
+  { network, state, at }: ChainContext,
+  rows: readonly TransferRow[],
+): void {
+  for (const transfer of rows) {
+    const { id, organizationId, invoiceId, disposition } = transfer;
+    if (organizationId === null || invoiceId !== null || disposition !== "unmatched") continue;
+    const { tipHeight } = state;
+    const view = { transfer, network, tipHeight, payments: [], decisions: [], suggestions: [] };
+    journal.record(tx, at, {
+      organizationId,
+      subjectType: "transfer",
+      subjectId: id,
+      events: { types: ["transfer.unmatched"], version: 1, data: presentTransfer(view) },
+    });
+  }
+}

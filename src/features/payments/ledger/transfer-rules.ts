@@ -1,0 +1,98 @@
+import { assert } from "../../../kernel/errors.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
+import {
+  findToken,
+  findTokenByContract,
+  type Network,
+  type NetworkToken,
+} from "../../../platform/chain/networks.ts";
+import type { TransferRow } from "../table.ts";
+import type { TimedLog } from "./chain-diff.ts";
+import type { ChainContext, ChainDiffInput } from "./types.ts";
+
+/** The changed transfers at their current positions on the chain, which are not stored yet. */
+export interface ChangedTransfers {
+  readonly fresh: readonly TransferRow[];
+  readonly moved: readonly TransferRow[];
+  readonly orphaned: readonly TransferRow[];
+  /** The transfers whose block time only one of several providers reported. */
+  readonly doubtful: ReadonlySet<Id<"transfer">>;
+  /** The fresh and moved transfers that can be credited. */
+  readonly creditable: ReadonlySet<Id<"transfer">>;
+}
+
+/** Returns the transfers of a difference at their current positions. */
+export function changedTransfers(ids: IdSource, input: ChainDiffInput): ChangedTransfers {
+  const { network, state, difference } = input;
+  const fresh = difference.fresh.map((log) => ({ log, row: newTransfer(ids, input, log) }));
+  const moved = difference.moved.map(({ transfer, log }) => ({
+    log,
+    row: moveTransfer(transfer, log),
+  }));
+  const arrived = [...fresh, ...moved];
+  const idsWhere = (holds: (each: (typeof arrived)[number]) => boolean) =>
+    new Set(arrived.filter(holds).map(({ row }) => row.id));
+  return {
+    fresh: fresh.map(({ row }) => row),
+    moved: moved.map(({ row }) => row),
+    orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
+    doubtful: idsWhere(({ log }) => !log.isTimeAgreed),
+    creditable: idsWhere(({ row }) => creditFault(row, network, state.disabledTokens) === null),
+  };
+}
+
+/** Returns true for dust and for transfers from an address to itself: recorded, but ignored and never credited. */
+export function isWorthless(
+  token: Pick<NetworkToken, "dust">,
+  { amount, from, to }: { readonly amount: bigint; readonly from: string; readonly to: string },
+): boolean {
+  return amount < token.dust || from === to;
+}
+
+/** Returns why a transfer cannot be credited; null if it can. */
+export function creditFault(
+  transfer: Pick<TransferRow, "token" | "amount" | "fromAddress" | "toAddress">,
+  network: Network,
+  disabledTokens: readonly string[],
+): "worthless" | "token_disabled" | null {
+  const token = findToken(network, transfer.token);
+  if (token === null || disabledTokens.includes(token.symbol)) return "token_disabled";
+  const { amount, fromAddress: from, toAddress: to } = transfer;
+  return isWorthless(token, { amount, from, to }) ? "worthless" : null;
+}
+
+/** Returns the transfer of a log that is not on record. It belongs to no organization and no invoice yet. */
+function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog): TransferRow {
+  const token = findTokenByContract(network, log.contract);
+  assert(
+    token !== null && log.amount > 0n,
+    "a transfer of a token that is not configured was read",
+  );
+  return {
+    id: ids.next("transfer", at),
+    network: network.id,
+    transactionHash: log.transactionHash,
+    ...positionOf(log),
+    contract: log.contract,
+    token: token.symbol,
+    tokenDecimals: token.decimals,
+    fromAddress: log.from,
+    toAddress: log.to,
+    amount: log.amount,
+    status: "seen",
+    isFinal: false,
+    organizationId: null,
+    invoiceId: null,
+    disposition: isWorthless(token, log) ? "ignored" : "unmatched",
+    createdAt: at,
+  };
+}
+
+/** Returns a transfer at the position of its log, possibly after it was off the chain. */
+function moveTransfer(transfer: TransferRow, log: TimedLog): TransferRow {
+  return { ...transfer, status: "seen", ...positionOf(log) };
+}
+
+function positionOf({ logIndex, blockHeight, blockHash, blockTime }: TimedLog) {
+  return { logIndex, blockHeight, blockHash, blockTime };
+}
