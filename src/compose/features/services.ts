@@ -155,8 +155,8 @@ export function makeServices(parts: Dependencies): Services {
   const networks = makeNetworkService({ db, networks: config.networks });
   const webhooks = makeWebhooks(parts, journal);
   const ports = lateBillingPorts();
-  const money = makePaymentServices(parts, journal, ports);
-  const billing = makeBilling(parts, journal, money, ports);
+  const paymentServices = makePaymentServices(parts, journal, ports);
+  const billing = makeBilling(parts, journal, paymentServices, ports);
   const admin = makeAdminService({
     ...{ db, clock, organizations, walletsOf },
     subscriptionsOf: billing.subscriptions.viewsOf,
@@ -170,7 +170,7 @@ export function makeServices(parts: Dependencies): Services {
     },
   });
 
-  const oversight = makePlatformOversight(parts, { ...money, leases });
+  const oversight = makePlatformOversight(parts, { ...paymentServices, leases });
 
   return {
     db,
@@ -197,7 +197,7 @@ export function makeServices(parts: Dependencies): Services {
     customers,
     networks,
     ...webhooks,
-    ...money,
+    ...paymentServices,
     ...billing,
     admin,
     installation,

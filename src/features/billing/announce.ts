@@ -13,7 +13,7 @@ type SubscriptionEvent = Extract<EventType, `subscription.${string}`>;
 type InvoiceEvent = Extract<EventType, `platform_invoice.${string}`>;
 
 /** A platform invoice, with its lines if the caller has them; otherwise they are read. */
-type ToldInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
+type AnnouncedInvoice = PlatformInvoiceRow & { readonly lines?: readonly PlatformInvoiceLineRow[] };
 
 /** Records audit entries and emits events for changes of subscriptions and platform invoices. */
 export interface BillingAnnouncer {
@@ -28,7 +28,7 @@ export interface BillingAnnouncer {
     tx: Tx,
     at: Instant,
     type: InvoiceEvent,
-    row: ToldInvoice,
+    row: AnnouncedInvoice,
     changes?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
   /**

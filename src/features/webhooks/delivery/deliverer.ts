@@ -173,7 +173,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         now,
         leaseUntil: now + leaseLife,
         token,
-        laneMax: leasesPerEndpointMax,
+        perEndpointMax: leasesPerEndpointMax,
       }),
     );
     const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));

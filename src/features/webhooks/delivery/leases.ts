@@ -42,14 +42,14 @@ export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
 }
 
 /** SQL that selects the first due deliveries of each requested endpoint: `given.value` is [endpoint, number]. */
-const takenFrom: Readonly<Record<Dialect, (laneMax: number) => string>> = {
+const takenFrom: Readonly<Record<Dialect, (perEndpointMax: number) => string>> = {
   // In SQLite, this LIMIT cannot refer to a column.
-  sqlite: (laneMax) => `json_each($1) AS given JOIN webhook_deliveries AS due ON due.id IN (
+  sqlite: (perEndpointMax) => `json_each($1) AS given JOIN webhook_deliveries AS due ON due.id IN (
       SELECT first.id FROM (
         SELECT d.id AS id, ROW_NUMBER() OVER (ORDER BY d.due_at, d.id) AS place FROM (
           SELECT id, due_at FROM webhook_deliveries
           WHERE endpoint_id = given.value ->> 0 AND due_at <= $2
-          ORDER BY due_at, id LIMIT ${String(laneMax)}
+          ORDER BY due_at, id LIMIT ${String(perEndpointMax)}
         ) AS d
       ) AS first WHERE first.place <= given.value ->> 1
     )`,
@@ -70,7 +70,7 @@ const amongTaken: Readonly<Record<Dialect, string>> = {
 };
 
 /**
- * Claims due deliveries: for each endpoint the number in `wanted`, at most `laneMax`. Until the lease ends, no one else
+ * Claims due deliveries: for each endpoint the number in `wanted`, at most `perEndpointMax`. Until the lease ends, no one else
  * can claim them. Deliveries that another process is claiming now are skipped.
  */
 export async function leaseDue(
@@ -80,11 +80,11 @@ export async function leaseDue(
     readonly now: Instant;
     readonly leaseUntil: Instant;
     readonly token: string;
-    readonly laneMax: number;
+    readonly perEndpointMax: number;
   },
 ): Promise<DeliveryRow[]> {
   const claimed = await tx.all<DeliveryRow>(
-    `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${takenFrom[tx.dialect](claim.laneMax)})
+    `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${takenFrom[tx.dialect](claim.perEndpointMax)})
      UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4
      WHERE id ${amongTaken[tx.dialect]} AND due_at <= $2
      RETURNING ${columns(webhookDeliveries)}`,

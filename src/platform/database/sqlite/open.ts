@@ -77,7 +77,7 @@ export async function openSqlite(
     const readers = makeReaders(
       await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );
-    const lane = makeWriteQueue(writer, limits.writeMilliseconds, logger);
+    const queue = makeWriteQueue(writer, limits.writeMilliseconds, logger);
     const nesting = makeNesting();
     return {
       ...makeReader("sqlite", async (sql, values) => {
@@ -86,10 +86,10 @@ export async function openSqlite(
       }),
       async write(context, fn) {
         nesting.refuseWrite();
-        return lane.write(context, nesting.bind(fn));
+        return queue.write(context, nesting.bind(fn));
       },
       close: once(async () => {
-        await lane.close();
+        await queue.close();
         await readers.close();
         // The writer closes last: only then does SQLite move the write-ahead log into the file.
         await writer.close();
