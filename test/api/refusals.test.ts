@@ -8,7 +8,7 @@ import { expectStatus, password, register, type Answer, type Person } from "../s
 import { colleague } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";
 import { platformAdmin } from "../support/platform.ts";
-import { eachStore, testContext } from "../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -39,6 +39,7 @@ async function refused(asked: Promise<Answer>, status: number, code: string): Pr
 const severalNetworks = { TILL_NETWORKS: "sandbox,ethereum", TILL_SANDBOX_MIXED: "1" } as const;
 
 eachStore("a refusal", (store) => {
+  const it = takeTurns(store);
   let counter: Counter;
   let merchant: Merchant;
 
@@ -211,6 +212,7 @@ eachStore("a refusal", (store) => {
 });
 
 eachStore("a refusal in billing", (store) => {
+  const it = takeTurns(store);
   let counter: Counter;
   let merchant: Merchant;
 

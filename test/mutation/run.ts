@@ -130,6 +130,8 @@ async function startWorker(files: readonly string[], activeAtLoad: number): Prom
     cwd: copy,
     execArgv: ["--import", "tsx"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
+    // Its tests run on SQLite alone.
+    env: { ...process.env, TILL_TEST_TURNS: "off" },
   });
   try {
     await answerOf(child, loadMs, "loaded");

@@ -8,7 +8,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { platformAdmin } from "../../support/platform.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
@@ -43,6 +43,7 @@ interface Status {
 const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
 eachStore("the operations status", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound({ checks: ["holds.invoice"], because: "holds are made without invoices" });
 
   const running: TestApp[] = [];

@@ -18,7 +18,7 @@ import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { expectProblem, pointersOf } from "../../api/problem.ts";
 
@@ -39,6 +39,7 @@ function create(
 }
 
 eachServed("API keys", (served) => {
+  const it = takeTurns(served.store);
   let person: Person;
   let path: string;
 
@@ -226,6 +227,7 @@ eachServed("API keys", (served) => {
 });
 
 eachServed("keys with scope billing", (served) => {
+  const it = takeTurns(served.store);
   let admin: Person;
   let merchant: Person & { readonly key: string };
   before(async () => {
@@ -291,7 +293,7 @@ eachServed("keys with scope billing", (served) => {
     expect(await countRows(app.app.db, "api_keys")).to.equal(before);
   });
 
-  it("are refused to an owner who loses the role during the request", async () => {
+  it.onBoth("are refused to an owner who loses the role during the request", async () => {
     const { app } = served;
     const { organizationId, token } = merchant;
     const home = `/v1/organizations/${organizationId}`;
@@ -397,6 +399,7 @@ async function login(app: TestApp, person: Person): Promise<{ token: string }> {
 }
 
 eachServed("keys with scope platform", (served) => {
+  const it = takeTurns(served.store);
   let admin: Person;
   let merchant: Person & { readonly key: string };
   before(async () => {

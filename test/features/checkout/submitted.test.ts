@@ -7,7 +7,7 @@ import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sa
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
@@ -20,6 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 const unknownHash = (digit: string): string => digit.repeat(64);
 
 eachStore("A submitted transaction", (store) => {
+  const it = takeTurns(store);
   let app: TestApp;
   let merchant: Merchant;
   let other: Merchant;
@@ -349,6 +350,8 @@ eachStore("A submitted transaction", (store) => {
 
   it("in a block that the watcher had passed is recorded by the watcher's rules", async () => {
     address = "5e".repeat(20);
+    // Mined blocks are spread over the time since the last one.
+    await mineAndRead();
     const exact = await pay(25_000_000n);
     const odd = await pay(24_000_000n);
     await mineAndRead(40);

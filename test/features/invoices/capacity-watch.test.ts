@@ -6,7 +6,7 @@ import { networkState } from "../../../src/platform/chain/state/network-state.ts
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { expectStatus } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "../payments/ledger/counter.ts";
 import { atSharedAddress } from "../payments/shared-address.ts";
 
@@ -16,6 +16,7 @@ const lasting = { expiresInSeconds: 172_800 };
 const places = 101;
 
 eachStore("The amounts of one price at an address", (store) => {
+  const it = takeTurns(store);
   const shop = atSharedAddress(store);
 
   /** The relay of another server on the same store. */

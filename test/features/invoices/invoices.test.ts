@@ -11,13 +11,14 @@ import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
 const anything = () => undefined;
 
 eachStore("invoices", (store) => {
+  const it = takeTurns(store);
   let shop: Shop;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "tron", "ethereum", "bsc");
@@ -254,7 +255,7 @@ eachStore("invoices", (store) => {
       expect(amounts).to.deep.equal(["25.00", "25.0001", "25.0002", "25.0003"]);
     });
 
-    it("has a different amount even if many are created at once", async () => {
+    it.onBoth("has a different amount even if many are created at once", async () => {
       await shop.addWallet("tron", { address });
       const made = await Promise.all(Array.from({ length: 120 }, () => shop.create()));
       const amounts = new Set(made.map(({ payableAmount }) => payableAmount));
@@ -264,7 +265,7 @@ eachStore("invoices", (store) => {
       }
     });
 
-    it("gets one of the last free amounts even if many compete for them", async function () {
+    it.onBoth("gets one of the last free amounts even if many compete for them", async function () {
       this.timeout(120_000);
       await shop.addWallet("tron", { address });
       const made = await Promise.all(
@@ -346,7 +347,7 @@ eachStore("invoices", (store) => {
       }
     });
 
-    it("is created once by many concurrent requests", async () => {
+    it.onBoth("is created once by many concurrent requests", async () => {
       const made = await Promise.all(Array.from({ length: 12 }, () => send()));
       expect(new Set(made.map(({ invoice }) => invoice.id)).size).to.equal(1);
       expect(made.filter(({ isReplayed }) => !isReplayed).length).to.equal(1);
@@ -491,7 +492,7 @@ eachStore("invoices", (store) => {
   });
 
   describe("in a list", () => {
-    it("is listed newest first, page by page, and by each filter", async () => {
+    it.onBoth("is listed newest first, page by page, and by each filter", async () => {
       await shop.addWallet("tron", { address });
       const customerId = shop.ids.next("customer", shop.now());
       shop.customers.add(customerId);

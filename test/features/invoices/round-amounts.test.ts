@@ -8,7 +8,7 @@ import {
 import { day } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const addresses = [
   "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",
@@ -17,6 +17,7 @@ const addresses = [
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("The bare price", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound({
     checks: ["payments.ledger", "invoices.held"],
     because: "the tests credit payments without transfers, and end holds directly in the store",
@@ -103,18 +104,22 @@ eachStore("The bare price", (store) => {
     expect(await read()).to.equal("12.0001");
   });
 
-  it("is given once if 64 invoices are issued at the same time, and never beside a live one", async () => {
-    const issue = (amount: string) => Promise.all(Array.from({ length: 64 }, () => priced(amount)));
-    const fresh = await issue("25.00");
-    expect(new Set(fresh).size).to.equal(64);
-    expect(fresh.filter((amount) => amount === tokens(25))).to.have.length(1);
-    await priced("80.00");
-    const later = await issue("80.00");
-    expect(new Set(later).size).to.equal(64);
-    expect(later).not.to.include(tokens(80));
-  });
+  it.onBoth(
+    "is given once if 64 invoices are issued at the same time, and never beside a live one",
+    async () => {
+      const issue = (amount: string) =>
+        Promise.all(Array.from({ length: 64 }, () => priced(amount)));
+      const fresh = await issue("25.00");
+      expect(new Set(fresh).size).to.equal(64);
+      expect(fresh.filter((amount) => amount === tokens(25))).to.have.length(1);
+      await priced("80.00");
+      const later = await issue("80.00");
+      expect(new Set(later).size).to.equal(64);
+      expect(later).not.to.include(tokens(80));
+    },
+  );
 
-  it("is given once if 64 prices of one band are issued at the same time", async () => {
+  it.onBoth("is given once if 64 prices of one band are issued at the same time", async () => {
     const { db } = shop;
     // Keeps each transaction open for a moment before it commits, so that none sees the holds of the others.
     const slow: Database = {

@@ -13,13 +13,14 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, placeOf } from "../../api/problem.ts";
 
 let invited = 0;
 const newAddress = () => `invited${String((invited += 1))}@example.com`;
 
 eachStore("an invitation", (store) => {
+  const it = takeTurns(store);
   let app: TestApp;
   let ada: Person;
   let path: string;
@@ -158,7 +159,7 @@ eachStore("an invitation", (store) => {
     await expectStatus(accept(bob, token), 200);
   });
 
-  it("is accepted by one of many simultaneous attempts", async () => {
+  it.onBoth("is accepted by one of many simultaneous attempts", async () => {
     const bob = await register(app, "Bob");
     const token = await tokenFor(bob.email);
     const answers = await Promise.all(Array.from({ length: 8 }, () => accept(bob, token)));
@@ -170,7 +171,7 @@ eachStore("an invitation", (store) => {
     expect(joined.filter(({ status }) => status === 201)).to.have.length(1);
   });
 
-  it("is accepted or replaced, never both, if both happen at once", async function () {
+  it.onBoth("is accepted or replaced, never both, if both happen at once", async function () {
     this.timeout(120_000);
     for (let round = 0; round < 8; round += 1) {
       const bob = await register(app, "Bob");
@@ -286,7 +287,7 @@ eachStore("an invitation", (store) => {
     await expectStatus(accept(bob, ""), 400);
   });
 
-  it("keeps the response with the token encrypted for its Idempotency-Key", async () => {
+  it.onBoth("keeps the response with the token encrypted for its Idempotency-Key", async () => {
     const send = () =>
       app.request("POST", path, {
         token: ada.token,

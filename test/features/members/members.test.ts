@@ -11,7 +11,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../support/store/stores.ts";
 
 interface Member {
   readonly id: string;
@@ -20,6 +20,7 @@ interface Member {
 }
 
 eachStore("the members API", (store) => {
+  const it = takeTurns(store);
   let app: TestApp;
   let ada: Person;
   let path: string;
@@ -47,7 +48,7 @@ eachStore("the members API", (store) => {
   const remove = (who: Who, id: string): Promise<Answer> =>
     app.request("POST", `${path}/${id}/remove`, credential(who));
 
-  it("lists members, newest first, for every member and key", async () => {
+  it.onBoth("lists members, newest first, for every member and key", async () => {
     const viewer = await colleague(app, ada, "viewer");
     const listed = await expectStatus(app.request("GET", path, { token: viewer.token }), 200);
     const data = listed.body["data"] as Record<string, unknown>[];
@@ -168,7 +169,7 @@ eachStore("the members API", (store) => {
     await expectStatus(remove(second, String(last?.["id"])), 409);
   });
 
-  it("keeps one owner if two demote or remove each other at once", async function () {
+  it.onBoth("keeps one owner if two demote or remove each other at once", async function () {
     this.timeout(120_000);
     for (let round = 0; round < 6; round += 1) {
       const bea = await colleague(app, ada, "owner");

@@ -11,7 +11,7 @@ import {
 import { countRows } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../api/problem.ts";
 
 type Decision = "approve" | "reject" | "request_changes";
@@ -49,6 +49,7 @@ async function submitted(app: TestApp): Promise<Person> {
 }
 
 eachServed("verification", (served) => {
+  const it = takeTurns(served.store);
   let admin: Person;
   before(async () => {
     admin = await platformAdmin(served.app);
@@ -245,6 +246,7 @@ eachServed("verification", (served) => {
 });
 
 eachStore("simultaneous decisions", (store) => {
+  const it = takeTurns(store);
   it("have one winner, in whichever process", async function () {
     this.timeout(120_000);
     const place = await store.place("migrated");

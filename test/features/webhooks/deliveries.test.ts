@@ -9,7 +9,7 @@ import { events } from "../../../src/platform/events/table.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
 import { install, verified, type Installation, type InstallationParts } from "./sending.ts";
@@ -20,6 +20,7 @@ const answering =
     response.writeHead(status, headers).end("answer");
 
 eachStore("webhook deliveries", (store) => {
+  const it = takeTurns(store);
   let db: Database;
   let here: Installation;
   let opened: { close(): Promise<void> }[] = [];
@@ -116,7 +117,7 @@ eachStore("webhook deliveries", (store) => {
     expect(numbers.map((each) => each.sequence)).to.deep.equal([1, 2, 3]);
   });
 
-  it("are created with a constant number of statements", async () => {
+  it.onBoth("are created with a constant number of statements", async () => {
     await begin();
     const target = await receiver();
     for (let count = 0; count < 3; count += 1) await here.endpoint(target.port);
@@ -503,7 +504,7 @@ eachStore("webhook deliveries", (store) => {
     expect([...states]).to.deep.equal(["dead_letter"]);
   });
 
-  it("are sent once by two deliverers while leases hold", async () => {
+  it.onBoth("are sent once by two deliverers while leases hold", async () => {
     await begin();
     const target = await receiver();
     for (let count = 0; count < 8; count += 1) await here.endpoint(target.port);
@@ -523,7 +524,7 @@ eachStore("webhook deliveries", (store) => {
     expect(new Set(sent).size).to.equal(400);
   });
 
-  it("of a dead process are sent again when its lease ends", async () => {
+  it.onBoth("of a dead process are sent again when its lease ends", async () => {
     await begin();
     let isHanging = true;
     const target = await receiver((request, response) => {
@@ -559,7 +560,7 @@ eachStore("webhook deliveries", (store) => {
     expect((await db.find(webhookEndpoints, ""))[0]).to.include(notFailing);
   });
 
-  it("cut off by a stop are returned without an attempt", async () => {
+  it.onBoth("cut off by a stop are returned without an attempt", async () => {
     await begin();
     const target = await receiver(() => undefined);
     await here.endpoint(target.port);

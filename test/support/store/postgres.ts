@@ -130,6 +130,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     max_connections: 300,
     fsync: options.fsync === true ? "on" : "off",
     full_page_writes: options.fsync === true ? "on" : "off",
+    // A worker would visit one of the many databases of a test run every second, and keep it from being reused.
+    autovacuum: options.fsync === true ? "on" : "off",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => [
     "-c",

@@ -78,6 +78,24 @@ export function shareOf<T>({ dialect }: TestStore, all: readonly T[]): readonly 
   return all.filter((_, place) => (place % 2 === 0) === (dialect === "sqlite"));
 }
 
+type Case = (title: string, body: (this: Mocha.Context) => unknown) => void;
+
+/**
+ * Returns an `it` for the cases of a suite in which the database has no part: one runs on SQLite, the next one on
+ * PostgreSQL. All run on both with `TILL_TEST_ALL=1`, and on SQLite without PostgreSQL or with `TILL_TEST_TURNS=off`.
+ * Races, failing statements and lists need `it.onBoth`.
+ */
+export function takeTurns({ dialect }: TestStore): Case & { readonly onBoth: Case } {
+  const takesTurns = process.env["TILL_TEST_TURNS"] !== "off";
+  const isShared = takesTurns && !testsAll && postgresUnavailableReason() === null;
+  let cases = 0;
+  const onOne: Case = (title, body) => {
+    cases += 1;
+    if (!isShared || (cases % 2 === 1) === (dialect === "sqlite")) it(title, body);
+  };
+  return Object.assign(onOne, { onBoth: it });
+}
+
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   const ofSuite: Used[] = [];
   const ofTest: Used[] = [];

@@ -10,7 +10,7 @@ import { adjustments, credits, platformInvoices } from "../../../../src/features
 import type { Id } from "../../../../src/kernel/id.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
 import { expectStatus } from "../../../support/app.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
@@ -31,6 +31,7 @@ const file = plansFile({
 const whole = 49_000_000n;
 
 eachStore("a payment of a voided platform invoice", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
 
@@ -310,7 +311,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
     }
   }
 
-  it("counts for an invoice or a credit after every step of any history", async function () {
+  it.onBoth("counts for an invoice or a credit after every step of any history", async function () {
     this.timeout(isWhole ? 3_600_000 : 120_000);
     const history = fc.array(step, { minLength: 2, maxLength: 14, size: "max" });
     await fc.assert(

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { expectStatus } from "../../../support/app.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
 
 eachStore("payments of platform invoices", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
   let first: string;

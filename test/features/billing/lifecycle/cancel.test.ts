@@ -5,7 +5,7 @@ import type { CancelTime } from "../../../../src/features/billing/lifecycle/canc
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
 
 const operator = {
@@ -16,6 +16,7 @@ const operator = {
 const trialDays = 14;
 
 eachStore("a subscription that an operator cancels", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let merchant: Merchant;
 

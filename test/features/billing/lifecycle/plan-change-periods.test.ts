@@ -10,7 +10,7 @@ import type { StoreOptions } from "../../../../src/platform/database/index.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { expectStatus, startApp, type Answer } from "../../../support/app.ts";
 import { dumpStore } from "../../../support/store/dump.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import {
   eventsOf,
   openEstate,
@@ -41,6 +41,7 @@ const fileWithoutScale = plansFile(withoutScale);
 const usdt = (amount: number) => BigInt(amount) * 1_000_000n;
 
 eachStore("a scheduled plan change", (store) => {
+  const it = takeTurns(store);
   let place: StoreOptions;
   let estate: Estate;
   let shop: Merchant;
@@ -449,22 +450,25 @@ eachStore("a scheduled plan change", (store) => {
     }
   });
 
-  it("leaves one unpaid invoice after 64 concurrent requests, which all succeed", async function () {
-    this.timeout(60_000);
-    await select("growth");
-    const wanted = ["scale", "yearly", "growth"];
-    const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, turn) => estate.change(shop, wanted[turn % 3] ?? "")),
-    );
-    for (const answer of answers) expect(answer.status, answer.text).to.equal(200);
-    const { plan, pendingPlan, openInvoice } = await shown();
-    const price = plans[(pendingPlan ?? plan) as "growth" | "scale" | "yearly"].price;
-    expect(openInvoice?.total).to.equal(price);
-    const standing = (await invoices()).filter(([status]) => status !== "void");
-    expect(standing).to.deep.equal([["open", price]]);
-  });
+  it.onBoth(
+    "leaves one unpaid invoice after 64 concurrent requests, which all succeed",
+    async function () {
+      this.timeout(60_000);
+      await select("growth");
+      const wanted = ["scale", "yearly", "growth"];
+      const answers = await Promise.all(
+        Array.from({ length: 64 }, (_, turn) => estate.change(shop, wanted[turn % 3] ?? "")),
+      );
+      for (const answer of answers) expect(answer.status, answer.text).to.equal(200);
+      const { plan, pendingPlan, openInvoice } = await shown();
+      const price = plans[(pendingPlan ?? plan) as "growth" | "scale" | "yearly"].price;
+      expect(openInvoice?.total).to.equal(price);
+      const standing = (await invoices()).filter(([status]) => status !== "void");
+      expect(standing).to.deep.equal([["open", price]]);
+    },
+  );
 
-  it("is applied wholly or not at all when it races with the end of the trial", async () => {
+  it.onBoth("is applied wholly or not at all when it races with the end of the trial", async () => {
     await select("growth");
     await payOpen();
     estate.clock.advance(daysUntil((await shown()).trialEndsAt) * day);
@@ -481,46 +485,49 @@ eachStore("a scheduled plan change", (store) => {
     );
   });
 
-  it("is applied and settled wholly, whichever statement of the end of the trial fails", async function () {
-    this.timeout(120_000);
-    await select("growth");
-    await payOpen();
-    await schedule("yearly");
-    estate.clock.advance(daysUntil((await shown()).trialEndsAt) * day);
-    const { app } = estate.app;
-    let countdown = 0;
-    const dying = withStatements(estate.db, () => {
-      countdown -= 1;
-      if (countdown === 0) throw new Error("died");
-    });
-    // Subscriptions of other tests are due too and billed concurrently: the failed step could be theirs.
-    const mine = (await shown()).id;
-    const onlyMine = async (...query: Parameters<typeof dying.all>) =>
-      (await dying.all<{ id: string }>(...query)).filter(({ id }) => id === mine);
-    const run = makeBillingRun({
-      db: { ...dying, all: onlyMine as typeof dying.all },
-      ...{ clock: app.clock, logger: silentLogger },
-      ...{ managed: app.managed, steps: app.steps },
-    });
-    let deaths = 0;
-    for (let statement = 1; (await shown()).plan === "growth"; statement += 3) {
-      countdown = statement;
-      await estate.keepAwake();
-      const { parked } = await run.runAll();
-      if (parked > 0) {
-        deaths += 1;
-        expect(await shown()).to.include({ plan: "growth", pendingPlan: "yearly" });
-        expect(await invoices()).to.deep.equal([["paid", "49.00"]]);
-        expect(await list("credits")).to.deep.equal([]);
+  it.onBoth(
+    "is applied and settled wholly, whichever statement of the end of the trial fails",
+    async function () {
+      this.timeout(120_000);
+      await select("growth");
+      await payOpen();
+      await schedule("yearly");
+      estate.clock.advance(daysUntil((await shown()).trialEndsAt) * day);
+      const { app } = estate.app;
+      let countdown = 0;
+      const dying = withStatements(estate.db, () => {
+        countdown -= 1;
+        if (countdown === 0) throw new Error("died");
+      });
+      // Subscriptions of other tests are due too and billed concurrently: the failed step could be theirs.
+      const mine = (await shown()).id;
+      const onlyMine = async (...query: Parameters<typeof dying.all>) =>
+        (await dying.all<{ id: string }>(...query)).filter(({ id }) => id === mine);
+      const run = makeBillingRun({
+        db: { ...dying, all: onlyMine as typeof dying.all },
+        ...{ clock: app.clock, logger: silentLogger },
+        ...{ managed: app.managed, steps: app.steps },
+      });
+      let deaths = 0;
+      for (let statement = 1; (await shown()).plan === "growth"; statement += 3) {
+        countdown = statement;
+        await estate.keepAwake();
+        const { parked } = await run.runAll();
+        if (parked > 0) {
+          deaths += 1;
+          expect(await shown()).to.include({ plan: "growth", pendingPlan: "yearly" });
+          expect(await invoices()).to.deep.equal([["paid", "49.00"]]);
+          expect(await list("credits")).to.deep.equal([]);
+        }
+        estate.clock.advance(7 * hour);
       }
-      estate.clock.advance(7 * hour);
-    }
-    expect(deaths).to.be.above(5);
-    await estate.run();
-    expect(await shown()).to.include({ plan: "yearly", status: "active", pendingPlan: null });
-    expect(await invoices()).to.deep.equal([
-      ["paid", "49.00"],
-      ["open", "450.00"],
-    ]);
-  });
+      expect(deaths).to.be.above(5);
+      await estate.run();
+      expect(await shown()).to.include({ plan: "yearly", status: "active", pendingPlan: null });
+      expect(await invoices()).to.deep.equal([
+        ["paid", "49.00"],
+        ["open", "450.00"],
+      ]);
+    },
+  );
 });

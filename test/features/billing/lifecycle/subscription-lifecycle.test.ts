@@ -4,7 +4,7 @@ import { toIso } from "../../../../src/kernel/clock.ts";
 import { expectStatus, legalFields, register } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { approve } from "../../../support/platform.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { eventsOf, openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
 
 const day = 86_400_000;
@@ -22,6 +22,7 @@ const file = plansFile({
 });
 
 eachStore("the life of a subscription", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
 

@@ -6,11 +6,12 @@ import { subscriptions, type SubscriptionRow } from "../../../../src/features/bi
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { expectStatus } from "../../../support/app.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { withStatements } from "../statements.ts";
 import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
 
 eachStore("the billing run", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
 
@@ -159,46 +160,55 @@ eachStore("the billing run", (store) => {
     expect([other.status, other.body["code"]]).to.deep.equal([422, "unknown_plan"]);
   });
 
-  it("parks a subscription while the platform cannot be paid, lists it for operators, and retries it", async () => {
-    await begin();
-    const other = await estate.merchant();
-    await expectStatus(estate.select(other, "starter"), 200);
-    const setStatus = (status: "active" | "archived") =>
-      estate.db.write(testContext, (tx) =>
-        tx.update(wallets, { status }, "WHERE organization_id = $1", [estate.admin.organizationId]),
+  it.onBoth(
+    "parks a subscription while the platform cannot be paid, lists it for operators, and retries it",
+    async () => {
+      await begin();
+      const other = await estate.merchant();
+      await expectStatus(estate.select(other, "starter"), 200);
+      const setStatus = (status: "active" | "archived") =>
+        estate.db.write(testContext, (tx) =>
+          tx.update(wallets, { status }, "WHERE organization_id = $1", [
+            estate.admin.organizationId,
+          ]),
+        );
+      await setStatus("archived");
+      const days = await untilBoundary();
+      const failed = await estate.live(days + 14);
+      expect(failed.parked).to.equal(1);
+      expect(Date.parse((await estate.subscription(other)).currentPeriodEnd)).to.be.above(
+        estate.clock.now(),
       );
-    await setStatus("archived");
-    const days = await untilBoundary();
-    const failed = await estate.live(days + 14);
-    expect(failed.parked).to.equal(1);
-    expect(Date.parse((await estate.subscription(other)).currentPeriodEnd)).to.be.above(
-      estate.clock.now(),
-    );
-    const jobs = async () => {
-      const path = "/v1/admin/queues/billing/failed-jobs";
-      const key = estate.platformKey;
-      const answer = await expectStatus(estate.app.request("GET", path, { key }), 200);
-      return answer.body["data"] as Record<string, unknown>[];
-    };
-    const [job, ...rest] = await jobs();
-    expect(rest).to.deep.equal([]);
-    expect(job).to.include({ queue: "billing", organizationId: shop.organizationId, attempts: 1 });
-    expect(job?.["failedReason"]).to.contain("no_receive_wallet");
-    estate.clock.advance(61_000);
-    expect((await estate.run()).parked).to.equal(1);
-    expect((await jobs())[0]).to.include({ id: job?.["id"], attempts: 2 });
+      const jobs = async () => {
+        const path = "/v1/admin/queues/billing/failed-jobs";
+        const key = estate.platformKey;
+        const answer = await expectStatus(estate.app.request("GET", path, { key }), 200);
+        return answer.body["data"] as Record<string, unknown>[];
+      };
+      const [job, ...rest] = await jobs();
+      expect(rest).to.deep.equal([]);
+      expect(job).to.include({
+        queue: "billing",
+        organizationId: shop.organizationId,
+        attempts: 1,
+      });
+      expect(job?.["failedReason"]).to.contain("no_receive_wallet");
+      estate.clock.advance(61_000);
+      expect((await estate.run()).parked).to.equal(1);
+      expect((await jobs())[0]).to.include({ id: job?.["id"], attempts: 2 });
 
-    await setStatus("active");
-    await estate.app.app.queues.retry(testContext, String(job?.["id"]));
-    const [handler] = estate.app.app.billingRun.handlers;
-    const signal = new AbortController().signal;
-    const payload = { subscriptionId: (await estate.subscription(shop)).id };
-    await handler?.run({ id: String(job?.["id"]), attempts: 1, payload, signal });
-    expect(await jobs()).to.deep.equal([]);
-    expect(await estate.invoices(shop)).to.have.length(2);
-  });
+      await setStatus("active");
+      await estate.app.app.queues.retry(testContext, String(job?.["id"]));
+      const [handler] = estate.app.app.billingRun.handlers;
+      const signal = new AbortController().signal;
+      const payload = { subscriptionId: (await estate.subscription(shop)).id };
+      await handler?.run({ id: String(job?.["id"]), attempts: 1, payload, signal });
+      expect(await jobs()).to.deep.equal([]);
+      expect(await estate.invoices(shop)).to.have.length(2);
+    },
+  );
 
-  it("leaves nothing half-done, whichever statement of a boundary fails", async function () {
+  it.onBoth("leaves nothing half-done, whichever statement of a boundary fails", async function () {
     this.timeout(120_000);
     await begin();
     const credit = estate.app.request(
@@ -247,31 +257,34 @@ eachStore("the billing run", (store) => {
     ]);
   });
 
-  it("keeps one subscription under concurrent selections, and one plan when a change meets the boundary", async () => {
-    const selected = await Promise.all([
-      estate.select(shop, "growth"),
-      estate.select(shop, "scale"),
-      estate.select(shop, "growth"),
-    ]);
-    expect(selected.filter(({ status }) => status === 409).length).to.be.within(1, 2);
-    const { plan, openInvoice } = await estate.subscription(shop);
-    for (const { status, body } of selected) {
-      if (status === 200) expect(body["plan"]).to.equal(plan);
-    }
-    expect(await estate.invoices(shop)).to.have.length(1);
-    await estate.pay(openInvoice?.id ?? "");
-    await estate.live(14.01);
-    const other = plan === "growth" ? "scale" : "growth";
-    estate.clock.advance((await untilBoundary()) * day);
-    await estate.keepAwake();
-    await Promise.all([estate.change(shop, other), estate.run(), estate.run()]);
-    // A run skips a subscription that another transaction holds; the next run bills it.
-    await estate.run();
-    const after = await estate.subscription(shop);
-    const [, second, ...more] = await estate.invoices(shop);
-    expect(more).to.deep.equal([]);
-    const [line] = second?.["lines"] as { description: string }[];
-    expect(line?.description.toLowerCase()).to.equal(`${after.plan} plan`);
-    expect(after.pendingPlan).to.equal(after.plan === other ? null : other);
-  });
+  it.onBoth(
+    "keeps one subscription under concurrent selections, and one plan when a change meets the boundary",
+    async () => {
+      const selected = await Promise.all([
+        estate.select(shop, "growth"),
+        estate.select(shop, "scale"),
+        estate.select(shop, "growth"),
+      ]);
+      expect(selected.filter(({ status }) => status === 409).length).to.be.within(1, 2);
+      const { plan, openInvoice } = await estate.subscription(shop);
+      for (const { status, body } of selected) {
+        if (status === 200) expect(body["plan"]).to.equal(plan);
+      }
+      expect(await estate.invoices(shop)).to.have.length(1);
+      await estate.pay(openInvoice?.id ?? "");
+      await estate.live(14.01);
+      const other = plan === "growth" ? "scale" : "growth";
+      estate.clock.advance((await untilBoundary()) * day);
+      await estate.keepAwake();
+      await Promise.all([estate.change(shop, other), estate.run(), estate.run()]);
+      // A run skips a subscription that another transaction holds; the next run bills it.
+      await estate.run();
+      const after = await estate.subscription(shop);
+      const [, second, ...more] = await estate.invoices(shop);
+      expect(more).to.deep.equal([]);
+      const [line] = second?.["lines"] as { description: string }[];
+      expect(line?.description.toLowerCase()).to.equal(`${after.plan} plan`);
+      expect(after.pendingPlan).to.equal(after.plan === other ? null : other);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { Problem } from "../../../../src/kernel/errors.ts";
 import type { Tx } from "../../../../src/platform/database/index.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
 
 const file = plansFile({
@@ -19,6 +19,7 @@ const asked = {
 };
 
 eachStore("the gates on issuing", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
   let made = 0;
@@ -55,32 +56,38 @@ eachStore("the gates on issuing", (store) => {
   const codesOf = (answers: readonly Answer[]) =>
     answers.map(({ status, body }) => (status < 300 ? "issued" : body["code"])).sort();
 
-  it("allow no more than the included invoices when drafts and new invoices are issued concurrently", async () => {
-    await begin("closed");
-    for (let count = 0; count < 4; count += 1) await expectStatus(issue(), 201);
-    const drafts = await Promise.all(
-      Array.from({ length: 6 }, () =>
-        expectStatus(post("/invoices", { ...asked, draft: true }), 201),
-      ),
-    );
-    const answers = await Promise.all([
-      ...Array.from({ length: 10 }, issue),
-      ...drafts.map(({ body }) => patch(`/invoices/${String(body["id"])}`, { status: "open" })),
-    ]);
-    const refused = Array.from({ length: 14 }, () => "plan_limit_reached");
-    expect(codesOf(answers)).to.deep.equal(["issued", "issued", ...refused]);
-    expect(await issued()).to.equal(6);
-  });
+  it.onBoth(
+    "allow no more than the included invoices when drafts and new invoices are issued concurrently",
+    async () => {
+      await begin("closed");
+      for (let count = 0; count < 4; count += 1) await expectStatus(issue(), 201);
+      const drafts = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          expectStatus(post("/invoices", { ...asked, draft: true }), 201),
+        ),
+      );
+      const answers = await Promise.all([
+        ...Array.from({ length: 10 }, issue),
+        ...drafts.map(({ body }) => patch(`/invoices/${String(body["id"])}`, { status: "open" })),
+      ]);
+      const refused = Array.from({ length: 14 }, () => "plan_limit_reached");
+      expect(codesOf(answers)).to.deep.equal(["issued", "issued", ...refused]);
+      expect(await issued()).to.equal(6);
+    },
+  );
 
-  it("allow no more than the included invoices when the first ones of a period are issued concurrently", async () => {
-    await begin("closed");
-    const answers = await Promise.all(Array.from({ length: 12 }, issue));
-    expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
-    expect(await issued()).to.equal(6);
-    for (const check of billingChecks) {
-      expect(await check.run(estate.db), check.name).to.deep.equal([]);
-    }
-  });
+  it.onBoth(
+    "allow no more than the included invoices when the first ones of a period are issued concurrently",
+    async () => {
+      await begin("closed");
+      const answers = await Promise.all(Array.from({ length: 12 }, issue));
+      expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
+      expect(await issued()).to.equal(6);
+      for (const check of billingChecks) {
+        expect(await check.run(estate.db), check.name).to.deep.equal([]);
+      }
+    },
+  );
 
   it("allow the included invoices again in the next period", async () => {
     await begin("closed");

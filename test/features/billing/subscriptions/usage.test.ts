@@ -5,7 +5,7 @@ import { createRelay } from "../../../../src/platform/events/relay.ts";
 import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
 import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -19,6 +19,7 @@ const file = plansFile({
 const start = Date.UTC(2026, 0, 31, 10, 17, 3, 456);
 
 eachStore("the usage of a plan", (store) => {
+  const it = takeTurns(store);
   let estate: Estate;
   let shop: Merchant;
 

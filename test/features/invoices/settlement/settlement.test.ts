@@ -16,7 +16,7 @@ import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
@@ -31,6 +31,7 @@ function canonical(shown: string | null): string {
 const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("an invoice's payments", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound({
     checks: ["payments.ledger"],
     because: "the tests credit payments without transfers",
@@ -292,6 +293,7 @@ eachStore("an invoice's payments", (store) => {
 });
 
 eachStore("the deadline of an invoice", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound({
     checks: ["payments.ledger"],
     because: "the tests credit payments without transfers",

@@ -2,12 +2,13 @@ import { expect } from "chai";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
 
 const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
 eachStore("A transfer that matches no invoice", (store) => {
+  const it = takeTurns(store);
   let counter: Counter;
   let merchant: Merchant;
   let other: Merchant;
@@ -337,7 +338,7 @@ eachStore("A transfer that matches no invoice", (store) => {
     }
   });
 
-  it("is never allocated beyond its amount by concurrent requests", async () => {
+  it.onBoth("is never allocated beyond its amount by concurrent requests", async () => {
     const invoices = await Promise.all(
       Array.from({ length: 6 }, (_, place) =>
         counter.issue(merchant, { amount: `${String(50 + place)}.00` }),
@@ -385,7 +386,7 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(await invoice(sold)).to.include({ paidAmount: "96.00" });
   });
 
-  it("is allocated once per Idempotency-Key", async () => {
+  it.onBoth("is allocated once per Idempotency-Key", async () => {
     const one = await counter.issue(merchant, { amount: "61.00" });
     const found = await unmatched(usdt(20.5));
     const path = `/v1/organizations/${merchant.organizationId}/transfers/${String(found["id"])}/allocate`;
@@ -402,7 +403,7 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(await transfer(found["id"])).to.include({ unallocatedAmount: "15.50" });
   });
 
-  it("is listed on exactly one page, even if more transfers arrive meanwhile", async () => {
+  it.onBoth("is listed on exactly one page, even if more transfers arrive meanwhile", async () => {
     const fresh = await counter.merchant();
     const to = await counter.wallet(fresh);
     await counter.issue(fresh);

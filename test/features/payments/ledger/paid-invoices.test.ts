@@ -6,7 +6,7 @@ import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openMarket, type Market } from "./paid-invoice-fixture.ts";
 import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
 
@@ -15,6 +15,7 @@ const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
 
 eachStore("Invoices that are paid", (store) => {
+  const it = takeTurns(store);
   let shop: Shop;
   let chain: ScriptedChain;
   let market: Market;
@@ -178,30 +179,33 @@ eachStore("Invoices that are paid", (store) => {
     expect((await market.payments()).data.map(({ status }) => status)).to.deep.equal(["review"]);
   });
 
-  it("list their payments in pages, by invoice and status, and hide them from other organizations", async () => {
-    await addKey();
-    const invoices = [];
-    for (let made = 0; made < 5; made += 1) {
-      const invoice = await issue();
-      invoices.push(invoice);
-      pay(invoice, "25", `payment ${String(made)}`);
-    }
-    await market.look();
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page = await market.payments({ limit: "2", ...(cursor === null ? {} : { cursor }) });
-      seen.push(...page.data.map(({ invoiceId }) => invoiceId));
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-    expect(seen).to.deep.equal(invoices.map(({ id }) => id).reverse());
-    const first = invoices[0]?.id;
-    const own = await market.payments({ invoiceId: first });
-    expect(own.data.map(({ invoiceId }) => invoiceId)).to.deep.equal([first]);
-    expect((await market.payments({ status: ["confirmed"] })).data).to.deep.equal([]);
-    expect((await market.payments({ status: ["confirming"] })).data).to.have.length(5);
-    const other = await shop.addOrganization();
-    expect((await market.payments({}, other)).data).to.deep.equal([]);
-    expect((await market.payments({ invoiceId: first }, other)).data).to.deep.equal([]);
-  });
+  it.onBoth(
+    "list their payments in pages, by invoice and status, and hide them from other organizations",
+    async () => {
+      await addKey();
+      const invoices = [];
+      for (let made = 0; made < 5; made += 1) {
+        const invoice = await issue();
+        invoices.push(invoice);
+        pay(invoice, "25", `payment ${String(made)}`);
+      }
+      await market.look();
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page = await market.payments({ limit: "2", ...(cursor === null ? {} : { cursor }) });
+        seen.push(...page.data.map(({ invoiceId }) => invoiceId));
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      expect(seen).to.deep.equal(invoices.map(({ id }) => id).reverse());
+      const first = invoices[0]?.id;
+      const own = await market.payments({ invoiceId: first });
+      expect(own.data.map(({ invoiceId }) => invoiceId)).to.deep.equal([first]);
+      expect((await market.payments({ status: ["confirmed"] })).data).to.deep.equal([]);
+      expect((await market.payments({ status: ["confirming"] })).data).to.have.length(5);
+      const other = await shop.addOrganization();
+      expect((await market.payments({}, other)).data).to.deep.equal([]);
+      expect((await market.payments({ invoiceId: first }, other)).data).to.deep.equal([]);
+    },
+  );
 });

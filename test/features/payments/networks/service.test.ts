@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { minute } from "../../../../src/kernel/clock.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
 import { addressOf } from "../watcher/scripted-chain.ts";
 import { token, standInInvoices } from "../watcher/watched-network.ts";
@@ -9,6 +9,7 @@ import { token, standInInvoices } from "../watcher/watched-network.ts";
 const shop = addressOf("shop");
 
 eachStore("The chain service", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

@@ -7,7 +7,7 @@ import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import { openAlarms } from "../../../../src/platform/chain/state/provider-store.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
@@ -15,6 +15,7 @@ import { standInInvoices, token } from "./watched-network.ts";
 const shop = addressOf("shop");
 
 eachStore("Block times", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

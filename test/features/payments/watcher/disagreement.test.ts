@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { rejectPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { updatePayments } from "../../../../src/features/payments/ledger/store.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -14,6 +14,7 @@ import { token, standInInvoices } from "./watched-network.ts";
 const shop = addressOf("shop");
 
 eachStore("Providers that disagree", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/platform/chain/state/readings.ts";
 import { knownBlocks } from "../../../../src/platform/chain/state/network-state.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { makeRangeSize } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -17,6 +17,7 @@ import { standInInvoices, token } from "./watched-network.ts";
 const shop = addressOf("shop");
 
 eachStore("A chain that replaces final blocks", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { hour, minute } from "../../../../src/kernel/clock.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
@@ -12,6 +12,7 @@ import { standInInvoices, token } from "./watched-network.ts";
 const shop = addressOf("shop");
 
 eachStore("The readings of final blocks", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   let till: PooledNetwork;

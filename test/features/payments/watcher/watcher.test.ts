@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { payments } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { addressOf } from "./scripted-chain.ts";
 import {
   blockMs,
@@ -32,6 +32,7 @@ async function confirm(watched: WatchedNetwork): Promise<void> {
 }
 
 eachStore("The watcher", (store) => {
+  const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
 
   describe("credits", () => {
@@ -615,7 +616,7 @@ eachStore("The watcher", (store) => {
   });
 
   describe("when killed, run twice or without a provider", () => {
-    it("loses and repeats nothing when it is killed before its commit", async () => {
+    it.onBoth("loses and repeats nothing when it is killed before its commit", async () => {
       const watched = await watchNetwork(await store.open());
       const { invoices } = watched;
       const { id } = invoices.ask({ address: shop });
@@ -635,33 +636,36 @@ eachStore("The watcher", (store) => {
       expect(invoices.totals.get(id)).to.include({ confirmed: token(25) });
     });
 
-    it("loses nothing when it is killed within a block that takes several transactions", async () => {
-      const watched = await watchNetwork(await store.open());
-      const { chain, contract, invoices } = watched;
-      const { id } = invoices.ask({ address: shop });
-      const transfers = Array.from({ length: 2_500 }, (_, place) => ({
-        transaction: `payment ${String(place)}`,
-        contract,
-        to: shop,
-        amount: token(0.01),
-      }));
-      chain.mine(transfers);
-      let settled = 0;
-      invoices.onSettle = () => {
-        settled += 1;
-        if (settled === 2) throw new Error("killed");
-      };
-      const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
-      expect(died).to.be.an("error");
-      expect(await watched.payments()).to.have.length(1_000);
-      expect((await watched.state()).tipHeight).to.equal(40);
-      await watched.look();
-      expect(await watched.payments()).to.have.length(2_500);
-      expect(invoices.totals.get(id)).to.include({ seen: token(25) });
-      expect((await watched.state()).tipHeight).to.equal(41);
-    });
+    it.onBoth(
+      "loses nothing when it is killed within a block that takes several transactions",
+      async () => {
+        const watched = await watchNetwork(await store.open());
+        const { chain, contract, invoices } = watched;
+        const { id } = invoices.ask({ address: shop });
+        const transfers = Array.from({ length: 2_500 }, (_, place) => ({
+          transaction: `payment ${String(place)}`,
+          contract,
+          to: shop,
+          amount: token(0.01),
+        }));
+        chain.mine(transfers);
+        let settled = 0;
+        invoices.onSettle = () => {
+          settled += 1;
+          if (settled === 2) throw new Error("killed");
+        };
+        const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
+        expect(died).to.be.an("error");
+        expect(await watched.payments()).to.have.length(1_000);
+        expect((await watched.state()).tipHeight).to.equal(40);
+        await watched.look();
+        expect(await watched.payments()).to.have.length(2_500);
+        expect(invoices.totals.get(id)).to.include({ seen: token(25) });
+        expect((await watched.state()).tipHeight).to.equal(41);
+      },
+    );
 
-    it("credits a transfer once when two processes scan concurrently", async () => {
+    it.onBoth("credits a transfer once when two processes scan concurrently", async () => {
       const watched = await watchNetwork(await store.open());
       const { id } = watched.invoices.ask({ address: shop });
       const others = [watched.watcher, watched.another(), watched.another()];
@@ -675,7 +679,7 @@ eachStore("The watcher", (store) => {
       expect(watched.invoices.totals.get(id)).to.include({ seen: token(25) });
     });
 
-    it("writes nothing after its lease is lost", async () => {
+    it.onBoth("writes nothing after its lease is lost", async () => {
       const watched = await watchNetwork(await store.open());
       watched.invoices.ask({ address: shop });
       pay(watched, 25);

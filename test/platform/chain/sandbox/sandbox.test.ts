@@ -13,7 +13,7 @@ import {
 } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../../../../src/platform/chain/sandbox/client.ts";
 import type { Database, Tx } from "../../../../src/platform/database/index.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
 function sandboxNetwork(): Network {
   const file = new URL("../../../../config/networks.yaml", import.meta.url);
@@ -51,6 +51,7 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
 }
 
 eachStore("the sandbox chain", (store) => {
+  const it = takeTurns(store);
   let db: Database;
   let now: number;
   let client: ChainClient;
@@ -119,25 +120,28 @@ eachStore("the sandbox chain", (store) => {
     expect(await rows()).to.deep.equal(before);
   });
 
-  it("is the same chain for every process that opens it, and its block time can be changed", async () => {
-    await open(1_000);
-    now += 5_000;
-    await open(1_000);
-    const { latest } = await client.heads();
-    expect(latest.height).to.equal(5);
-    await open(0);
-    now += 60_000;
-    expect((await client.heads()).latest).to.deep.equal(latest);
-    await open(10);
-    now += 100;
-    const later = await createSandboxClient({ reader: db, network, clock }).heads();
-    expect(later.latest).to.deep.include({ height: 15, time: now });
-    expect((await client.blocks([5]))[0]).to.deep.equal(latest);
-    // A block time that never made a block leaves no trace.
-    await open(500);
-    await open(0);
-    expect((await client.heads()).latest).to.deep.equal(later.latest);
-  });
+  it.onBoth(
+    "is the same chain for every process that opens it, and its block time can be changed",
+    async () => {
+      await open(1_000);
+      now += 5_000;
+      await open(1_000);
+      const { latest } = await client.heads();
+      expect(latest.height).to.equal(5);
+      await open(0);
+      now += 60_000;
+      expect((await client.heads()).latest).to.deep.equal(latest);
+      await open(10);
+      now += 100;
+      const later = await createSandboxClient({ reader: db, network, clock }).heads();
+      expect(later.latest).to.deep.include({ height: 15, time: now });
+      expect((await client.blocks([5]))[0]).to.deep.equal(latest);
+      // A block time that never made a block leaves no trace.
+      await open(500);
+      await open(0);
+      expect((await client.heads()).latest).to.deep.equal(later.latest);
+    },
+  );
 
   it("keeps the logs of a transaction with several transfers together", async () => {
     await open(0);
@@ -402,7 +406,7 @@ eachStore("the sandbox chain", (store) => {
     expect(await kindOf(client.heads())).to.equal("answered");
   });
 
-  it("runs concurrent commands one after the other", async () => {
+  it.onBoth("runs concurrent commands one after the other", async () => {
     await open(0);
     const paid = await Promise.all(Array.from({ length: 20 }, () => pay()));
     await Promise.all([mine(2), mine(3), mine(1)]);
