@@ -174,17 +174,24 @@ async function questionsOf(
 ): Promise<Question[]> {
   const merchant = { key };
   const list = `${home}/invoices?limit=20`;
-  const deep = await cursorAt(app, `${home}/invoices?limit=100`, key);
-  const deepPaid = await cursorAt(app, `${home}/invoices?limit=100&status=paid`, key);
-  const deepPayment = await cursorAt(app, `${home}/payments?limit=100`, key);
+  const deepIn = (path: string, rows: DeepRows) => deepCursor(app, `${home}/${path}`, key, rows);
+  const deep = await deepIn("invoices", { table: "invoices" });
+  const deepPaid = await deepIn("invoices?status=paid", {
+    ...{ table: "invoices", where: "status = 'paid'" },
+  });
+  const deepPayment = await deepIn("payments", { table: "payments" });
   const events = await expectStatus(app.request("GET", `${home}/events`, { key }), 200);
   const deepEvent = events.body["nextCursor"] as string;
   const some = await firstOf(app, `${home}/invoices?limit=100&status=paid`, key);
   const middle = (from + to) / 2;
   const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
   const byAmount = `${list}&settlementCurrency=USD&sort=-amount`;
-  const deepAmount = await cursorAt(app, byAmount.replace("limit=20", "limit=100"), key);
-  const deepPaidAt = await cursorAt(app, `${home}/invoices?limit=100&sort=-paidAt`, key);
+  const deepAmount = await deepIn("invoices?settlementCurrency=USD&sort=-amount", {
+    ...{ table: "invoices", where: "settlement_currency = 'USD'", by: "amount" },
+  });
+  const deepPaidAt = await deepIn("invoices?sort=-paidAt", {
+    ...{ table: "invoices", where: "paid_at IS NOT NULL", by: "paid_at" },
+  });
   const payments = await expectStatus(app.request("GET", `${home}/payments`, { key }), 200);
   const hash = (payments.body["data"] as { transactionHash: string }[])[0]?.transactionHash ?? "";
   const page = (name: string, path: string): Question => ({
@@ -204,8 +211,8 @@ async function questionsOf(
   const watch = (name: string, what: string, targetMs = pageTarget): Question => ({
     ...{ name, path: `/v1/admin/${what}`, key: { key: platform }, targetMs },
   });
-  const deepDelivery = await cursorAt(app, `${home}/webhook-deliveries?limit=100`, key);
-  const deepEntry = await cursorAt(app, `${home}/audit-logs?limit=100`, key);
+  const deepDelivery = await deepIn("webhook-deliveries", { table: "webhook_deliveries" });
+  const deepEntry = await deepIn("audit-logs", { table: "audit_logs" });
   const [taking, dead] = endpointIds;
   const { issuing, canceling } = auditActors;
   const canceled = "action=invoice.canceled";
@@ -319,16 +326,36 @@ async function questionsOf(
   ];
 }
 
-/** Returns the cursor after 10,000 rows, or after all full pages of a shorter list. */
-async function cursorAt(app: TestApp, path: string, key: string): Promise<string> {
-  let cursor = "";
-  for (let rows = 0; rows < deepRows; rows += 100) {
-    const url = cursor === "" ? path : `${path}&cursor=${cursor}`;
-    const { body } = await expectStatus(app.request("GET", url, { key }), 200);
-    if (body["nextCursor"] === null) break;
-    cursor = body["nextCursor"] as string;
-  }
-  return cursor;
+/** The rows of a list: all of a table's that meet a condition, ordered by id or by another column, newest first. */
+interface DeepRows {
+  readonly table: string;
+  readonly where?: string;
+  readonly by?: string;
+}
+
+/**
+ * Returns the cursor after 10,000 rows, or after all rows of a shorter list: that of the first page, with the position
+ * of another row. Following the cursors of 100 pages would take longer than all measurements.
+ */
+async function deepCursor(
+  app: TestApp,
+  path: string,
+  key: string,
+  { table, where = "1 = 1", by = "id" }: DeepRows,
+): Promise<string> {
+  const { body } = await expectStatus(app.request("GET", path, { key }), 200);
+  const issued = Buffer.from(body["nextCursor"] as string, "base64url").toString("utf8");
+  const [list, fingerprint] = JSON.parse(issued) as [list: string, fingerprint: string];
+  const [row] = await app.app.db.all<{ id: string; value: string | number }>(
+    `SELECT id, value AS "value" FROM (
+       SELECT id, ${by} AS value FROM ${table}
+       WHERE organization_id = (SELECT organization_id FROM invoices LIMIT 1) AND ${where}
+       ORDER BY ${by} DESC, id DESC LIMIT ${String(deepRows)}) AS newest
+     ORDER BY value, id LIMIT 1`,
+  );
+  if (row === undefined) throw new Error(`no row of ${table} is in the list`);
+  const position = by === "id" ? row.id : `${String(BigInt(row.value))}.${row.id}`;
+  return Buffer.from(JSON.stringify([list, fingerprint, position])).toString("base64url");
 }
 
 interface SeededInvoice {
@@ -356,12 +383,14 @@ export interface Times {
   readonly p99Ms: number;
 }
 
+/** Measures a request `samples` times, after `warmUps` that do not count. */
 export async function timesOf(
   library: Library,
   question: Question,
   samples: number,
+  warmUps = 3,
 ): Promise<Times> {
-  for (let warm = 0; warm < 3; warm += 1) await ask(library, question);
+  for (let warm = 0; warm < warmUps; warm += 1) await ask(library, question);
   const times: number[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
     const startedAt = performance.now();
