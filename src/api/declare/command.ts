@@ -24,13 +24,43 @@ export interface CommandFlag {
   readonly ask?: string;
 }
 
-/** One column of the output for people; scripts get the whole record as JSON. */
-export interface Column<Item> {
+/** A value that a column shows: null as a dash, a boolean as yes or no, a list with commas. */
+export type CellValue = string | number | boolean | null | readonly string[];
+
+/** The fields of a record that a column can show. */
+type Field<Item> = {
+  [Name in keyof Item]: Item[Name] extends CellValue ? Name : never;
+}[keyof Item] &
+  string;
+
+/** A field, or an amount followed by its unit: `amount tokenSymbol`. */
+type Shown<Item> =
+  | Field<Item>
+  | `${Field<Item>} ${Field<Item> & ("currency" | "settlementCurrency" | "tokenSymbol")}`;
+
+/**
+ * One column of the output for people; scripts get the whole record as JSON. A column names a field, from whose name
+ * the title is derived, or gives its own title. Titles are in sentence case; the head of a table is in capitals.
+ */
+export type Column<Item> =
+  Shown<Item> | readonly [shown: Shown<Item>, title: string] | ComputedColumn<Item> | Bar<Item>;
+
+interface ComputedColumn<Item> {
   readonly title: string;
-  readonly value: (item: Item) => string | number | boolean | null;
-  /** Draws the values, which must be decimal numbers, as bars scaled to the largest one. */
-  readonly isBar?: true;
+  readonly value: (item: Item) => CellValue;
 }
+
+/** Draws a field, which must be a decimal number, as a bar. The longest bar is the list's largest number. */
+interface Bar<Item> {
+  readonly bar: Field<Item>;
+}
+
+/** A column with its types erased, as the command line reads it. */
+export type AnyColumn =
+  | string
+  | readonly [shown: string, title: string]
+  | ComputedColumn<never>
+  | { readonly bar: string };
 
 /** A list within a record, printed below the record's own lines. */
 export interface Section {
@@ -38,7 +68,7 @@ export interface Section {
   /** Decimal numbers in chronological order, drawn as a one-line chart. */
   readonly trend?: readonly string[];
   readonly items: readonly unknown[];
-  readonly columns: readonly Column<never>[];
+  readonly columns: readonly AnyColumn[];
 }
 
 /** Declares a section and erases the type of its items. */
@@ -46,7 +76,7 @@ export function section<Item>(declared: {
   readonly title: string;
   readonly trend?: readonly string[];
   readonly items: readonly Item[];
-  readonly columns: readonly Column<Item>[];
+  readonly columns: readonly Column<NoInfer<Item>>[];
 }): Section {
   return declared;
 }
@@ -117,7 +147,7 @@ export interface Command<Service = never> {
   readonly password: string | null;
   readonly handle: (service: Service, call: CommandCall) => Promise<unknown>;
   readonly present: (result: unknown) => Promise<unknown>;
-  readonly columns: readonly Column<unknown>[];
+  readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly identify: ((item: unknown) => string) | null;
   readonly isWatched: boolean;
@@ -139,7 +169,6 @@ export function commandsOf<Service>() {
       password: declared.password ?? null,
       // The program passes the result of `handle` to `present`, and that of `present` to the columns.
       present: declared.present as Command["present"],
-      columns: declared.columns as Command["columns"],
       sections: (declared.sections ?? null) as Command["sections"],
       identify: (declared.identify ?? null) as Command["identify"],
       next: (declared.next ?? null) as Command["next"],

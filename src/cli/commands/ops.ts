@@ -62,57 +62,41 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   };
 }
 
-const found: readonly Column<{ readonly status: string; readonly message: string }>[] = [
-  { title: "STATUS", value: (one) => one.status },
-  { title: "", value: (one) => one.message },
+const columns: readonly Column<Shown>[] = [
+  { title: "Installation", value: (one) => one.infrastructure.status },
+  "checkedAt",
+  "auditHead",
 ];
 
 const shape = {
-  columns: [
-    { title: "Installation", value: (one: Shown) => one.infrastructure.status },
-    { title: "As of", value: (one: Shown) => one.checkedAt },
-    { title: "Audit head", value: (one: Shown) => one.auditHead },
-  ] as readonly Column<never>[],
+  columns,
   identify: (shown: unknown) => (shown as Shown).infrastructure.status,
   sections(shown: unknown) {
     const { infrastructure, providers, queues, webhooks } = shown as Shown;
     return [
       section({
         title: "Checks",
-        items: Object.entries(infrastructure.checks).map(([name, status]) => ({
-          ...{ name, status, message: infrastructure.messages[name] ?? "" },
+        items: Object.entries(infrastructure.checks).map(([check, status]) => ({
+          check,
+          status,
+          message: infrastructure.messages[check] ?? "",
         })),
-        columns: [{ title: "CHECK", value: (one) => one.name }, ...found],
+        columns: ["check", "status", "message"],
       }),
       section({
         title: "Networks",
         items: providers,
-        columns: [
-          { title: "NETWORK", value: (one) => one.network },
-          { title: "PROVIDER", value: (one) => one.provider },
-          ...found,
-        ],
+        columns: ["network", "provider", "status", "message"],
       }),
       section({
         title: "Queues",
         items: queues,
-        columns: [
-          { title: "QUEUE", value: (one) => one.queue },
-          { title: "WAITING", value: (one) => one.waiting },
-          { title: "ACTIVE", value: (one) => one.active },
-          { title: "DELAYED", value: (one) => one.delayed },
-          { title: "FAILED", value: (one) => one.failed },
-        ],
+        columns: ["queue", "waiting", "active", "delayed", "failed"],
       }),
       section({
         title: "Webhooks",
         items: [webhooks],
-        columns: [
-          { title: "PENDING", value: (one) => one.pending },
-          { title: "IN PROGRESS", value: (one) => one.inProgress },
-          { title: "RETRYING", value: (one) => one.failed },
-          { title: "DEAD LETTERS", value: (one) => one.deadLetter },
-        ],
+        columns: ["pending", "inProgress", ["failed", "Retrying"], "deadLetter"],
       }),
     ];
   },

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import type { Column } from "../../api/declare/command.ts";
 import { systemClock, second } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import {
@@ -81,10 +82,7 @@ export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<v
     timestamp: headers["webhook-timestamp"],
   };
   await printRecord(terminal, shown, {
-    columns: [
-      { title: "Valid", value: (one: Verification) => one.isValid },
-      { title: "Why", value: (one: Verification) => one.message },
-    ],
+    columns: ["isValid", "message"] satisfies readonly Column<Verification>[],
     sections: null,
     identify: () => shown.id,
   });

@@ -1,6 +1,7 @@
-import type { Column, Section } from "../../api/declare/command.ts";
-import { drawBars, drawTrend } from "./sparkline.ts";
-import { printable, type Terminal } from "./terminal.ts";
+import type { AnyColumn, Section } from "../../api/declare/command.ts";
+import { cellsOf, titleOf } from "./columns.ts";
+import { drawTrend } from "./sparkline.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** A list record of the API. */
 interface List {
@@ -10,7 +11,7 @@ interface List {
 
 /** Output shape of a record: see Command. */
 interface Shape {
-  readonly columns: readonly Column<never>[];
+  readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly identify: ((item: unknown) => string) | null;
 }
@@ -33,7 +34,7 @@ export async function printRecord(
       else
         await printLines(
           terminal,
-          columns.map((column) => [column.title, cell(column, shown)]),
+          columns.map((column) => [titleOf(column), cellsOf(column, [shown], ", ")[0] ?? ""]),
         );
       for (const section of sections?.(shown) ?? []) await printSection(terminal, section);
   }
@@ -69,7 +70,7 @@ export async function printTable(
 async function printList(
   terminal: Terminal,
   list: List,
-  columns: readonly Column<never>[],
+  columns: readonly AnyColumn[],
 ): Promise<void> {
   if (list.data.length === 0) {
     terminal.talk("No results.");
@@ -81,23 +82,16 @@ async function printList(
 
 async function printItems(
   terminal: Terminal,
-  columns: readonly Column<never>[],
+  columns: readonly AnyColumn[],
   items: readonly unknown[],
 ): Promise<void> {
-  const shown = columns.map((column) => {
-    const cells = items.map((item) => cell(column, item));
-    return column.isBar === true ? drawBars(cells) : cells;
-  });
+  // Lists are joined without a space, so that awk can split the columns.
+  const shown = columns.map((column) => cellsOf(column, items, ","));
   await printTable(
     terminal,
-    columns.map(({ title }) => title),
+    columns.map((column) => titleOf(column).toUpperCase()),
     items.map((_item, place) => shown.map((cells) => cells[place] ?? "")),
   );
-}
-
-function cell(column: Column<never>, item: unknown): string {
-  const value = column.value(item as never);
-  return value === null || value === "" ? "-" : printable(String(value)).replaceAll("\n", " ");
 }
 
 /** Aligns columns with spaces and without borders, so that awk can split them. */

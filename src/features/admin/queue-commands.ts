@@ -20,13 +20,7 @@ export const queueCommands = [
     effect: "read",
     handle: (service) => service.list(),
     present: (queues) => Promise.resolve({ data: [...queues], nextCursor: null }),
-    columns: [
-      { title: "QUEUE", value: (one) => one.queue },
-      { title: "WAITING", value: (one) => one.waiting },
-      { title: "ACTIVE", value: (one) => one.active },
-      { title: "DELAYED", value: (one) => one.delayed },
-      { title: "FAILED", value: (one) => one.failed },
-    ],
+    columns: ["queue", "waiting", "active", "delayed", "failed"],
     identify: (one) => one.queue,
   }),
   ofQueues({
@@ -42,13 +36,7 @@ export const queueCommands = [
     async present(failed) {
       return (await import("./cross-organization/present.ts")).presentFailedJob(failed);
     },
-    columns: [
-      { title: "Job", value: (one) => one.id },
-      { title: "Queue", value: (one) => one.queue },
-      { title: "Name", value: (one) => one.name },
-      { title: "Failed", value: (one) => one.failedAt },
-      { title: "Reason", value: (one) => one.failedReason },
-    ],
+    columns: ["id", "queue", "name", "failedAt", ["failedReason", "Reason"]],
     next: (one) => `till queue failed ${one.queue} shows whether it fails again`,
   }),
 ];
@@ -69,14 +57,7 @@ export const failureCommands = [
     async present(page) {
       return (await import("./cross-organization/present.ts")).presentFailedJobs(page);
     },
-    columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "NAME", value: (one) => one.name },
-      { title: "ATTEMPTS", value: (one) => one.attempts },
-      { title: "FAILED", value: (one) => one.failedAt },
-      { title: "ORGANIZATION", value: (one) => one.organizationId },
-      { title: "REASON", value: (one) => one.failedReason },
-    ],
+    columns: ["id", "name", "attempts", "failedAt", "organizationId", ["failedReason", "Reason"]],
   }),
   ofOversight({
     name: "webhook deliveries",
@@ -120,14 +101,14 @@ export const failureCommands = [
       return (await import("./cross-organization/present.ts")).presentPlatformDeliveries(page);
     },
     columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "ORGANIZATION", value: (one) => one.organizationName },
-      { title: "EVENT", value: (one) => one.eventType },
-      { title: "STATUS", value: (one) => one.status },
-      { title: "ATTEMPTS", value: (one) => one.attempts },
-      { title: "RESPONSE", value: (one) => one.responseStatus },
-      { title: "NEXT", value: (one) => one.nextAttemptAt },
-      { title: "URL", value: (one) => one.url },
+      "id",
+      "organizationName",
+      "eventType",
+      "status",
+      "attempts",
+      "responseStatus",
+      "nextAttemptAt",
+      "url",
     ],
   }),
 ];

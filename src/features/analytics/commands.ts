@@ -63,14 +63,14 @@ export const analyticsCommands = [
     },
     present: (shown) => shown(),
     columns: [
-      { title: "From", value: (one) => one.from },
-      { title: "To", value: (one) => one.to },
-      { title: "Volume", value: (one) => `${one.processedVolume} ${one.currency}` },
-      { title: "Payments", value: (one) => one.paymentCount },
-      { title: "Invoices", value: (one) => one.invoiceCount },
-      { title: "Paid", value: (one) => one.paidInvoiceCount },
-      { title: "Conversion rate", value: (one) => one.conversionRate },
-      { title: "Average invoice", value: (one) => `${one.averageInvoiceAmount} ${one.currency}` },
+      "from",
+      "to",
+      "processedVolume currency",
+      "paymentCount",
+      "invoiceCount",
+      "paidInvoiceCount",
+      "conversionRate",
+      "averageInvoiceAmount currency",
     ],
     sections: (one) => [stateSection(one)],
   }),
@@ -100,12 +100,7 @@ export const analyticsCommands = [
       return async () => (await presenters()).presentMerchantCharts(charts);
     },
     present: (shown) => shown(),
-    columns: [
-      { title: "From", value: (one) => one.from },
-      { title: "To", value: (one) => one.to },
-      { title: "Currency", value: (one) => one.currency },
-      { title: "By", value: (one) => one.interval },
-    ],
+    columns: ["from", "to", "currency", "interval"],
     sections: (one) => [
       volumeSection("Volume", one.volumeSeries),
       ...("invoiceStatusBreakdown" in one ? merchantSections(one) : platformSections(one)),
@@ -144,10 +139,10 @@ export const analyticsCommands = [
     present: async (shown): Promise<{ data: TopItem[]; nextCursor: string | null }> => shown(),
     columns: [
       { title: "ID", value: idOf },
-      { title: "NAME", value: (one) => ("label" in one ? one.label : one.name) },
-      { title: "PAYMENTS", value: (one) => one.paymentCount },
-      { title: "VOLUME", value: (one) => one.volume },
-      { title: "", value: (one) => one.volume, isBar: true },
+      { title: "Name", value: (one) => ("label" in one ? one.label : one.name) },
+      "paymentCount",
+      "volume",
+      { bar: "volume" },
     ],
     identify: idOf,
   }),
@@ -199,23 +194,17 @@ function stateSection(one: SummaryRecord): Section {
     return section({
       title: "Now",
       items: [one],
-      columns: [
-        { title: "OUTSTANDING", value: (now) => `${now.outstandingAmount} ${now.currency}` },
-        { title: "CUSTOMERS", value: (now) => now.customerCount },
-      ],
+      columns: ["outstandingAmount currency", "customerCount"],
     });
   }
   return section({
     title: "Now",
     items: [one],
     columns: [
-      { title: "ORGANIZATIONS", value: (now) => now.organizationCount },
-      { title: "IN REVIEW", value: (now) => now.pendingReviewCount },
-      { title: "SUBSCRIPTIONS", value: (now) => now.activeSubscriptionCount },
-      {
-        title: "MONTHLY REVENUE",
-        value: (now) => `${now.monthlyRecurringRevenue} ${now.currency}`,
-      },
+      "organizationCount",
+      "pendingReviewCount",
+      "activeSubscriptionCount",
+      "monthlyRecurringRevenue currency",
     ],
   });
 }
@@ -226,10 +215,10 @@ function volumeSection(title: string, series: ChartsRecord["volumeSeries"]): Sec
     trend: series.map(({ volume }) => volume),
     items: series,
     columns: [
-      { title: "FROM", value: (point) => dayOf(point.periodStart) },
-      { title: "PAYMENTS", value: (point) => point.paymentCount },
-      { title: "VOLUME", value: (point) => point.volume },
-      { title: "", value: (point) => point.volume, isBar: true },
+      { title: "From", value: (point) => dayOf(point.periodStart) },
+      "paymentCount",
+      "volume",
+      { bar: "volume" },
     ],
   });
 }
@@ -239,12 +228,7 @@ function merchantSections(charts: Shown<"presentMerchantCharts">): Section[] {
     section({
       title: "Invoices",
       items: charts.invoiceStatusBreakdown,
-      columns: [
-        { title: "STATUS", value: (one) => one.status },
-        { title: "COUNT", value: (one) => one.count },
-        { title: "AMOUNT", value: (one) => one.amount },
-        { title: "", value: (one) => one.count, isBar: true },
-      ],
+      columns: ["status", "count", "amount", { bar: "count" }],
     }),
   ];
 }
@@ -257,10 +241,10 @@ function platformSections(charts: Shown<"presentPlatformCharts">): Section[] {
       trend: charts.organizationSeries.map(({ created }) => String(created)),
       items: charts.organizationSeries,
       columns: [
-        { title: "FROM", value: (point) => dayOf(point.periodStart) },
-        { title: "APPROVED", value: (point) => point.approved },
-        { title: "CREATED", value: (point) => point.created },
-        { title: "", value: (point) => point.created, isBar: true },
+        { title: "From", value: (point) => dayOf(point.periodStart) },
+        "approved",
+        "created",
+        { bar: "created" },
       ],
     }),
   ];

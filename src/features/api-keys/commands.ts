@@ -23,15 +23,7 @@ export const apiKeyCommands = [
       const { presentApiKey } = await import("./present.ts");
       return { data: data.map(presentApiKey), nextCursor };
     },
-    columns: [
-      { title: "ID", value: (key) => key.id },
-      { title: "NAME", value: (key) => key.name },
-      { title: "PREFIX", value: (key) => key.prefix },
-      { title: "SCOPES", value: (key) => key.scopes.join(",") },
-      { title: "LAST USED", value: (key) => key.lastUsedAt },
-      { title: "EXPIRES", value: (key) => key.expiresAt },
-      { title: "REVOKED", value: (key) => key.revokedAt },
-    ],
+    columns: ["id", "name", "prefix", "scopes", "lastUsedAt", "expiresAt", "revokedAt"],
   }),
   command({
     name: "key create",
@@ -77,11 +69,11 @@ export const apiKeyCommands = [
       return (await import("./present.ts")).presentCreatedApiKey(created);
     },
     columns: [
-      { title: "Key", value: (key) => key.id },
-      { title: "Name", value: (key) => key.name },
-      { title: "Scopes", value: (key) => key.scopes.join(", ") },
+      "id",
+      "name",
+      "scopes",
       { title: "Expires", value: (key) => key.expiresAt ?? "never" },
-      { title: "Secret", value: (key) => key.secret },
+      "secret",
     ],
     next: (key) =>
       `store the secret now, it is not shown again. To revoke the key: till key revoke --organization … ${key.id}`,
@@ -112,10 +104,6 @@ export const apiKeyCommands = [
     async present(key) {
       return (await import("./present.ts")).presentApiKey(key);
     },
-    columns: [
-      { title: "Key", value: (key) => key.id },
-      { title: "Name", value: (key) => key.name },
-      { title: "Revoked", value: (key) => key.revokedAt },
-    ],
+    columns: ["id", "name", "revokedAt"],
   }),
 ];

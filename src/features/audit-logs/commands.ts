@@ -43,14 +43,7 @@ export const auditCommands = [
     async present(page) {
       return (await import("./present.ts")).presentAuditLogs(page);
     },
-    columns: [
-      { title: "WHEN", value: (entry) => entry.createdAt },
-      { title: "ACTION", value: (entry) => entry.action },
-      { title: "BY", value: (entry) => entry.actorLabel },
-      { title: "ON", value: (entry) => entry.targetId },
-      { title: "ORGANIZATION", value: (entry) => entry.organizationId },
-      { title: "ID", value: (entry) => entry.id },
-    ],
+    columns: ["createdAt", "action", "actorLabel", "targetId", "organizationId", "id"],
   }),
   command({
     name: "audit verify",
@@ -71,10 +64,7 @@ export const auditCommands = [
     async present(verification) {
       return (await import("./present.ts")).presentVerification(verification);
     },
-    columns: [
-      { title: "Entries", value: (found) => found.entries },
-      { title: "Head", value: (found) => found.head },
-    ],
+    columns: ["entries", "head"],
     identify: (found) => found.head,
     async fault({ fault }) {
       if (fault === null) return null;

@@ -20,13 +20,7 @@ export const userCommands = [
       const { presentUser } = await import("../members/index.ts");
       return { data: data.map(presentUser), nextCursor };
     },
-    columns: [
-      { title: "ID", value: (user) => user.id },
-      { title: "EMAIL", value: (user) => user.email },
-      { title: "NAME", value: (user) => user.name },
-      { title: "PLATFORM", value: (user) => user.platformRole },
-      { title: "CREATED", value: (user) => user.createdAt },
-    ],
+    columns: ["id", "email", "name", "platformRole", "createdAt"],
   }),
   command({
     name: "user create",
@@ -74,12 +68,7 @@ export const userCommands = [
     async present(user: UserView) {
       return (await import("../members/index.ts")).presentUser(user);
     },
-    columns: [
-      { title: "User", value: (user) => user.id },
-      { title: "E-mail", value: (user) => user.email },
-      { title: "Name", value: (user) => user.name },
-      { title: "Platform", value: (user) => user.platformRole },
-    ],
+    columns: ["id", "email", "name", "platformRole"],
   }),
 ];
 
@@ -102,12 +91,7 @@ export const passwordCommands = [
       const { toIso } = await import("../../kernel/clock.ts");
       return { userId, email, resetToken: token, expiresAt: toIso(expiresAt) };
     },
-    columns: [
-      { title: "User", value: (reset) => reset.userId },
-      { title: "E-mail", value: (reset) => reset.email },
-      { title: "Token", value: (reset) => reset.resetToken },
-      { title: "Expires", value: (reset) => reset.expiresAt },
-    ],
+    columns: ["userId", "email", "resetToken", "expiresAt"],
     identify: (reset) => reset.resetToken,
     next: () => "give the token to the user, who sends it to POST /v1/auth/password/reset",
   }),

@@ -85,14 +85,14 @@ export const invoiceCommands = [
       return (await import("./present.ts")).presentInvoices(page);
     },
     columns: [
-      { title: "ID", value: (invoice) => invoice.id },
-      { title: "STATUS", value: (invoice) => invoice.status },
-      { title: "AMOUNT", value: (one) => `${one.amount} ${one.settlementCurrency}` },
-      { title: "PAID", value: (one) => `${one.paidAmount} ${one.settlementCurrency}` },
-      { title: "TOKEN", value: (invoice) => invoice.tokenSymbol },
-      { title: "NETWORK", value: (invoice) => invoice.network },
-      { title: "EXTERNAL ID", value: (invoice) => invoice.externalId },
-      { title: "CREATED", value: (invoice) => invoice.createdAt },
+      "id",
+      "status",
+      "amount settlementCurrency",
+      "paidAmount settlementCurrency",
+      "tokenSymbol",
+      "network",
+      ["externalId", "External ID"],
+      "createdAt",
     ],
   }),
   command({
@@ -109,32 +109,28 @@ export const invoiceCommands = [
       return (await import("./present.ts")).presentInvoice(invoice);
     },
     columns: [
-      { title: "Invoice", value: (invoice) => invoice.id },
-      { title: "Status", value: (invoice) => invoice.status },
-      { title: "Exception", value: (invoice) => invoice.exception },
-      { title: "Amount", value: (one) => `${one.amount} ${one.settlementCurrency}` },
-      { title: "Paid", value: (one) => `${one.paidAmount} ${one.settlementCurrency}` },
-      { title: "To pay", value: (one) => tokens(one.payableAmount, one.tokenSymbol) },
-      { title: "Still to pay", value: (one) => tokens(one.remainingAmount, one.tokenSymbol) },
-      { title: "Network", value: (invoice) => invoice.network },
-      { title: "Address", value: (invoice) => invoice.walletAddress },
+      "id",
+      "status",
+      "exception",
+      "amount settlementCurrency",
+      "paidAmount settlementCurrency",
+      "payableAmount tokenSymbol",
+      "remainingAmount tokenSymbol",
+      "network",
+      ["walletAddress", "Address"],
       {
         title: "Confirmations",
         value: ({ confirmationProgress: { current, required } }) =>
           `${String(current)}/${String(required)}`,
       },
-      { title: "Transactions", value: (invoice) => invoice.transactionHashes.join(", ") },
-      { title: "Checkout", value: (invoice) => invoice.checkoutUrl },
-      { title: "Customer", value: (invoice) => invoice.customerId },
-      { title: "External id", value: (invoice) => invoice.externalId },
-      { title: "Description", value: (invoice) => invoice.description },
-      { title: "Created", value: (invoice) => invoice.createdAt },
-      { title: "Expires", value: (invoice) => invoice.expiresAt },
-      { title: "Paid at", value: (invoice) => invoice.paidAt },
+      "transactionHashes",
+      "checkoutUrl",
+      "customerId",
+      ["externalId", "External ID"],
+      "description",
+      "createdAt",
+      "expiresAt",
+      ["paidAt", "Paid at"],
     ],
   }),
 ];
-
-function tokens(amount: string | null, symbol: string): string | null {
-  return amount === null ? null : `${amount} ${symbol}`;
-}

@@ -1,4 +1,9 @@
-import { commandsOf, neededOrganization, type CommandCall } from "../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  type Column,
+  type CommandCall,
+} from "../../api/declare/command.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { OrganizationService } from "./service.ts";
@@ -6,14 +11,9 @@ import type { OrganizationRow } from "./table.ts";
 
 const command = commandsOf<OrganizationService>();
 
-interface Policy {
-  readonly latePayments: string;
-  readonly lateWindowDays: number;
-}
-
-const columns = [
-  { title: "Late payments", value: (policy: Policy) => policy.latePayments },
-  { title: "Late window", value: (policy: Policy) => `${String(policy.lateWindowDays)} days` },
+const columns: readonly Column<Awaited<ReturnType<typeof present>>>[] = [
+  "latePayments",
+  { title: "Late window", value: (policy) => `${String(policy.lateWindowDays)} days` },
 ];
 
 export const paymentPolicyCommands = [

@@ -7,14 +7,14 @@ type ShownRate = ReturnType<typeof presentRate>;
 const command = commandsOf<RatesService>();
 
 const columns: readonly Column<ShownRate>[] = [
-  { title: "PAIR", value: (one) => one.pair },
-  { title: "RATE", value: (one) => one.quote?.rate ?? null },
-  { title: "STATUS", value: (one) => one.status },
-  { title: "FROM", value: (one) => one.quote?.source ?? null },
-  { title: "SOURCES", value: agreeing },
-  { title: "AT", value: (one) => one.quote?.at ?? null },
-  { title: "PENDING", value: (one) => one.pending?.rate ?? null },
-  { title: "PROBLEM", value: (one) => one.problem },
+  "pair",
+  { title: "Rate", value: (one) => one.quote?.rate ?? null },
+  "status",
+  { title: "From", value: (one) => one.quote?.source ?? null },
+  { title: "Sources", value: agreeing },
+  { title: "At", value: (one) => one.quote?.at ?? null },
+  { title: "Pending", value: (one) => one.pending?.rate ?? null },
+  "problem",
 ];
 
 /** Returns `2 of 3`: sources that agreed on the quote, of all sources queried. */

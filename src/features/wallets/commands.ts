@@ -39,15 +39,15 @@ export const walletCommands = [
       return { data: data.map(presentWallet), nextCursor };
     },
     columns: [
-      { title: "ID", value: (wallet) => wallet.id },
-      { title: "LABEL", value: (wallet) => wallet.label },
-      { title: "NETWORK", value: (wallet) => wallet.network },
-      { title: "KIND", value: (wallet) => wallet.kind },
-      { title: "ADDRESS", value: (wallet) => wallet.address },
-      { title: "STATUS", value: (wallet) => wallet.status },
-      { title: "NEXT INDEX", value: (wallet) => wallet.nextIndex },
-      { title: "HIGHEST PAID", value: (wallet) => wallet.highestPaidIndex },
-      { title: "CREATED", value: (wallet) => wallet.createdAt },
+      "id",
+      "label",
+      "network",
+      "kind",
+      "address",
+      "status",
+      "nextIndex",
+      "highestPaidIndex",
+      "createdAt",
     ],
   }),
   command({
@@ -66,13 +66,6 @@ export const walletCommands = [
     async present(wallet) {
       return (await import("./present.ts")).presentWallet(wallet);
     },
-    columns: [
-      { title: "Wallet", value: (wallet) => wallet.id },
-      { title: "Label", value: (wallet) => wallet.label },
-      { title: "Network", value: (wallet) => wallet.network },
-      { title: "Address", value: (wallet) => wallet.address },
-      { title: "Status", value: (wallet) => wallet.status },
-      { title: "Archived", value: (wallet) => wallet.archivedAt },
-    ],
+    columns: ["id", "label", "network", "address", "status", "archivedAt"],
   }),
 ];

@@ -23,17 +23,17 @@ export const webhookCommands = [
       return (await import("./present.ts")).presentDeliveryDetail(detail);
     },
     columns: [
-      { title: "Delivery", value: (one) => one.id },
+      "id",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
-      { title: "Endpoint", value: (one) => one.webhookEndpointId },
-      { title: "Status", value: (one) => one.status },
-      { title: "Attempts", value: (one) => one.attempts },
-      { title: "Next attempt", value: (one) => one.nextAttemptAt },
-      { title: "Last response", value: (one) => one.responseStatus },
-      { title: "Last error", value: (one) => one.lastError },
-      { title: "Replay of", value: (one) => one.replayOf },
-      { title: "Created", value: (one) => one.createdAt },
-      { title: "Completed", value: (one) => one.completedAt },
+      "webhookEndpointId",
+      "status",
+      "attempts",
+      "nextAttemptAt",
+      "responseStatus",
+      "lastError",
+      "replayOf",
+      "createdAt",
+      "completedAt",
       { title: "Payload", value: (one) => JSON.stringify(one.payload) },
     ],
     sections: (one) => [
@@ -41,11 +41,11 @@ export const webhookCommands = [
         title: "Attempts",
         items: one.attemptHistory,
         columns: [
-          { title: "ATTEMPT", value: (attempt) => attempt.number },
-          { title: "STARTED", value: (attempt) => attempt.startedAt },
-          { title: "DURATION MS", value: (attempt) => attempt.durationMs },
+          ["number", "Attempt"],
+          "startedAt",
+          "durationMs",
           {
-            title: "RESPONSE",
+            title: "Response",
             value: (attempt) => attempt.responseStatus ?? attempt.errorKind ?? null,
           },
         ],
@@ -69,10 +69,10 @@ export const webhookCommands = [
       return { data: attempts.map(presentAttempt), nextCursor: null };
     },
     columns: [
-      { title: "ATTEMPT", value: (one) => one.number },
-      { title: "STARTED", value: (one) => one.startedAt },
-      { title: "DURATION MS", value: (one) => one.durationMs },
-      { title: "RESPONSE", value: (one) => one.responseStatus ?? one.errorKind },
+      ["number", "Attempt"],
+      "startedAt",
+      "durationMs",
+      { title: "Response", value: (one) => one.responseStatus ?? one.errorKind },
       {
         title: "BODY",
         // Shortened to one line; --json prints the stored 4 KiB.
@@ -97,11 +97,11 @@ export const webhookCommands = [
       return (await import("./present.ts")).presentDelivery(delivery);
     },
     columns: [
-      { title: "Delivery", value: (one) => one.id },
-      { title: "Replay of", value: (one) => one.replayOf },
+      "id",
+      "replayOf",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
-      { title: "Endpoint", value: (one) => one.webhookEndpointId },
-      { title: "Status", value: (one) => one.status },
+      "webhookEndpointId",
+      "status",
     ],
     next: () => "till webhook deliveries shows the result, if a server is running",
   }),

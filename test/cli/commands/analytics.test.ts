@@ -47,7 +47,7 @@ describe("till analytics", () => {
     const people = (...words: string[]) => store.till(["analytics", ...words, ...flags]);
     const summary = await people("summary", ...own);
     expect(summary.stdout)
-      .to.match(/^Volume +24\.00 USD$/m)
+      .to.match(/^Processed volume +24\.00 USD$/m)
       .and.to.match(/^OUTSTANDING +CUSTOMERS$/m);
     const charts = await people("charts", ...own);
     expect(charts.stdout).to.match(/^Volume {2}▁▁█$/m);

@@ -31,15 +31,7 @@ export const balanceCommands = [
       const { presentCredit } = await import("./present.ts");
       return { data: data.map(presentCredit), nextCursor };
     },
-    columns: [
-      { title: "ID", value: (credit) => credit.id },
-      { title: "AMOUNT", value: (credit) => `${credit.amount} ${credit.currency}` },
-      { title: "LEFT", value: (credit) => credit.remaining },
-      { title: "STATUS", value: (credit) => credit.status },
-      { title: "REASON", value: (credit) => credit.reason },
-      { title: "EXPIRES", value: (credit) => credit.expiresAt },
-      { title: "BY", value: (credit) => credit.createdBy },
-    ],
+    columns: ["id", "amount currency", "remaining", "status", "reason", "expiresAt", "createdBy"],
   }),
   command({
     name: "billing credit",
@@ -77,14 +69,7 @@ export const balanceCommands = [
     async present(credit) {
       return (await import("./present.ts")).presentCredit(credit);
     },
-    columns: [
-      { title: "Credit", value: (credit) => credit.id },
-      { title: "Organization", value: (credit) => credit.organizationId },
-      { title: "Amount", value: (credit) => `${credit.amount} ${credit.currency}` },
-      { title: "Reason", value: (credit) => credit.reason },
-      { title: "Expires", value: (credit) => credit.expiresAt },
-      { title: "By", value: (credit) => credit.createdBy },
-    ],
+    columns: ["id", "organizationId", "amount currency", "reason", "expiresAt", "createdBy"],
   }),
   command({
     name: "billing discounts",
@@ -98,13 +83,13 @@ export const balanceCommands = [
       return { data: data.map(presentDiscount), nextCursor };
     },
     columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "VALUE", value: (one) => `${one.value} ${one.currency ?? "%"}` },
-      { title: "PERIODS", value: (one) => one.periods },
-      { title: "USED", value: (one) => one.periodsUsed },
-      { title: "STATUS", value: (one) => one.status },
-      { title: "REASON", value: (one) => one.reason },
-      { title: "BY", value: (one) => one.createdBy },
+      "id",
+      { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+      "periods",
+      "periodsUsed",
+      "status",
+      "reason",
+      "createdBy",
     ],
   }),
   command({
@@ -151,12 +136,12 @@ export const balanceCommands = [
       return (await import("./present.ts")).presentDiscount(discount);
     },
     columns: [
-      { title: "Discount", value: (one) => one.id },
-      { title: "Organization", value: (one) => one.organizationId },
+      "id",
+      "organizationId",
       { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
-      { title: "Periods", value: (one) => one.periods },
-      { title: "Reason", value: (one) => one.reason },
-      { title: "By", value: (one) => one.createdBy },
+      "periods",
+      "reason",
+      "createdBy",
     ],
   }),
   command({
@@ -170,14 +155,7 @@ export const balanceCommands = [
       const { presentAdjustment } = await import("./present.ts");
       return { data: data.map(presentAdjustment), nextCursor };
     },
-    columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "AMOUNT", value: (one) => `${one.amount} ${one.currency}` },
-      { title: "STATUS", value: (one) => one.status },
-      { title: "INVOICE", value: (one) => one.platformInvoiceId },
-      { title: "DESCRIPTION", value: (one) => one.description },
-      { title: "BY", value: (one) => one.createdBy },
-    ],
+    columns: ["id", "amount currency", "status", "platformInvoiceId", "description", "createdBy"],
   }),
   command({
     name: "billing adjust",
@@ -214,14 +192,7 @@ export const balanceCommands = [
     async present(adjustment) {
       return (await import("./present.ts")).presentAdjustment(adjustment);
     },
-    columns: [
-      { title: "Adjustment", value: (one) => one.id },
-      { title: "Organization", value: (one) => one.organizationId },
-      { title: "Amount", value: (one) => `${one.amount} ${one.currency}` },
-      { title: "Description", value: (one) => one.description },
-      { title: "Status", value: (one) => one.status },
-      { title: "By", value: (one) => one.createdBy },
-    ],
+    columns: ["id", "organizationId", "amount currency", "description", "status", "createdBy"],
   }),
 ];
 

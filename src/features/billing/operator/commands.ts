@@ -41,16 +41,16 @@ export const billingOperatorCommands = [
       return (await import("./records.ts")).presentOperated(page);
     },
     columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "ORGANIZATION", value: (one) => one.organizationName },
-      { title: "PLAN", value: (one) => one.plan },
-      { title: "NEXT PLAN", value: (one) => one.pendingPlan },
-      { title: "STATUS", value: (one) => one.status },
-      { title: "PERIOD ENDS", value: (one) => one.currentPeriodEnd },
-      { title: "ENDS", value: (one) => one.cancelAt },
-      { title: "OWES", value: (one) => one.owedInvoices },
-      { title: "NEXT", value: (one) => one.nextActionAt },
-      { title: "FAILS BECAUSE", value: (one) => one.parkReason },
+      "id",
+      "organizationName",
+      "plan",
+      "pendingPlan",
+      "status",
+      "currentPeriodEnd",
+      ["cancelAt", "Ends"],
+      "owedInvoices",
+      "nextActionAt",
+      ["parkReason", "Fails because"],
     ],
   }),
   command({
@@ -99,13 +99,7 @@ export const billingOperatorCommands = [
     async present(row) {
       return (await import("./records.ts")).presentCanceled(row);
     },
-    columns: [
-      { title: "Subscription", value: (one) => one.id },
-      { title: "Organization", value: (one) => one.organizationId },
-      { title: "Status", value: (one) => one.status },
-      { title: "Canceled", value: (one) => one.canceledAt },
-      { title: "Ends", value: (one) => one.cancelAt },
-    ],
+    columns: ["id", "organizationId", "status", "canceledAt", ["cancelAt", "Ends"]],
     identify: (one) => one.id,
   }),
   command({
@@ -115,11 +109,7 @@ export const billingOperatorCommands = [
     effect: "write-without-trial",
     handle: (service) => service.run(),
     present: (result) => Promise.resolve({ ...result }),
-    columns: [
-      { title: "Due", value: (one) => one.due },
-      { title: "Steps", value: (one) => one.steps },
-      { title: "Parked", value: (one) => one.parked },
-    ],
+    columns: ["due", "steps", "parked"],
     identify: (one) => String(one.steps),
     next: () => "till billing subscriptions, to see the next action of each",
   }),
@@ -137,14 +127,14 @@ export const billingOperatorCommands = [
       return (await import("./records.ts")).presentRehearsals(page);
     },
     columns: [
-      { title: "ORGANIZATION", value: (one) => one.organizationName },
-      { title: "PLAN", value: (one) => one.plan },
-      { title: "FROM", value: (one) => one.periodStart },
-      { title: "INVOICES SO FAR", value: (one) => one.invoicesSoFar },
-      { title: "SUBTOTAL", value: (one) => one.subtotal },
-      { title: "DISCOUNTS", value: (one) => one.discountTotal },
-      { title: "CREDITS", value: (one) => one.creditTotal },
-      { title: "TOTAL", value: (one) => `${one.total} ${one.currency}` },
+      "organizationName",
+      "plan",
+      "periodStart",
+      "invoicesSoFar",
+      "subtotal",
+      "discountTotal",
+      "creditTotal",
+      "total currency",
     ],
   }),
   command({
@@ -157,10 +147,10 @@ export const billingOperatorCommands = [
       return (await import("./records.ts")).presentChecked(checked);
     },
     columns: [
-      { title: "CHECK", value: (one) => one.name },
-      { title: "VIOLATIONS", value: (one) => one.violations.length },
-      { title: "FIRST", value: (one) => one.violations[0]?.fault ?? "" },
-      { title: "RULE", value: (one) => one.describe },
+      ["name", "Check"],
+      { title: "Violations", value: (one) => one.violations.length },
+      { title: "First", value: (one) => one.violations[0]?.fault ?? "" },
+      ["describe", "Rule"],
     ],
     identify: (one) => one.name,
     async fault({ data }) {

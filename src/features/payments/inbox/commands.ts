@@ -20,16 +20,16 @@ type Shown = Awaited<ReturnType<typeof present>>;
 const transferId: CommandArgument = { name: "transferId", description: "such as trf_01h…" };
 
 const outcome: readonly Column<Shown>[] = [
-  { title: "Transfer", value: (one) => one.id },
-  { title: "Status", value: (one) => one.status },
-  { title: "Amount", value: (one) => `${one.amount} ${one.tokenSymbol}` },
-  { title: "Not allocated", value: (one) => `${one.unallocatedAmount} ${one.tokenSymbol}` },
-  { title: "Network", value: (one) => one.network },
-  { title: "From", value: (one) => one.fromAddress },
-  { title: "To", value: (one) => one.toAddress },
-  { title: "Transaction", value: (one) => one.transactionHash },
-  { title: "Block time", value: (one) => one.blockTime },
-  { title: "Confirmations", value: (one) => one.confirmations },
+  "id",
+  "status",
+  "amount tokenSymbol",
+  "unallocatedAmount tokenSymbol",
+  "network",
+  "fromAddress",
+  "toAddress",
+  "transactionHash",
+  "blockTime",
+  "confirmations",
 ];
 
 const sections = (one: Shown) => [
@@ -37,31 +37,31 @@ const sections = (one: Shown) => [
     title: "Payments",
     items: one.allocations,
     columns: [
-      { title: "ID", value: (each) => each.paymentId },
-      { title: "INVOICE", value: (each) => each.invoiceId },
-      { title: "AMOUNT", value: (each) => `${each.amount} ${one.tokenSymbol}` },
-      { title: "STATUS", value: (each) => each.status },
-      { title: "RULE", value: (each) => each.rule },
+      "paymentId",
+      "invoiceId",
+      { title: "Amount", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      "status",
+      "rule",
     ],
   }),
   section({
     title: "Suggestions",
     items: one.suggestions,
     columns: [
-      { title: "INVOICE", value: (each) => each.invoiceId },
-      { title: "ASKS FOR", value: (each) => `${each.remainingAmount} ${one.tokenSymbol}` },
-      { title: "STATUS", value: (each) => each.invoiceStatus },
-      { title: "WHY", value: (each) => each.reasons.join(", ") },
+      "invoiceId",
+      { title: "Asks for", value: (each) => `${each.remainingAmount} ${one.tokenSymbol}` },
+      ["invoiceStatus", "Status"],
+      "reasons",
     ],
   }),
   section({
     title: "Decisions",
     items: one.decisions,
     columns: [
-      { title: "WHEN", value: (each) => each.createdAt },
-      { title: "DECISION", value: (each) => each.decision },
-      { title: "AMOUNT", value: (each) => `${each.amount} ${one.tokenSymbol}` },
-      { title: "WHO", value: (each) => each.actorLabel },
+      "createdAt",
+      "decision",
+      { title: "Amount", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      "actorLabel",
     ],
   }),
 ];
@@ -97,15 +97,15 @@ export const transferCommands = [
       return { data: await Promise.all(data.map(present)), nextCursor };
     },
     columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "STATUS", value: (one) => one.status },
-      { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
-      { title: "LEFT", value: (one) => one.unallocatedAmount },
-      { title: "NETWORK", value: (one) => one.network },
-      { title: "FROM", value: (one) => one.fromAddress },
-      { title: "BLOCK TIME", value: (one) => one.blockTime },
+      "id",
+      "status",
+      "amount tokenSymbol",
+      "unallocatedAmount",
+      "network",
+      "fromAddress",
+      "blockTime",
       {
-        title: "SUGGESTION",
+        title: "Suggestion",
         value: ({ suggestions: [first] }) =>
           first === undefined ? null : `${first.invoiceId} (${first.reasons.join(", ")})`,
       },
@@ -215,15 +215,7 @@ export const transferCommands = [
       const { presentClaim } = await import("./present-transfer.ts");
       return { data: data.map(presentClaim), nextCursor };
     },
-    columns: [
-      { title: "ID", value: (one) => one.id },
-      { title: "INVOICE", value: (one) => one.invoiceId },
-      { title: "NETWORK", value: (one) => one.network },
-      { title: "TRANSACTION", value: (one) => one.transactionHash },
-      { title: "STATE", value: (one) => one.state },
-      { title: "REASON", value: (one) => one.reason },
-      { title: "SUBMITTED", value: (one) => one.createdAt },
-    ],
+    columns: ["id", "invoiceId", "network", "transactionHash", "state", "reason", "createdAt"],
   }),
 ];
 
@@ -249,13 +241,7 @@ export const decisionCommands = [
     async present(view) {
       return (await import("../present-payment.ts")).presentPayment(view);
     },
-    columns: [
-      { title: "Payment", value: (one) => one.id },
-      { title: "Invoice", value: (one) => one.invoiceId },
-      { title: "Amount", value: (one) => `${one.amount} ${one.tokenSymbol}` },
-      { title: "Status", value: (one) => one.status },
-      { title: "Transaction", value: (one) => one.transactionHash },
-    ],
+    columns: ["id", "invoiceId", "amount tokenSymbol", "status", "transactionHash"],
   }),
 ];
 

@@ -9,7 +9,7 @@ import type { ChainService } from "./service.ts";
 
 const command = commandsOf<ChainService>();
 
-const network: CommandFlag = {
+const networkFlag: CommandFlag = {
   flags: "--network <id>",
   description: "such as tron",
   ask: "The network",
@@ -31,14 +31,14 @@ export const chainCommands = [
       return (await import("./present.ts")).presentStatus(statuses);
     },
     columns: [
-      { title: "NETWORK", value: (one) => one.network },
-      { title: "READ UP TO", value: (one) => one.tip?.blockNumber ?? null },
-      { title: "FINAL UP TO", value: (one) => one.finalizedBlockNumber },
-      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
-      { title: "SECONDS BEHIND", value: (one) => one.lagSeconds },
-      { title: "LAST READ", value: (one) => one.scannedAt },
-      { title: "WATCHED NOW", value: (one) => one.isWatched },
-      { title: "TOKENS OFF", value: (one) => one.disabledTokens.join(", ") },
+      "network",
+      { title: "Read up to", value: (one) => one.tip?.blockNumber ?? null },
+      "finalizedBlockNumber",
+      ["lagBlocks", "Blocks behind"],
+      ["lagSeconds", "Seconds behind"],
+      "scannedAt",
+      "isWatched",
+      "disabledTokens",
     ],
     identify: (one) => one.network,
     sections: ({ data }) => [providerSection(data), alarmSection(data)],
@@ -47,7 +47,7 @@ export const chainCommands = [
     name: "chain scan",
     summary: "Read blocks again, and enter missing transfers",
     flags: [
-      network,
+      networkFlag,
       { ...block("from", "the first block"), ask: "The first block" },
       { ...block("to", "the last block"), ask: "The last block" },
     ],
@@ -68,23 +68,18 @@ export const chainCommands = [
       return (await import("./present.ts")).presentScan(report);
     },
     columns: [
-      { title: "Network", value: (one) => one.network },
-      { title: "From block", value: (one) => one.fromBlockNumber },
-      { title: "To block", value: (one) => one.toBlockNumber },
-      { title: "Transfers found", value: (one) => one.transfersFound },
-      { title: "Not on record before", value: (one) => one.transfersNew },
+      "network",
+      "fromBlockNumber",
+      "toBlockNumber",
+      "transfersFound",
+      ["transfersNew", "Not on record before"],
     ],
     identify: (one) => one.network,
     sections: ({ newTransfers }) => [
       section({
         title: "Entered now",
         items: newTransfers,
-        columns: [
-          { title: "TRANSACTION", value: (one) => one.transactionHash },
-          { title: "BLOCK", value: (one) => one.blockNumber },
-          { title: "AMOUNT", value: (one) => `${one.amount} ${one.tokenSymbol}` },
-          { title: "TO", value: (one) => one.toAddress },
-        ],
+        columns: ["transactionHash", "blockNumber", "amount tokenSymbol", "toAddress"],
       }),
     ],
     next: ({ network: id }) => `till chain audit --network ${id}`,
@@ -93,7 +88,7 @@ export const chainCommands = [
     name: "chain audit",
     summary: "Prove that no block went unread, and show the readings of final blocks",
     flags: [
-      network,
+      networkFlag,
       block("from", "the first block (default: the first one ever read)"),
       block("to", "the last block (default: the newest one read)"),
     ],
@@ -114,13 +109,13 @@ export const chainCommands = [
       return (await import("./present.ts")).presentAudit(report);
     },
     columns: [
-      { title: "Network", value: (one) => one.network },
-      { title: "From block", value: (one) => one.fromBlockNumber },
-      { title: "To block", value: (one) => one.toBlockNumber },
-      { title: "Final up to", value: (one) => one.finalizedBlockNumber },
-      { title: "Read from two providers up to", value: (one) => one.witnessedBlockNumber },
-      { title: "Blocks unread", value: (one) => one.blocksUnread },
-      { title: "Final blocks read only once", value: (one) => one.blocksReadOnce },
+      "network",
+      "fromBlockNumber",
+      "toBlockNumber",
+      "finalizedBlockNumber",
+      ["witnessedBlockNumber", "Read from two providers up to"],
+      "blocksUnread",
+      ["blocksReadOnce", "Final blocks read only once"],
     ],
     identify: (one) => one.network,
     sections: ({ gaps, seams, readings }) => [
@@ -128,26 +123,23 @@ export const chainCommands = [
         title: "Readings of final blocks",
         items: readings,
         columns: [
-          { title: "FROM", value: (one) => one.fromBlockNumber },
-          { title: "TO", value: (one) => one.toBlockNumber },
-          { title: "TIMES READ", value: (one) => one.timesRead },
-          { title: "PROVIDERS", value: (one) => one.providers.length },
-          { title: "LAST READ", value: (one) => one.readAt },
-          { title: "READ FROM", value: (one) => one.providers.join(", ") },
+          "fromBlockNumber",
+          "toBlockNumber",
+          "timesRead",
+          { title: "Providers", value: (one) => one.providers.length },
+          ["readAt", "Last read"],
+          ["providers", "Read from"],
         ],
       }),
       section({
         title: "Unread",
         items: gaps,
-        columns: [
-          { title: "FROM", value: (gap) => gap.fromBlockNumber },
-          { title: "TO", value: (gap) => gap.toBlockNumber },
-        ],
+        columns: ["fromBlockNumber", "toBlockNumber"],
       }),
       section({
         title: "Read on two chains that part above this block",
         items: seams,
-        columns: [{ title: "BLOCK", value: (seam) => seam.blockNumber }],
+        columns: ["blockNumber"],
       }),
     ],
     async fault({ isComplete, network: id, gaps, seams }) {
@@ -167,7 +159,7 @@ export const chainCommands = [
     name: "chain acknowledge",
     summary: "Acknowledge alarms that stay open until an operator has checked them",
     flags: [
-      network,
+      networkFlag,
       {
         flags: "--subject <text>",
         description: "only alarms about this subject, as till chain status shows it (default: all)",
@@ -183,10 +175,7 @@ export const chainCommands = [
     async present(acknowledged) {
       return (await import("./present.ts")).presentAcknowledged(acknowledged);
     },
-    columns: [
-      { title: "Network", value: (one) => one.network },
-      { title: "Acknowledged", value: (one) => one.acknowledged.length },
-    ],
+    columns: ["network", { title: "Acknowledged", value: (one) => one.acknowledged.length }],
     identify: (one) => one.network,
     sections: ({ network: id, acknowledged }) => [
       alarmSection([{ network: id, alarms: acknowledged }]),
@@ -198,19 +187,19 @@ export const chainCommands = [
 function providerSection(networks: readonly PresentedNetwork[]) {
   return section({
     title: "Providers",
-    items: networks.flatMap(({ network: id, providers }) =>
-      providers.map((provider) => ({ id, ...provider })),
+    items: networks.flatMap(({ network, providers }) =>
+      providers.map((provider) => ({ network, ...provider })),
     ),
     columns: [
-      { title: "NETWORK", value: (one) => one.id },
-      { title: "PROVIDER", value: (one) => one.provider },
-      { title: "IN USE", value: (one) => one.isInUse },
-      { title: "CONDITION", value: (one) => one.condition },
-      { title: "BLOCKS BEHIND", value: (one) => one.lagBlocks },
-      { title: "MS", value: (one) => one.latencyMs },
-      { title: "ERRORS", value: (one) => `${String(one.errorPercent)} %` },
-      { title: "REQUESTS TODAY", value: (one) => one.requestsToday },
-      { title: "LAST ERROR", value: (one) => one.lastError?.message ?? null },
+      "network",
+      "provider",
+      "isInUse",
+      "condition",
+      ["lagBlocks", "Blocks behind"],
+      "latencyMs",
+      { title: "Errors", value: (one) => `${String(one.errorPercent)} %` },
+      "requestsToday",
+      { title: "Last error", value: (one) => one.lastError?.message ?? null },
     ],
   });
 }
@@ -218,14 +207,10 @@ function providerSection(networks: readonly PresentedNetwork[]) {
 function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "alarms">[]) {
   return section({
     title: "Alarms",
-    items: networks.flatMap(({ network: id, alarms }) => alarms.map((alarm) => ({ id, ...alarm }))),
-    columns: [
-      { title: "NETWORK", value: (one) => one.id },
-      { title: "SINCE", value: (one) => one.raisedAt },
-      { title: "ALARM", value: (one) => one.kind },
-      { title: "ABOUT", value: (one) => one.subject },
-      { title: "MESSAGE", value: (one) => one.message },
-    ],
+    items: networks.flatMap(({ network, alarms }) =>
+      alarms.map((alarm) => ({ network, ...alarm })),
+    ),
+    columns: ["network", "raisedAt", "kind", "subject", "message"],
   });
 }
 

@@ -81,12 +81,7 @@ export const sandboxCommands = [
         blockNumber: transaction.blockHeight,
       };
     },
-    columns: [
-      { title: "Invoice", value: (sent) => sent.invoiceId },
-      { title: "Amount", value: (sent) => `${sent.amount} ${sent.tokenSymbol}` },
-      { title: "Transaction", value: (sent) => sent.transactionHash },
-      { title: "Block", value: (sent) => sent.blockNumber },
-    ],
+    columns: ["invoiceId", "amount tokenSymbol", "transactionHash", "blockNumber"],
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
   }),
   command({
@@ -131,10 +126,10 @@ export const sandboxCommands = [
       };
     },
     columns: [
-      { title: "Invoice", value: (sent) => sent.invoiceId },
+      "invoiceId",
       { title: "Amounts", value: (sent) => `${sent.amounts.join(" + ")} ${sent.tokenSymbol}` },
-      { title: "Transaction", value: (sent) => sent.transactionHash },
-      { title: "Block", value: (sent) => sent.blockNumber },
+      "transactionHash",
+      "blockNumber",
     ],
     identify: (sent) => sent.transactionHash,
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
@@ -159,10 +154,7 @@ export const sandboxCommands = [
         }));
         return { data, nextCursor: null };
       },
-      columns: [
-        { title: "TRANSACTION", value: (one) => one.transactionHash },
-        { title: "BLOCK", value: (one) => one.blockNumber },
-      ],
+      columns: ["transactionHash", "blockNumber"],
       identify: (one) => one.transactionHash,
       next: () => "till sandbox mine 3, or wait for the blocks that include it",
     }),
@@ -188,7 +180,7 @@ export const sandboxCommands = [
       async present({ fault: shown, until }) {
         return { fault: shown, until: (await import("../../../kernel/clock.ts")).toIso(until) };
       },
-      columns: [{ title: "Until", value: (one) => one.until }],
+      columns: ["until"],
       identify: (one) => one.fault,
     }),
   ),
@@ -207,7 +199,7 @@ export const sandboxCommands = [
       return { invoiceId };
     },
     present: (done) => Promise.resolve(done),
-    columns: [{ title: "Invoice", value: (one) => one.invoiceId }],
+    columns: ["invoiceId"],
     identify: (one) => one.invoiceId,
     next: () => "till sandbox mine, or wait for a block: deadlines follow the chain's time",
   }),
@@ -222,10 +214,7 @@ export const sandboxCommands = [
       return sandbox.mine(call.context, blocks);
     },
     present: presentHead,
-    columns: [
-      { title: "Block", value: (head) => head.blockNumber },
-      { title: "Hash", value: (head) => head.blockHash },
-    ],
+    columns: ["blockNumber", ["blockHash", "Hash"]],
   }),
   command({
     name: "sandbox reorg",
@@ -247,9 +236,9 @@ export const sandboxCommands = [
       };
     },
     columns: [
-      { title: "Replaced from block", value: (change) => change.fromBlockNumber },
-      { title: "to block", value: (change) => change.blockNumber },
-      { title: "Transactions in them", value: (change) => change.transactionHashes.join(", ") },
+      ["fromBlockNumber", "Replaced from block"],
+      ["blockNumber", "To block"],
+      "transactionHashes",
     ],
   }),
 ];
