@@ -1,14 +1,14 @@
 import type { z } from "zod";
-import { toIso } from "../../kernel/clock.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { presentSubscription, type SubscriptionView } from "../billing/index.ts";
 import { presentMembership, presentUser } from "../members/index.ts";
 import { presentOrganization, type ReviewRow } from "../organizations/index.ts";
 import { presentWallet } from "../wallets/index.ts";
-import type {
-  AdminOrganizationDetailRecord,
-  AdminOrganizationListRecord,
+import {
   AdminReviewHistoryItemRecord,
+  type AdminOrganizationDetailRecord,
+  type AdminOrganizationListRecord,
 } from "./records.ts";
 import type { Installed } from "./installation.ts";
 import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
@@ -52,14 +52,5 @@ export function presentInstalled({ organization, user }: Installed) {
 }
 
 function presentReview(review: ReviewRow): z.input<typeof AdminReviewHistoryItemRecord> {
-  return {
-    id: review.id,
-    decision: review.decision,
-    fromStatus: review.fromStatus,
-    toStatus: review.toStatus,
-    note: review.note,
-    reviewerId: review.reviewerId,
-    reviewerEmail: review.reviewerEmail,
-    createdAt: toIso(review.createdAt),
-  };
+  return presentRow(AdminReviewHistoryItemRecord, review);
 }

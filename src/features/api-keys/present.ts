@@ -1,20 +1,11 @@
 import type { z } from "zod";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
-import type { ApiKeyRecord, CreatedApiKeyRecord } from "./records.ts";
+import { presentRow } from "../../api/declare/present.ts";
+import { ApiKeyRecord, type CreatedApiKeyRecord } from "./records.ts";
 import type { CreatedApiKey } from "./service.ts";
 import type { ApiKeyRow } from "./table.ts";
 
 export function presentApiKey(row: ApiKeyRow): z.input<typeof ApiKeyRecord> {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: [...row.scopes],
-    createdAt: toIso(row.createdAt),
-    lastUsedAt: toIsoOrNull(row.lastUsedAt),
-    expiresAt: toIsoOrNull(row.expiresAt),
-    revokedAt: toIsoOrNull(row.revokedAt),
-  };
+  return presentRow(ApiKeyRecord, row);
 }
 
 export function presentCreatedApiKey(created: CreatedApiKey): z.input<typeof CreatedApiKeyRecord> {

@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { toIso } from "../../kernel/clock.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { formatHead, type AuditRow } from "../../platform/audit/chain.ts";
 import type { AuditVerification } from "../../platform/audit/verify.ts";
-import type { AuditLogListRecord, AuditLogRecord } from "./records.ts";
+import { AuditLogRecord, type AuditLogListRecord } from "./records.ts";
 
 export function presentAuditLogs(page: Page<AuditRow>): z.input<typeof AuditLogListRecord> {
   return mapPage(page, presentAuditLog);
@@ -15,19 +15,5 @@ export function presentVerification({ entries, head, fault }: AuditVerification)
 }
 
 function presentAuditLog(row: AuditRow): z.input<typeof AuditLogRecord> {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    actorType: row.actorType,
-    actorId: row.actorId,
-    actorLabel: row.actorLabel,
-    action: row.action,
-    targetType: row.targetType,
-    targetId: row.targetId,
-    ip: row.ip,
-    requestId: row.requestId,
-    changes: row.changes,
-    hash: row.hash,
-    createdAt: toIso(row.createdAt),
-  };
+  return presentRow(AuditLogRecord, row);
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
+import { presentRow } from "../../api/declare/present.ts";
 import { settlementAsset } from "../../kernel/money/asset.ts";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { Plan } from "../../platform/config/index.ts";
@@ -12,7 +13,12 @@ import type {
   PlatformReceiveWalletRecord,
 } from "./operator/admin-records.ts";
 import type { ReceiveWallet } from "./invoices/receive-wallet.ts";
-import type { PlanCatalogRecord, PlatformInvoiceRecord, SubscriptionRecord } from "./records.ts";
+import {
+  PlatformInvoiceLineRecord,
+  PlatformInvoiceRecord,
+  SubscriptionRecord,
+  type PlanCatalogRecord,
+} from "./records.ts";
 import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
 /** A platform invoice with its lines and checkout URL. */
@@ -51,30 +57,20 @@ export function presentPlatformInvoice(
   const { invoice, lines, checkoutUrl } = view;
   const asset = settlementAsset(invoice.currency, invoice.decimals);
   const shown = (units: bigint) => formatMoney(money(units, asset));
-  return {
-    id: invoice.id,
-    number: invoice.number,
-    organizationId: invoice.organizationId,
-    status: invoice.status,
-    periodStart: toIso(invoice.periodStart),
-    periodEnd: toIso(invoice.periodEnd),
+  return presentRow(PlatformInvoiceRecord, invoice, {
     subtotal: shown(invoice.subtotal),
     discountTotal: shown(invoice.discountTotal),
     creditTotal: shown(invoice.creditTotal),
     total: shown(invoice.total),
-    currency: invoice.currency,
-    lines: lines.map(({ id, kind, description, quantity, unitAmount, amount }) => ({
-      ...{ id, kind, description, quantity },
-      unitAmount: shown(unitAmount),
-      amount: shown(amount),
-    })),
+    lines: lines.map((line) =>
+      presentRow(PlatformInvoiceLineRecord, line, {
+        unitAmount: shown(line.unitAmount),
+        amount: shown(line.amount),
+      }),
+    ),
     checkoutUrl,
     merchantInvoicePublicId: invoice.twinPublicId,
-    issuedAt: toIso(invoice.issuedAt),
-    dueAt: toIso(invoice.dueAt),
-    paidAt: toIsoOrNull(invoice.paidAt),
-    createdAt: toIso(invoice.createdAt),
-  };
+  });
 }
 
 /** A subscription with its oldest unpaid platform invoice. */
@@ -91,18 +87,11 @@ export function presentSubscription({
   checkoutUrl,
 }: SubscriptionView): z.input<typeof SubscriptionRecord> {
   const { terms } = subscription;
-  return {
-    id: subscription.id,
+  return presentRow(SubscriptionRecord, subscription, {
     plan: terms.id,
     planName: terms.name,
-    status: subscription.status,
-    currentPeriodStart: toIso(subscription.currentPeriodStart),
-    currentPeriodEnd: toIso(subscription.currentPeriodEnd),
-    trialEndsAt: toIsoOrNull(subscription.trialEndsAt),
-    pendingPlan: subscription.pendingPlan,
-    planChangeEffectiveAt: toIsoOrNull(subscription.planChangeEffectiveAt),
     openInvoice: openInvoice === null ? null : presentOpenInvoice(openInvoice, checkoutUrl),
-  };
+  });
 }
 
 function presentOpenInvoice(

@@ -77,7 +77,7 @@ const PlanRecord = responseRecord("Plan", {
 
 export const PlanCatalogRecord = listRecord("PlanCatalog", PlanRecord);
 
-const AdminPlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
+export const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
   id: z.string(),
   kind: z.enum(lineKinds),
   description: z.string(),
@@ -109,7 +109,7 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   }),
   total: moneyAnswer(),
   currency: z.string(),
-  lines: z.array(AdminPlatformInvoiceLineRecord),
+  lines: z.array(PlatformInvoiceLineRecord),
   checkoutUrl: z.string().nullable(),
   merchantInvoicePublicId: z.string().nullable(),
   issuedAt: datetime().nullable(),

@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { presentRow } from "../../api/declare/present.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import type { InvoiceListRecord, InvoiceRecord } from "./records.ts";
+import { InvoiceRecord, type InvoiceListRecord } from "./records.ts";
 import { confirmationsShown, settlementOf } from "./rules.ts";
 import type { InvoiceRow } from "./store.ts";
 
@@ -26,45 +26,19 @@ export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceReco
   const tokens = (units: bigint | null) =>
     units === null ? null : formatMoney(money(units, token));
   const { payableAmount, seenAmount } = invoice;
-  return {
-    id: invoice.id,
-    publicId: invoice.publicId,
-    checkoutId: invoice.checkoutId,
-    checkoutUrl: invoice.checkoutUrl,
-    status: invoice.status,
-    exception: invoice.exception,
+  return presentRow(InvoiceRecord, invoice, {
     amount: formatMoney(money(invoice.amount, settlement)),
-    settlementCurrency: invoice.settlementCurrency,
     payableAmount: tokens(payableAmount),
     remainingAmount: tokens(invoice.remainingAmount),
     paidAmount: formatMoney(
       money(settlementOf(seenAmount, invoice.amount, payableAmount), settlement),
     ),
     paidTokenAmount: formatMoney(money(seenAmount, token)),
-    exchangeRate: invoice.exchangeRate,
-    tokenSymbol: invoice.tokenSymbol,
-    network: invoice.network,
-    walletId: invoice.walletId,
-    walletAddress: invoice.walletAddress,
-    customerId: invoice.customerId,
-    externalId: invoice.externalId,
-    description: invoice.description,
-    redirectUrl: invoice.redirectUrl,
-    expiresInSeconds: invoice.expiresInSeconds,
-    underpaymentTolerance: invoice.underpaymentTolerance,
-    metadata: { ...invoice.metadata },
-    transactionHashes: [...invoice.transactionHashes],
     confirmationProgress: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,
     },
-    expiresAt: toIsoOrNull(invoice.expiresAt),
-    createdAt: toIso(invoice.createdAt),
-    updatedAt: toIso(invoice.updatedAt),
-    issuedAt: toIsoOrNull(invoice.issuedAt),
-    paidAt: toIsoOrNull(invoice.paidAt),
-    canceledAt: toIsoOrNull(invoice.canceledAt),
-  };
+  });
 }
 
 export function presentInvoices(page: Page<InvoiceView>): z.input<typeof InvoiceListRecord> {

@@ -1,50 +1,24 @@
 import type { z } from "zod";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import type { CreatedInvitation, InvitationView } from "./invitations.ts";
-import type {
-  CreatedInvitationRecord,
+import {
   InvitationRecord,
   MembershipRecord,
   UserRecord,
+  type CreatedInvitationRecord,
 } from "./records.ts";
 import type { MembershipView, UserView } from "./store.ts";
 
 export function presentUser(user: UserView): z.input<typeof UserRecord> {
-  return {
-    id: user.id,
-    email: user.email,
-    name: user.name,
-    platformRole: user.platformRole,
-    createdAt: toIso(user.createdAt),
-  };
+  return presentRow(UserRecord, user);
 }
 
 export function presentMembership(view: MembershipView): z.input<typeof MembershipRecord> {
-  return {
-    id: view.id,
-    userId: view.userId,
-    organizationId: view.organizationId,
-    organizationName: view.organizationName,
-    email: view.email,
-    name: view.name,
-    role: view.role,
-    createdAt: toIso(view.createdAt),
-  };
+  return presentRow(MembershipRecord, view);
 }
 
 export function presentInvitation(view: InvitationView): z.input<typeof InvitationRecord> {
-  return {
-    id: view.id,
-    organizationId: view.organizationId,
-    email: view.email,
-    role: view.role,
-    status: view.status,
-    invitedBy: view.invitedBy,
-    createdAt: toIso(view.createdAt),
-    expiresAt: toIso(view.expiresAt),
-    acceptedAt: toIsoOrNull(view.acceptedAt),
-    revokedAt: toIsoOrNull(view.revokedAt),
-  };
+  return presentRow(InvitationRecord, view);
 }
 
 export function presentCreatedInvitation(

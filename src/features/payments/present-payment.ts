@@ -1,12 +1,12 @@
 import type { z } from "zod";
+import { presentRow } from "../../api/declare/present.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { formatAddress } from "../../platform/chain/evm/address.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
 import { formatTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
-import type { PaymentRecord } from "./records.ts";
+import { PaymentRecord } from "./records.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
 /** A payment with the data needed to present it. */
@@ -25,10 +25,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
   const isOnChain = transfer.status === "seen";
   const token = tokenAsset(payment.token, payment.tokenDecimals);
   const settlement = settlementAsset(payment.settlementCurrency, payment.settlementDecimals);
-  return {
-    id: payment.id,
-    invoiceId: payment.invoiceId,
-    network: payment.network,
+  return presentRow(PaymentRecord, payment, {
     tokenSymbol: payment.token,
     transactionHash: formatTransactionHash(form, transfer.transactionHash),
     logIndex: transfer.logIndex,
@@ -36,14 +33,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     toAddress: formatAddress(form, transfer.toAddress),
     amount: formatMoney(money(payment.amount, token)),
     settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
-    settlementCurrency: payment.settlementCurrency,
     blockNumber: payment.blockHeight,
-    blockTime: toIso(payment.blockTime),
     confirmations: isOnChain ? confirmationsOf(tipHeight, payment.blockHeight) : 0,
-    requiredConfirmations: payment.requiredConfirmations,
-    status: payment.status,
-    source: payment.source,
-    createdAt: toIso(payment.createdAt),
-    confirmedAt: toIsoOrNull(payment.confirmedAt),
-  };
+  });
 }

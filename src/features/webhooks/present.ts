@@ -1,13 +1,14 @@
 import type { z } from "zod";
-import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { presentRow } from "../../api/declare/present.ts";
+import { toIsoOrNull } from "../../kernel/clock.ts";
 import type { RowOf } from "../../platform/database/index.ts";
-import type {
-  CreatedWebhookEndpointRecord,
-  RotatedWebhookEndpointRecord,
+import {
   WebhookAttemptRecord,
-  WebhookDeliveryDetailRecord,
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
+  type CreatedWebhookEndpointRecord,
+  type RotatedWebhookEndpointRecord,
+  type WebhookDeliveryDetailRecord,
 } from "./records.ts";
 import type { RotatedEndpoint } from "./endpoints/rotate-secret.ts";
 import type { DeliveryDetail, DeliveryView } from "./delivery/store.ts";
@@ -15,16 +16,7 @@ import type { EndpointRow } from "./endpoints/store.ts";
 import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
-  return {
-    id: row.id,
-    url: row.url,
-    description: row.description,
-    eventTypes: [...row.eventTypes],
-    status: row.status,
-    disabledReason: row.disabledReason,
-    createdAt: toIso(row.createdAt),
-    updatedAt: toIso(row.updatedAt),
-  };
+  return presentRow(WebhookEndpointRecord, row);
 }
 
 export function presentCreatedEndpoint(created: {
@@ -45,21 +37,10 @@ export function presentRotatedEndpoint(
 
 export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {
   const isWaiting = row.status === "pending" || row.status === "failed";
-  return {
-    id: row.id,
+  return presentRow(WebhookDeliveryRecord, row, {
     webhookEndpointId: row.endpointId,
-    eventId: row.eventId,
-    eventType: row.eventType,
-    status: row.status,
-    attempts: row.attempts,
     nextAttemptAt: toIsoOrNull(isWaiting ? row.dueAt : null),
-    lastAttemptAt: toIsoOrNull(row.lastAttemptAt),
-    responseStatus: row.responseStatus,
-    lastError: row.lastError,
-    replayOf: row.replayOf,
-    createdAt: toIso(row.createdAt),
-    completedAt: toIsoOrNull(row.completedAt),
-  };
+  });
 }
 
 /**
@@ -69,13 +50,7 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
 function presentOwnAttempt(
   row: RowOf<typeof webhookAttempts>,
 ): z.input<typeof WebhookAttemptRecord> {
-  return {
-    number: row.number,
-    startedAt: toIso(row.startedAt),
-    durationMs: row.durationMs,
-    responseStatus: row.responseStatus,
-    errorKind: row.errorKind,
-  };
+  return presentRow(WebhookAttemptRecord, row);
 }
 
 /** Presents an attempt for the operator, with the beginning of the response body. */

@@ -1,8 +1,9 @@
 import type { z } from "zod";
+import { presentRow } from "../../../api/declare/present.ts";
 import { settlementAsset } from "../../../kernel/money/asset.ts";
-import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
+import type { Instant } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import type {
+import {
   AdminCreditRecord,
   AdminDiscountRecord,
   AdminManualAdjustmentRecord,
@@ -17,18 +18,11 @@ export interface CreditView {
 
 export function presentCredit({ credit, at }: CreditView): z.input<typeof AdminCreditRecord> {
   const asset = settlementAsset(credit.currency, credit.decimals);
-  return {
-    id: credit.id,
-    organizationId: credit.organizationId,
+  return presentRow(AdminCreditRecord, credit, {
     amount: formatMoney(money(credit.amount, asset)),
     remaining: formatMoney(money(credit.remaining, asset)),
-    currency: credit.currency,
-    reason: credit.reason,
     status: creditStatus(credit, at),
-    expiresAt: toIsoOrNull(credit.expiresAt),
-    createdBy: credit.createdBy,
-    createdAt: toIso(credit.createdAt),
-  };
+  });
 }
 
 function creditStatus(credit: CreditRow, at: Instant): "available" | "consumed" | "expired" {
@@ -37,31 +31,13 @@ function creditStatus(credit: CreditRow, at: Instant): "available" | "consumed" 
 }
 
 export function presentDiscount(row: DiscountRow): z.input<typeof AdminDiscountRecord> {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    kind: row.kind,
-    value: row.value,
-    currency: row.currency,
-    periods: row.periods,
-    periodsUsed: row.periodsUsed,
-    reason: row.reason,
+  return presentRow(AdminDiscountRecord, row, {
     status: row.periods !== null && row.periodsUsed >= row.periods ? "exhausted" : "active",
-    createdBy: row.createdBy,
-    createdAt: toIso(row.createdAt),
-  };
+  });
 }
 
 export function presentAdjustment(row: AdjustmentRow): z.input<typeof AdminManualAdjustmentRecord> {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
+  return presentRow(AdminManualAdjustmentRecord, row, {
     amount: formatMoney(money(row.amount, settlementAsset(row.currency, row.decimals))),
-    currency: row.currency,
-    description: row.description,
-    status: row.status,
-    platformInvoiceId: row.platformInvoiceId,
-    createdBy: row.createdBy,
-    createdAt: toIso(row.createdAt),
-  };
+  });
 }
