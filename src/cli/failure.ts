@@ -62,8 +62,12 @@ function understand(error: unknown): Failure {
   switch (name) {
     case "ConfigError":
       return {
-        ...{ outcome: "settings", code: "wrong_settings", status: 500 },
-        ...{ title: "Invalid settings", detail: message, errors: problemsOf(error) },
+        outcome: "settings",
+        code: "wrong_settings",
+        status: 500,
+        title: "Invalid settings",
+        detail: message,
+        errors: problemsOf(error),
       };
     case "Declined":
       return { ...none, ...declined, detail: message };
@@ -77,7 +81,9 @@ function understand(error: unknown): Failure {
   }
   return {
     ...none,
-    ...{ outcome: "failed", code: "internal_error", status: 500 },
+    outcome: "failed",
+    code: "internal_error",
+    status: 500,
     title: "Something went wrong inside Till",
     detail: `${message} (run the command again with --verbose for the stack trace)`,
   };

@@ -34,7 +34,9 @@ export async function runFeatureCommand<Service>(
   const flags = await complete(terminal, command, given.flags);
   const trial = command.effect === "write" && flags["dryRun"] === true ? makeTrial() : null;
   const context: WriteContext = {
-    ...{ actor: operator(), requestId: terminal.requestId, ip: null },
+    actor: operator(),
+    requestId: terminal.requestId,
+    ip: null,
     ...(trial === null ? {} : { finish: trial.finish }),
   };
   const password =

@@ -64,7 +64,8 @@ export async function setReceiver(
   { network, receiver, tokenSymbol }: NamedReceiver,
 ): Promise<void> {
   const { id } = await app.wallets.create(context, organizationId, {
-    ...{ label: "Platform", network },
+    label: "Platform",
+    network,
     ...receiver,
   });
   await app.receiveWallet.set(context, { walletId: id, tokenSymbol });

@@ -12,7 +12,10 @@ export function makePlatformOversight(
   { payments, watchers, leases, rates, capacity }: PaymentServices & { readonly leases: Leases },
 ): OversightService {
   return makeOversight({
-    ...{ db, clock, payments, watchers },
+    db,
+    clock,
+    payments,
+    watchers,
     networks: config.networks,
     auditKey: deriveKey(secret, "audit-seals"),
     holdsLease: (name) => leases.holds(name),

@@ -24,7 +24,9 @@ export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
       context: systemContext("relay"),
     }),
     createSealer({
-      ...{ db, leases, context: systemContext("audit-sealer") },
+      db,
+      leases,
+      context: systemContext("audit-sealer"),
       key: deriveKey(parts.secret, "audit-seals"),
     }),
     ...modules.flatMap(({ workers }) => workers?.(wired) ?? []),
@@ -41,8 +43,14 @@ export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";
       return createQueueWorker({
-        ...{ db, clock, ids: parts.ids, logger: parts.logger, metrics: parts.metrics },
-        ...{ queue, handlers, context: systemContext(queue) },
+        db,
+        clock,
+        ids: parts.ids,
+        logger: parts.logger,
+        metrics: parts.metrics,
+        queue,
+        handlers,
+        context: systemContext(queue),
         wake: () => {
           parts.wakeUps.wake(queueWorkerName(queue));
         },

@@ -38,7 +38,9 @@ function queryParameters(operation: Operation): Json[] {
   return Object.entries(operation.query).map(([name, schema]) => {
     const { deprecated, description, ...described } = describeSchema(schema);
     return {
-      ...{ name, in: "query", required: false },
+      name,
+      in: "query",
+      required: false,
       ...(description === undefined ? {} : { description }),
       ...(deprecated === undefined ? {} : { deprecated }),
       schema: described,

@@ -49,7 +49,8 @@ export async function seed(
     organization: "Till demo",
   });
   await setReceiver(app, context, organization.id, {
-    ...{ network, tokenSymbol },
+    network,
+    tokenSymbol,
     receiver: { xpub: newXpub(app.randomBytes) },
   });
   const organizationId = await addMerchant(app, context, user.id);

@@ -85,7 +85,9 @@ export function makeBilling(
 
   const billingRun = makeBillingRun({ ...common, logger, steps });
   return {
-    ...{ billingReader, billingRun, steps },
+    billingReader,
+    billingRun,
+    steps,
     billingOperator: makeBillingOperator({ ...common, issuer, billingRun, cancellations, wake }),
     balances,
     balanceService: makeBalanceService({ ...common, balances }),

@@ -50,7 +50,11 @@ function configuredProviders(network: ConfiguredNetwork, parts: Dependencies): P
         sleep(milliseconds, undefined, { signal: parts.stopping }).catch(() => undefined),
     });
     const client = createJsonRpcClient({
-      ...{ network, url, member, headers, batchMax },
+      network,
+      url,
+      member,
+      headers,
+      batchMax,
       signal: parts.stopping,
       beforeRequest: () => budget.take(),
     });

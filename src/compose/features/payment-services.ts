@@ -143,7 +143,8 @@ export function makePaymentServices(
     const reading = { ...ledger, ...access, logger, network, client, providers, times };
     const scanner = makeScanner(reading);
     const crossCheck = makeProviderCrossCheck({
-      ...{ ...reading, scanner },
+      ...reading,
+      scanner,
       invoices: { watchedSince, oldestHold },
     });
     return {
@@ -156,7 +157,9 @@ export function makePaymentServices(
     };
   });
   const chains = makeChainService({
-    ...{ db, clock, journal },
+    db,
+    clock,
+    journal,
     networks: config.networks,
     access: watched,
   });
@@ -165,10 +168,7 @@ export function makePaymentServices(
   };
   const deciding = { ...ledger, networks: known, wake };
   const decisions = makePaymentDecisions(deciding);
-  const capacity = makeCapacityService({
-    ...{ db, clock, networks: known },
-    enabled: config.networks,
-  });
+  const capacity = makeCapacityService({ db, clock, networks: known, enabled: config.networks });
   const capacityWatch = makeCapacityWatch({ clock, journal, networks: known });
   const transfers = makeTransferAllocation({
     ...deciding,
@@ -178,7 +178,12 @@ export function makePaymentServices(
   });
 
   const rates = makeRatesService({
-    ...{ db, clock, logger, journal, fetch, stopping: parts.stopping },
+    db,
+    clock,
+    logger,
+    journal,
+    fetch,
+    stopping: parts.stopping,
     plan: config.rates,
   });
 
@@ -194,7 +199,8 @@ export function makePaymentServices(
   });
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({
-    ...{ clock, count: analytics.countUsage },
+    clock,
+    count: analytics.countUsage,
     planOf: (organizationId) => billing.planOf(organizationId),
   });
   return {
@@ -215,7 +221,10 @@ export function makePaymentServices(
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     chains,
     pools: new Map(watched.map(({ network, pool }) => [network, pool])),
-    ...{ analytics, usage, rates, sandbox },
+    analytics,
+    usage,
+    rates,
+    sandbox,
   };
 }
 

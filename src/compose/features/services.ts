@@ -158,13 +158,18 @@ export function makeServices(parts: Dependencies): Services {
   const paymentServices = makePaymentServices(parts, journal, ports);
   const billing = makeBilling(parts, journal, paymentServices, ports);
   const admin = makeAdminService({
-    ...{ db, clock, organizations, walletsOf },
+    db,
+    clock,
+    organizations,
+    walletsOf,
     subscriptionsOf: billing.subscriptions.viewsOf,
   });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
   const queues = makeQueueService({
-    ...{ db, clock, journal },
+    db,
+    clock,
+    journal,
     wake: (worker) => {
       wakeUps.wake(worker);
     },

@@ -82,9 +82,14 @@ export function makeQueueService(deps: {
           deps.wake(queueWorkerName(queue as Parameters<typeof queueWorkerName>[0]));
         });
         return {
-          ...{ id: job.id, queue: queue as FailedJob["queue"], name, attempts: job.attempts },
-          ...{ failedReason: job.failedReason ?? "", organizationId: job.organizationId },
-          ...{ createdAt: job.createdAt, failedAt },
+          id: job.id,
+          queue: queue as FailedJob["queue"],
+          name,
+          attempts: job.attempts,
+          failedReason: job.failedReason ?? "",
+          organizationId: job.organizationId,
+          createdAt: job.createdAt,
+          failedAt,
         };
       });
     },

@@ -33,7 +33,9 @@ export async function storedOperationsStatus(
     claimedHead(reader),
   ]);
   return {
-    ...{ ...report, ...backlogs, auditHead },
+    ...report,
+    ...backlogs,
+    auditHead,
     checkedAt: checkedAt ?? now,
     infrastructure: overall(report),
   };

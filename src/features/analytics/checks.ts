@@ -31,16 +31,26 @@ function figureRows(given: {
 
 const issued = (organization: string) =>
   figureRows({
-    ...{ organization, measure: "'invoices'", at: "issued_at", currency: "settlement_currency" },
-    ...{ subject: "status", items: "1", sign: "1" },
+    organization,
+    measure: "'invoices'",
+    at: "issued_at",
+    currency: "settlement_currency",
+    subject: "status",
+    items: "1",
+    sign: "1",
     amount: inFigureDecimals("amount", "settlement_decimals"),
     from: "invoices WHERE issued_at IS NOT NULL AND managed_by IS NULL",
   });
 
 const confirmed = (organization: string, measure: string, subject: string) =>
   figureRows({
-    ...{ organization, measure: `'${measure}'`, at: "payments.block_time", subject },
-    ...{ currency: "payments.settlement_currency", items: "1", sign: "1" },
+    organization,
+    measure: `'${measure}'`,
+    at: "payments.block_time",
+    subject,
+    currency: "payments.settlement_currency",
+    items: "1",
+    sign: "1",
     amount: inFigureDecimals("payments.settlement_amount", "payments.settlement_decimals"),
     from: `payments JOIN invoices ON invoices.id = payments.invoice_id
       WHERE payments.status = 'confirmed' AND invoices.managed_by IS NULL AND ${subject} IS NOT NULL`,
@@ -59,15 +69,27 @@ const facts = [
 
 const summed = (grain: "day" | "hour", sign: "" | "-") =>
   figureRows({
-    ...{ organization: "organization_id", measure: "measure", at: "starts_at" },
-    ...{ currency: "currency", subject: "subject", amount: "amount" },
-    ...{ items: `${sign}items`, sign: `${sign}sign`, from: `figures WHERE grain = '${grain}'` },
+    organization: "organization_id",
+    measure: "measure",
+    at: "starts_at",
+    currency: "currency",
+    subject: "subject",
+    amount: "amount",
+    items: `${sign}items`,
+    sign: `${sign}sign`,
+    from: `figures WHERE grain = '${grain}'`,
   });
 
 const waiting = (organization: string, measure: string, subject: string, condition: string) =>
   figureRows({
-    ...{ organization, measure, at: "happened_at", currency: "currency", subject },
-    ...{ items: "-sign", sign: "-sign", amount: "amount" },
+    organization,
+    measure,
+    at: "happened_at",
+    currency: "currency",
+    subject,
+    items: "-sign",
+    sign: "-sign",
+    amount: "amount",
     from: `figure_changes WHERE ${condition}`,
   });
 

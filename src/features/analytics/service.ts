@@ -264,7 +264,9 @@ export function makeAnalyticsService(deps: {
         recurringRevenue(db, currency.code),
       ]);
       return {
-        ...{ ...summary, organizationCount, pendingReviewCount },
+        ...summary,
+        organizationCount,
+        pendingReviewCount,
         activeSubscriptionCount: recurring.subscriptions,
         monthlyRecurringRevenue: money(recurring.monthly, currency),
       };

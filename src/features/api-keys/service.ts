@@ -107,7 +107,9 @@ export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
           subjectType: "api_key",
           subjectId: key.id,
           changes: {
-            ...{ name: key.name, scopes: key.scopes, prefix: key.prefix },
+            name: key.name,
+            scopes: key.scopes,
+            prefix: key.prefix,
             expiresAt: expiresAt === null ? null : toIso(expiresAt),
           },
         });

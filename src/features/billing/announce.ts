@@ -107,8 +107,12 @@ export function makeBillingAnnouncer(deps: {
       const percent = usageReached(row, used);
       if (percent <= usageNotice || terms.includedInvoices === null) return;
       const data: z.input<typeof UsageThresholdRecord> = {
-        ...{ organizationId, subscriptionId: id, plan: terms.id, percent },
-        ...{ invoicesCreated: used, invoicesIncluded: terms.includedInvoices },
+        organizationId,
+        subscriptionId: id,
+        plan: terms.id,
+        percent,
+        invoicesCreated: used,
+        invoicesIncluded: terms.includedInvoices,
         periodStart: toIso(row.currentPeriodStart),
         periodEnd: toIso(row.currentPeriodEnd),
       };
@@ -122,7 +126,9 @@ export function makeBillingAnnouncer(deps: {
 
     note(tx, at, action, { id, organizationId }, changes) {
       journal.record(tx, at, {
-        ...{ action, organizationId, changes },
+        action,
+        organizationId,
+        changes,
         subjectType: "subscription",
         subjectId: id,
       });

@@ -120,7 +120,12 @@ export function computeCharges(inputs: ChargeInputs): Charges {
   assert(total >= 0n && totalOf(lines) === total, "an invoice's lines add up to its total");
   const isCarried = total < inputs.minCollectable;
   return {
-    ...{ lines, subtotal, discountTotal, creditTotal, total, newCredit },
+    lines,
+    subtotal,
+    discountTotal,
+    creditTotal,
+    total,
+    newCredit,
     discountUses: usesOf(discounted) as Charges["discountUses"],
     creditUses: newCredit > 0n ? [] : (usesOf(credited) as Charges["creditUses"]),
     adjustmentIds: adjustments.map(({ id }) => id),

@@ -201,7 +201,9 @@ async function issuedFaults(
   const counts = await countIssuedOf(
     reader,
     limited.map(({ organizationId, currentPeriodStart: from, currentPeriodEnd: to }) => ({
-      ...{ organizationId, from, to },
+      organizationId,
+      from,
+      to,
     })),
   );
   return limited.flatMap(({ id, organizationId, issuedCount }) => {

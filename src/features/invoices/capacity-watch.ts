@@ -61,8 +61,14 @@ export function makeCapacityWatch(deps: {
       await tx.insertMany(
         halfFullBands,
         unwarned.map(({ band: { network, address, token, range, use, organizationId } }) => ({
-          ...{ network, address, token, price: range.base, most: range.base + range.cap },
-          ...{ places: use.total, organizationId, warnedAt: at },
+          network,
+          address,
+          token,
+          price: range.base,
+          most: range.base + range.cap,
+          places: use.total,
+          organizationId,
+          warnedAt: at,
         })),
       );
     }
@@ -106,7 +112,10 @@ async function bandsToCount(
     if (!isOccasionToCount(range, amount)) continue;
     const place = { organizationId, network, address, token };
     bands.set(`${network} ${address} ${token} ${String(price)}`, {
-      ...{ ...place, tokenOf, range, invoiceId },
+      ...place,
+      tokenOf,
+      range,
+      invoiceId,
     });
   }
   return [...bands.values()];

@@ -231,7 +231,9 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
       const sort = sortOf(filters);
       const { metadata, ...others } = filters;
       const page = parsePage({ limit, cursor }, "invoices", {
-        ...{ organizationId, ...others, sort },
+        organizationId,
+        ...others,
+        sort,
         metadata: metadata === undefined ? undefined : [metadata.key, metadata.value],
       });
       const [{ rows, resumeAt }, states] = await Promise.all([
@@ -263,7 +265,10 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
           const { id, publicId, createdAt, version } = current;
           const draft = {
             ...draftRow(ids, at, organizationId, input, terms, requestFingerprint),
-            ...{ id, publicId, createdAt, version },
+            id,
+            publicId,
+            createdAt,
+            version,
           };
           if (changes.status === undefined) return save(tx, at, "invoice.updated", current, draft);
           const walletId = input.walletId ?? null;

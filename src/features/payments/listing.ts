@@ -57,7 +57,10 @@ export async function listPayments(
   const order = paymentOrders[field];
   const { organizationId } = filters;
   const walk: Walk = {
-    ...{ table: "payments", facet: null, order: order.columns, direction: directionOf(sort) },
+    table: "payments",
+    facet: null,
+    order: order.columns,
+    direction: directionOf(sort),
     scope: organizationId === undefined ? [] : [["organization_id", organizationId]],
   };
   const narrowed = await narrowPayments(reader, walk, filters, field);

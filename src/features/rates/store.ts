@@ -22,7 +22,9 @@ export async function writeBook(tx: Tx, book: Book, at: Instant): Promise<void> 
     {
       accepted: accepted === null ? null : storedReading(accepted),
       pending: pending === null ? null : storedReading(pending),
-      ...{ checkedAt, nextAt, problem },
+      checkedAt,
+      nextAt,
+      problem,
     },
   ]);
   const set = { pairs: Object.fromEntries(pairs) as RateBookRow["pairs"], updatedAt: at };

@@ -126,7 +126,9 @@ function faultOfEnd(
   if (message !== null) return { position: position + 1, id: null, kind: "missing", message };
   if (last.hash === head.hash) return null;
   return {
-    ...{ position, id: null, kind: "rewritten" },
+    position,
+    id: null,
+    kind: "rewritten",
     message: `The entry at ${String(position)} is not the last one that Till sealed.`,
   };
 }

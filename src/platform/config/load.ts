@@ -69,8 +69,16 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const knownNetworks = table ?? [];
   const config: Config = {
     ...values,
-    ...{ mode, configFile, secret, networks, knownNetworks, networksFile, plansFile },
-    ...{ ratesFile, rates, plans },
+    mode,
+    configFile,
+    secret,
+    networks,
+    knownNetworks,
+    networksFile,
+    plansFile,
+    ratesFile,
+    rates,
+    plans,
   };
   return { config, settings: reading.settings };
 }

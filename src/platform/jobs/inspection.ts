@@ -56,7 +56,9 @@ export async function jobDepths(reader: Reader, now: Instant): Promise<QueueDept
     ),
   ]);
   return queues.map((queue) => ({
-    ...{ waiting: 0, active: 0, delayed: 0 },
+    waiting: 0,
+    active: 0,
+    delayed: 0,
     ...ready.find((row) => row.queue === queue),
     queue,
     failed: failed.find((row) => row.queue === queue)?.total ?? 0,

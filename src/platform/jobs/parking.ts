@@ -25,7 +25,12 @@ export async function listParked(tx: Tx, at: Instant, work: ParkedWork): Promise
   await delistParked(tx, work.id);
   const { id, queue, name, payload, organizationId, attempts } = work;
   await tx.insert(jobs, {
-    ...{ id, queue, name, payload, organizationId, attempts },
+    id,
+    queue,
+    name,
+    payload,
+    organizationId,
+    attempts,
     dedupeKey: id,
     state: "failed",
     runAt: at,

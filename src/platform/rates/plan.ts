@@ -241,7 +241,9 @@ function readPair(
     return found === undefined ? [] : [{ ...found, name: source }];
   });
   return {
-    ...{ name, from, to },
+    name,
+    from,
+    to,
     fixed: entry.fixed ?? null,
     sources: described.map((source) => ({
       name: source.name,

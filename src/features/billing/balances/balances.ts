@@ -167,7 +167,11 @@ export function makeBalances(deps: {
       const waiting = await lockAdjustments(tx, organizationId, currency);
       return {
         credits: lockedCredits.map(({ id, remaining, expiresAt, reason }) => ({
-          ...{ id, remaining, currency, expiresAt, reason },
+          id,
+          remaining,
+          currency,
+          expiresAt,
+          reason,
         })),
         discounts: lockedDiscounts.map(discountInput),
         adjustments: waiting.map(({ id, amount, description }) => ({ id, amount, description })),

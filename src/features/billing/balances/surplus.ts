@@ -38,7 +38,9 @@ export function makeCreditSurplus(deps: {
     const hash = await newestTransaction(tx, payments, collectionInvoices, id);
     const by = hash === null ? "" : ` by transaction ${hash}`;
     await balances.grantCredit(tx, at, {
-      ...{ organizationId, currency, decimals },
+      organizationId,
+      currency,
+      decimals,
       amount: surplus - paidSurplus,
       reason:
         status === "void"

@@ -124,7 +124,9 @@ export function makeFirstInvoices(deps: {
       if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return locked;
       if (stale !== null) await voidInvoice(tx, at, stale, locked);
       const issued = await issuer.issue(tx, at, {
-        ...{ subscription, terms, elapsed: null },
+        subscription,
+        terms,
+        elapsed: null,
         period: periodAt(anchorAt, terms.interval, 0),
         // Dunning may be paused after a reorganization, to leave time to pay again.
         dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
@@ -144,7 +146,10 @@ export function makeFirstInvoices(deps: {
       if (amount < 0n) {
         await balances.grantCredit(tx, at, {
           ...given,
-          ...{ amount: -amount, reason: description, expiresAt: null, sourceInvoiceId: null },
+          amount: -amount,
+          reason: description,
+          expiresAt: null,
+          sourceInvoiceId: null,
         });
       }
       if (rest === null) return null;

@@ -76,7 +76,10 @@ export function makeIssuer(deps: {
     const usage = elapsed === null ? null : await countUsage(tx, subscription, elapsed);
     const policy = policyOf(catalog, terms.id);
     const inputs: ChargeInputs = {
-      ...{ currency, decimals, at, usage },
+      currency,
+      decimals,
+      at,
+      usage,
       plan: { name: terms.name, price: priceOf(terms) },
       ...(await balances.open(tx, subscription.organizationId, currency)),
       minCollectable: minCollectableOf(policy, decimals),

@@ -82,7 +82,9 @@ export function makePaymentApplication(deps: {
     const isOwed = status === "open" || status === "past_due";
     if (isOwed && confirmed >= total) {
       const row = await savePlatformInvoice(tx, at, invoice, {
-        ...{ status: "paid", paidAt: at, dunningFrom: null },
+        status: "paid",
+        paidAt: at,
+        dunningFrom: null,
       });
       await announcer.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
       return row;
@@ -90,7 +92,10 @@ export function makePaymentApplication(deps: {
     // An invoice that was paid without a collection invoice has no payment that could be removed.
     if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
     const row = await savePlatformInvoice(tx, at, invoice, {
-      ...{ status: "open", paidAt: null, pastDueAt: null, dunningFrom: at + timeToPayAgain },
+      status: "open",
+      paidAt: null,
+      pastDueAt: null,
+      dunningFrom: at + timeToPayAgain,
     });
     await announcer.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
     return row;

@@ -60,7 +60,10 @@ export function makeCancellations(deps: {
     );
     for (const invoice of unbegun) await voidInvoice(tx, at, invoice, locked);
     const subscription = await saveSubscription(tx, at, locked.subscription, {
-      ...{ status: "canceled", statusReason: "operator", canceledAt: at, cancelAt: null },
+      status: "canceled",
+      statusReason: "operator",
+      canceledAt: at,
+      cancelAt: null,
       ...noPlanChange,
       nextActionAt: at,
     });
@@ -91,7 +94,8 @@ export function makeCancellations(deps: {
       const cancelAt = when === "never" ? null : currentPeriodEnd;
       if (cancelAt === subscription.cancelAt) return subscription;
       const saved = await saveSubscription(tx, at, subscription, {
-        ...{ cancelAt, nextActionAt: at },
+        cancelAt,
+        nextActionAt: at,
         // A scheduled cancellation overrides a scheduled plan change.
         ...(cancelAt === null ? {} : noPlanChange),
       });

@@ -107,8 +107,11 @@ export function makeBillingRun(deps: {
       const parkCount = row.parkCount + 1;
       const until = at + Math.min(parkMax, parkBase * 2 ** (parkCount - 1));
       await saveSubscription(tx, at, row, {
-        ...{ parkedAt: row.parkedAt ?? at, parkReason: reason, parkCount },
-        ...{ parkedUntil: until, nextActionAt: until },
+        parkedAt: row.parkedAt ?? at,
+        parkReason: reason,
+        parkCount,
+        parkedUntil: until,
+        nextActionAt: until,
       });
       await listParked(tx, at, {
         id: jobIdOf(id),

@@ -51,7 +51,9 @@ export function presentCanceled({
   cancelAt,
 }: SubscriptionRow) {
   return {
-    ...{ id: subscriptionId, organizationId, status },
+    id: subscriptionId,
+    organizationId,
+    status,
     canceledAt: toIsoOrNull(canceledAt),
     cancelAt: toIsoOrNull(cancelAt),
   };
@@ -76,7 +78,9 @@ export function presentRehearsals(page: Page<Rehearsal>) {
       total: shown(charges.total),
       currency: one.currency,
       lines: charges.lines.map(({ kind, description, quantity, unitAmount, amount }) => ({
-        ...{ kind, description, quantity },
+        kind,
+        description,
+        quantity,
         unitAmount: shown(unitAmount),
         amount: shown(amount),
       })),

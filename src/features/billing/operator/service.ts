@@ -130,8 +130,14 @@ export function makeBillingOperator(deps: {
     const { period, terms } = order;
     const { currency, decimals } = inputs;
     return {
-      ...{ subscription, organizationName, period, planId: terms.id },
-      ...{ currency, decimals, usageCount, charges },
+      subscription,
+      organizationName,
+      period,
+      planId: terms.id,
+      currency,
+      decimals,
+      usageCount,
+      charges,
     };
   }
 
@@ -205,7 +211,8 @@ function settled(
   return amount > 0n
     ? { ...inputs, credits, adjustments: [...adjustments, { id: "adj_", amount, description }] }
     : {
-        ...{ ...inputs, adjustments },
+        ...inputs,
+        adjustments,
         credits: [
           ...credits,
           { id: "crd_", remaining: -amount, currency, expiresAt: null, reason: description },

@@ -166,7 +166,9 @@ export function makeUsageWatch({
       [JSON.stringify([...issuers])],
     );
     const windows = watched.map(({ organizationId, currentPeriodStart, currentPeriodEnd }) => ({
-      ...{ organizationId, from: currentPeriodStart, to: currentPeriodEnd },
+      organizationId,
+      from: currentPeriodStart,
+      to: currentPeriodEnd,
     }));
     const counts = await countIssuedOf(tx, windows);
     for (const subscription of watched) {

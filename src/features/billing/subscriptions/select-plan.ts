@@ -69,7 +69,9 @@ export function makeSelection(deps: {
     await issuer.issue(tx, at, {
       subscription: row,
       period: periodAt(row.anchorAt, plan.interval, 0),
-      ...{ terms: row.terms, elapsed: null, dueAt: trialEndsAt },
+      terms: row.terms,
+      elapsed: null,
+      dueAt: trialEndsAt,
     });
     await announcer.subscription(tx, at, "subscription.created", row);
     tx.afterCommit(wake);
@@ -87,7 +89,10 @@ function newSubscription(
   const isTrial = trialEndsAt !== null;
   const anchorAt = trialEndsAt ?? at;
   return {
-    ...{ id, organizationId, anchorAt, trialEndsAt },
+    id,
+    organizationId,
+    anchorAt,
+    trialEndsAt,
     status: isTrial ? "trialing" : "active",
     statusReason: null,
     terms: termsOf(plan),

@@ -34,7 +34,9 @@ export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
     .map((decimals) => powerOfTen(tokenDecimals - decimals));
   // A token with fewer decimals is surcharged in its own smallest unit.
   return {
-    ...{ base, cap, steps: steps.length > 0 ? steps : [1n] },
+    base,
+    cap,
+    steps: steps.length > 0 ? steps : [1n],
     roundTo: tokenDecimals > roundDecimals ? powerOfTen(tokenDecimals - roundDecimals) : null,
   };
 }

@@ -46,8 +46,16 @@ export function createdFields(invoice: InvoiceView): Record<string, unknown> {
   const { status, amount, settlementCurrency, payableAmount, tokenSymbol, network } = record;
   const { walletId, walletAddress, customerId, externalId } = record;
   return {
-    ...{ status, amount, settlementCurrency, payableAmount, tokenSymbol, network },
-    ...{ walletId, walletAddress, customerId, externalId },
+    status,
+    amount,
+    settlementCurrency,
+    payableAmount,
+    tokenSymbol,
+    network,
+    walletId,
+    walletAddress,
+    customerId,
+    externalId,
   };
 }
 

@@ -60,7 +60,10 @@ export async function listInvoices(
   const narrowed = await narrowInvoices(listing, invoicesOfTransaction);
   const order = invoiceOrders[field];
   const walk: Walk = {
-    ...{ table: "invoices", facet: null, order: order.columns, direction: directionOf(sort) },
+    table: "invoices",
+    facet: null,
+    order: order.columns,
+    direction: directionOf(sort),
     scope: [["organization_id", organizationId]],
   };
   const span: Span = {
@@ -137,7 +140,9 @@ async function indexFor(
   if (field === "createdAt" && !ofCustomer && !isNarrowed) return { walk, span };
   const scope = ofCustomer ? [...walk.scope, ["customer_id", customerId] as const] : walk.scope;
   const faceted = {
-    ...{ ...walk, scope, facet: invoiceFacet },
+    ...walk,
+    scope,
+    facet: invoiceFacet,
     ...(field === "paidAt" ? { where: "paid_at IS NOT NULL" } : {}),
     ...(ofCustomer ? { where: "customer_id IS NOT NULL" } : {}),
   };

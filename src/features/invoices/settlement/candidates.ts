@@ -98,7 +98,10 @@ async function newestOf(
   status: InvoiceStatus,
 ): Promise<Id<"invoice">[]> {
   const walk: Walk & { facet: string } = {
-    ...{ table: "invoices", facet: invoiceFacet, order: ["id"], direction: "DESC" },
+    table: "invoices",
+    facet: invoiceFacet,
+    order: ["id"],
+    direction: "DESC",
     scope: [["organization_id", organizationId]],
   };
   const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);

@@ -129,9 +129,16 @@ export function makeHashClaims(deps: {
       else {
         await insertClaim(tx, {
           id: ids.next("claim", at),
-          ...{ organizationId, invoiceId, network, transactionHash },
-          ...{ state: "waiting", reason: null, attempts: 0, nextAt: at },
-          ...{ createdAt: at, closedAt: null },
+          organizationId,
+          invoiceId,
+          network,
+          transactionHash,
+          state: "waiting",
+          reason: null,
+          attempts: 0,
+          nextAt: at,
+          createdAt: at,
+          closedAt: null,
         });
       }
       journal.record(tx, at, {

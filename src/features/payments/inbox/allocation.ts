@@ -135,7 +135,11 @@ export function makeTransferAllocation(
     const { organizationId } = terms;
     const { invoiceId, amount } = given;
     const payment = openPayment({
-      ...{ id: deps.ids.next("payment", at), transfer, terms, amount, at },
+      id: deps.ids.next("payment", at),
+      transfer,
+      terms,
+      amount,
+      at,
       match: { invoiceId, organizationId, rule: "manual" },
       source: "operator",
     });
@@ -255,7 +259,9 @@ export function makeTransferAllocation(
       subjectId: transfer.id,
       changes: {
         allocations: opened.map(({ id, invoiceId, amount }) => ({
-          ...{ paymentId: id, invoiceId, amount: shown(transfer, amount) },
+          paymentId: id,
+          invoiceId,
+          amount: shown(transfer, amount),
         })),
       },
     });

@@ -219,7 +219,12 @@ export function makeChainService(deps: {
       const readings = summarize(rows, { from, to: Math.min(to, cursorHeight) });
       const witnessed = readings.filter(({ providers }) => providers.length > 1);
       return {
-        ...{ network, from, to, ranges, readings, cursorHeight },
+        network,
+        from,
+        to,
+        ranges,
+        readings,
+        cursorHeight,
         ...coverage,
         witnessedTo: witnessed.at(-1)?.to ?? null,
       };

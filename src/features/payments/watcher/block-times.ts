@@ -91,10 +91,7 @@ export function makeBlockTimes(deps: {
       "block_time_disputed",
       second[0],
       `${first[0]} and ${second[0]} report different times for a block. Until they agree, neither time makes a payment late.`,
-      {
-        ...{ blockHeight: height, blockHash: hash },
-        ...{ times: [toIso(first[1]), toIso(second[1])] },
-      },
+      { blockHeight: height, blockHash: hash, times: [toIso(first[1]), toIso(second[1])] },
     );
   }
 
