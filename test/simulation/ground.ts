@@ -8,7 +8,7 @@ import { testContext } from "../support/store/stores.ts";
 import type { Sending, SimulatedChain, SimulatedProvider } from "./chain.ts";
 import { crashable, Killed, type CrashPoint } from "./crashes.ts";
 import { newDeeds, type Invoice, type OpenDeeds } from "./deeds.ts";
-import { blockMs, networkId, startAt, type Process, type Stage } from "./stage.ts";
+import { blockMs, finalityLag, networkId, startAt, type Process, type Stage } from "./stage.ts";
 import { chanceOf, type Chance } from "./steps.ts";
 
 /** The time, the chain and a process of Till that may die and be started again. */
@@ -128,18 +128,22 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
    */
   function endIndexLies(ms: number): void {
     const isHonest = ({ lies }: SimulatedProvider) =>
-      !lies.isEmpty && lies.indexLag === 0 && lies.behind === 0 && !lies.isDead;
+      !lies.isEmpty &&
+      lies.indexLag === 0 &&
+      lies.behind === 0 &&
+      lies.shiftMs === 0 &&
+      !lies.isDead;
     hiddenMs = chain.providers.some(isHonest) ? 0 : hiddenMs + ms;
     if (hiddenMs < hiddenMaxMs) return;
     for (const { lies } of chain.providers) Object.assign(lies, { isEmpty: false, indexLag: 0 });
   }
 
   async function wait(ms: number): Promise<void> {
-    const parts = ms <= 5 * minute ? 1 : ms <= 2 * hour ? 2 : 4;
-    for (let part = 0; part < parts; part += 1) {
-      now += ms / parts;
-      endIndexLies(ms / parts);
-      mine(2);
+    for (const part of partsOf(ms)) {
+      now += part;
+      endIndexLies(part);
+      // After a long part, the blocks before it are final: a chain does not stand still for days.
+      mine(part > 5 * minute ? finalityLag + 1 : 2);
       await look();
       if (now - billedAt > hour) await bill();
     }
@@ -160,6 +164,18 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
       return id === undefined ? null : db.findOne(invoices, "WHERE id = $1", [id]);
     },
   };
+}
+
+/**
+ * Splits a wait at the times when the watcher runs. A long one begins with the hour in which it reads final blocks again:
+ * days without any run would hide payments for longer than Till promises to look for them.
+ */
+function partsOf(ms: number): readonly number[] {
+  if (ms <= 5 * minute) return [ms];
+  if (ms <= 2 * hour) return [ms / 2, ms / 2];
+  const firstHour = [6 * minute, 6 * minute, 62 * minute];
+  const rest = (ms - 74 * minute) / 4;
+  return [...firstHour, rest, rest, rest, rest];
 }
 
 function isKilled(error: unknown): boolean {
