@@ -1,8 +1,15 @@
+import { day, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
-import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
+import type { NetworkState, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
+import { AnswerDropped } from "./chain-reader.ts";
+
+/** How often disabled tokens are re-checked, in milliseconds: the provider may have been at fault. */
+const disabledAgainMs = 10 * minute;
+/** How long a chain must stay shorter before that is believed, in milliseconds; until then the provider is behind. */
+const shorterMs = 2 * minute;
 
 /** The network cannot be watched with its configuration. The server continues; an operator has to act. */
 export class NetworkStopped extends Error {
@@ -82,4 +89,64 @@ async function faultOf(
     if (isItsAnswer) return error.message;
     throw error;
   }
+}
+
+interface CheckDependencies {
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly client: ChainClient;
+  readonly alarms: ChainAlarms;
+}
+
+/** Returns the disabled tokens. Asks once a day, because the contract behind a proxy may change. */
+export function makeTokenCheck(deps: CheckDependencies): () => Promise<readonly string[]> {
+  const { clock, network, client, alarms } = deps;
+  let tokens: { readonly at: Instant; readonly disabled: readonly string[] } | null = null;
+
+  return async () => {
+    const at = clock.now();
+    const againMs = tokens?.disabled.length === 0 ? day : disabledAgainMs;
+    if (tokens !== null && at - tokens.at < againMs) return tokens.disabled;
+    await checkChainId(client, network);
+    tokens = { at, disabled: await findDisabledTokens(client, network, alarms) };
+    return tokens.disabled;
+  };
+}
+
+export interface TipCheck {
+  /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
+  assertNotBehind(state: NetworkStateRow, height: number): void;
+  /** Forgets since when the chain is shorter: the cursor was set back. */
+  reset(): void;
+}
+
+export function makeTipCheck({ clock, network, client, alarms }: CheckDependencies): TipCheck {
+  let shorterSince: Instant | null = null;
+
+  return {
+    assertNotBehind(state, height) {
+      if (height >= state.tipHeight) {
+        shorterSince = null;
+        alarms.clear("tip_went_back", network.id);
+        return;
+      }
+      shorterSince ??= clock.now();
+      if (height < state.cursorHeight || clock.now() - shorterSince < shorterMs) {
+        throw new AnswerDropped(
+          `${client.provider} is behind: its newest block is below the newest block that was read`,
+          null,
+          { height, tipHeight: state.tipHeight },
+        );
+      }
+      alarms.raise(
+        "tip_went_back",
+        network.id,
+        "the chain is shorter than before, and is read again from its new end",
+        { network: network.id, tipHeight: state.tipHeight, height },
+      );
+    },
+    reset() {
+      shorterSince = null;
+    },
+  };
 }

@@ -1,0 +1,95 @@
+import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import {
+  confirmingAmong,
+  maturePayments,
+  transfersById,
+  type ConfirmingPlace,
+} from "../ledger/store.ts";
+import type { TransferRow } from "../table.ts";
+import type { Candidate, Verifier } from "./receipt-verifier.ts";
+import type { Guard, Recorder } from "./recorder.ts";
+
+/** The largest number of payments that are verified and confirmed together. */
+const confirmationsMax = 500;
+/** How long payments are confirmed before the next scan, in milliseconds: well below the lease on the network. */
+const confirmingForMs = 5 * second;
+/** How often held payments are checked for a decision, in milliseconds. */
+const releaseEveryMs = 15 * second;
+
+const firstPosition: ConfirmingPlace = { height: -1, id: "" };
+
+export interface Confirmable {
+  /** Payments whose receipts were verified. */
+  readonly verified: readonly Candidate[];
+  readonly isMore: boolean;
+}
+
+/** Confirms the payments of one network in batches, after their receipts were verified. */
+export interface Confirmations {
+  /**
+   * Returns the next payments with enough confirmations at a tip and agreeing receipts. Leaves out the payments of
+   * `moving`: transfers whose position changes now.
+   */
+  find(tipHeight: number, moving: readonly TransferRow[]): Promise<Confirmable>;
+  /** Confirms further batches without scanning the chain in between; returns true if some are left. */
+  confirmOthers(guard: Guard, recorded: NetworkStateRow): Promise<boolean>;
+  /** Releases held payments that are no longer confirming. */
+  releaseDecided(): Promise<void>;
+}
+
+export function makeConfirmations(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly verifier: Verifier;
+  readonly recorder: Pick<Recorder, "confirm">;
+}): Confirmations {
+  const { db, clock, network, verifier, recorder } = deps;
+  let confirmedUpTo = firstPosition;
+  let releasedAt: Instant = 0;
+
+  async function find(tipHeight: number, moving: readonly TransferRow[]): Promise<Confirmable> {
+    const mature = await maturePayments(db, network.id, tipHeight, confirmedUpTo, confirmationsMax);
+    const last = mature.at(-1);
+    const isFull = last !== undefined && mature.length === confirmationsMax;
+    confirmedUpTo = isFull ? { height: last.confirmsAtHeight, id: last.id } : firstPosition;
+    const changing = new Set(moving.map(({ id }) => id));
+    const staying = mature.filter(({ transferId }) => !changing.has(transferId));
+    const transfers = await transfersById(
+      db,
+      staying.map(({ transferId }) => transferId),
+    );
+    const candidates = staying.flatMap((payment): Candidate[] => {
+      const transfer = transfers.get(payment.transferId);
+      return transfer === undefined ? [] : [{ payment, transfer }];
+    });
+    const verified = await verifier.verify(candidates);
+    return { verified, isMore: isFull && verified.length > 0 };
+  }
+
+  return {
+    find,
+
+    async confirmOthers(guard, recorded) {
+      const begun = clock.now();
+      let state = recorded;
+      while (Math.abs(clock.now() - begun) < confirmingForMs) {
+        const { verified, isMore } = await find(state.tipHeight, []);
+        if (verified.length > 0) state = await recorder.confirm(guard, state, verified);
+        if (!isMore) return false;
+      }
+      return true;
+    },
+
+    async releaseDecided() {
+      const held = verifier.held();
+      if (held.length === 0 || Math.abs(clock.now() - releasedAt) < releaseEveryMs) return;
+      releasedAt = clock.now();
+      const waiting = await confirmingAmong(db, held);
+      verifier.release(held.filter((id) => !waiting.has(id)));
+    },
+  };
+}
