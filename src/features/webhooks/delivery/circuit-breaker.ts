@@ -1,4 +1,7 @@
 import { minute, second, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Attempt } from "./attempt.ts";
+import { isSuccess, isThrottled } from "./retry-policy.ts";
 
 /** A deliverer's knowledge of an endpoint from its own attempts. Unknown endpoints count as healthy. */
 export interface Health {
@@ -29,6 +32,9 @@ const observedMin = 10;
 const badShare = 0.7;
 const openMin = 30 * second;
 const openMax = 30 * minute;
+
+/** Number of endpoints with cached health at which outdated entries are removed. */
+const rememberedMax = 1_000;
 
 export const goodHealth: Health = {
   concurrency: endpointConcurrencyStart,
@@ -85,6 +91,43 @@ export function isForgettable(health: Health, now: Instant): boolean {
     (health.openUntil === null || now - health.openUntil >= openMax) &&
     health.recent.every((attempt) => now - attempt.at >= windowMs)
   );
+}
+
+/** The health of all endpoints to which this process sent lately. */
+export interface EndpointHealth {
+  readonly of: (endpointId: Id<"webhookEndpoint">) => Health;
+  /** Updates the endpoints' health; returns those whose postponement has just started or been extended. */
+  learn(attempts: readonly Attempt[], now: Instant): Set<Id<"webhookEndpoint">>;
+}
+
+export function createEndpointHealth(): EndpointHealth {
+  const known = new Map<Id<"webhookEndpoint">, Health>();
+  const of = (endpointId: Id<"webhookEndpoint">): Health => known.get(endpointId) ?? goodHealth;
+
+  return {
+    of,
+    learn(attempts, now) {
+      const postponed = new Set<Id<"webhookEndpoint">>();
+      for (const { delivery, result, endedAt } of attempts) {
+        const before = of(delivery.endpointId);
+        const after = observe(before, {
+          at: endedAt,
+          isGood: isSuccess(result),
+          isThrottled: isThrottled(result),
+        });
+        known.set(delivery.endpointId, after);
+        if (after.openUntil !== null && after.openUntil !== before.openUntil) {
+          postponed.add(delivery.endpointId);
+        }
+      }
+      if (known.size > rememberedMax) {
+        for (const [endpointId, health] of known) {
+          if (isForgettable(health, now)) known.delete(endpointId);
+        }
+      }
+      return postponed;
+    },
+  };
 }
 
 /** An endpoint with due deliveries. */

@@ -8,17 +8,15 @@ import type { Sender } from "../../../platform/outbound/sender.ts";
 import { sendAttempt, type Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
 import {
+  createEndpointHealth,
   scheduleDeliveries,
   leasesPerEndpointMax,
-  goodHealth,
-  isForgettable,
   isTroubled,
-  observe,
-  type Health,
 } from "./circuit-breaker.ts";
+import { createOpenDeliveries } from "./open-deliveries.ts";
 import { createEndpointRateLimit } from "./rate-limit.ts";
 import { recordAttempts } from "./record-attempts.ts";
-import { isSuccess, isThrottled } from "./retry-policy.ts";
+import { isSuccess } from "./retry-policy.ts";
 import {
   leaseDue,
   endLeases,
@@ -49,9 +47,6 @@ const everyMs = 1 * second;
  * slower receivers are sent again.
  */
 const drainPatience = 5 * second;
-/** Number of endpoints with cached health at which outdated entries are removed. */
-const rememberedMax = 1_000;
-
 export interface DelivererDependencies {
   readonly db: Database;
   readonly clock: Clock;
@@ -85,15 +80,6 @@ export interface Deliverer extends Worker {
   close(patienceMs?: number): Promise<void>;
 }
 
-/** Open requests of an endpoint. */
-interface UnderWay {
-  readonly count: number;
-  /** The number of open requests that are retries. */
-  readonly retries: number;
-}
-
-const noneUnderWay: UnderWay = { count: 0, retries: 0 };
-
 function demandOf({ endpointId, dueAt, attempts, failingSince }: EndpointBacklog) {
   return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
 }
@@ -105,44 +91,27 @@ function demandOf({ endpointId, dueAt, attempts, failingSince }: EndpointBacklog
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
   const { db, clock, ids, sender, context, wake, logger } = deps;
-  const health = new Map<Id<"webhookEndpoint">, Health>();
+  const health = createEndpointHealth();
   const pace = createEndpointRateLimit<Id<"webhookEndpoint">>(deps.perSecond);
-  /** Claimed and not yet recorded, by endpoint. */
-  const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
+  const open = createOpenDeliveries();
   const ended: Attempt[] = [];
   /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
   let sending = 0;
-  /** Number of claimed and not yet recorded deliveries. */
-  let held = 0;
   /** True if the last run left due deliveries for lack of room. */
   let isWaitingForRoom = false;
   let recording: Promise<void> | null = null;
   let pacing: NodeJS.Timeout | undefined;
   let isClosing = false;
-  let waiters: (() => void)[] = [];
-
-  const healthOf = (endpointId: Id<"webhookEndpoint">): Health =>
-    health.get(endpointId) ?? goodHealth;
-  const underWayOf = (endpointId: Id<"webhookEndpoint">): UnderWay =>
-    underWay.get(endpointId) ?? noneUnderWay;
-
-  function occupy({ endpointId, attempts }: DeliveryRow, change: 1 | -1): void {
-    held += change;
-    const { count, retries } = underWayOf(endpointId);
-    const next = { count: count + change, retries: retries + (attempts > 0 ? change : 0) };
-    if (next.count === 0) underWay.delete(endpointId);
-    else underWay.set(endpointId, next);
-  }
 
   function roomFor(
     backlogs: readonly EndpointBacklog[],
     now: Instant,
   ): Map<Id<"webhookEndpoint">, number> {
     let troubled = 0;
-    for (const [endpointId, { count, retries }] of underWay) {
-      troubled += isTroubled(healthOf(endpointId)) ? count : retries;
+    for (const [endpointId, { count, retries }] of open.byEndpoint()) {
+      troubled += isTroubled(health.of(endpointId)) ? count : retries;
     }
-    const free = Math.min(concurrencyMax - sending, heldMax - held);
+    const free = Math.min(concurrencyMax - sending, heldMax - open.count());
     const wanted = scheduleDeliveries(
       backlogs
         .filter((backlog) => backlog.status === "enabled" && backlog.dueAt <= now)
@@ -152,9 +121,9 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         free,
         freeForTroubled: troubledMax - troubled,
         batchMax: claimMax,
-        health: healthOf,
+        health: health.of,
         pace: (endpointId) => pace.available(endpointId, now),
-        underWay: (endpointId) => underWayOf(endpointId).count,
+        underWay: (endpointId) => open.of(endpointId).count,
       },
     );
     isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
@@ -198,7 +167,7 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
   }
 
   function start(delivery: DeliveryRow, backlog: EndpointBacklog): void {
-    occupy(delivery, 1);
+    open.add(delivery);
     sending += 1;
     pace.spend(delivery.endpointId, 1, clock.now());
     sendAttempt({ ...deps, delivery, backlog }).then(
@@ -214,69 +183,28 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
         sending -= 1;
         // Its lease expires, and it is sent again.
         logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
-        release(delivery);
+        open.remove(delivery);
       },
     );
-  }
-
-  function release(delivery: DeliveryRow): void {
-    occupy(delivery, -1);
-    if (held > 0) return;
-    for (const wake of waiters) wake();
-    waiters = [];
   }
 
   /** Records results in batches, including those that arrive in the meantime. */
   async function recordEnded(): Promise<void> {
     while (ended.length > 0) {
       const batch = ended.splice(0, recordMax);
-      const postponed = isClosing ? new Set<Id<"webhookEndpoint">>() : learn(batch);
+      const postponed = isClosing
+        ? new Set<Id<"webhookEndpoint">>()
+        : health.learn(batch, clock.now());
       try {
         await recordAttempts(deps, { attempts: batch, postponed, isClosing });
       } catch (error) {
         // Nothing is lost: the leases expire, and the deliveries are attempted again.
         logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
       }
-      for (const { delivery } of batch) release(delivery);
+      for (const { delivery } of batch) open.remove(delivery);
       wake();
     }
     recording = null;
-  }
-
-  /** Updates the endpoints' health; returns those whose postponement has just started or been extended. */
-  function learn(attempts: readonly Attempt[]): Set<Id<"webhookEndpoint">> {
-    const postponed = new Set<Id<"webhookEndpoint">>();
-    for (const { delivery, result, endedAt } of attempts) {
-      const before = healthOf(delivery.endpointId);
-      const after = observe(before, {
-        at: endedAt,
-        isGood: isSuccess(result),
-        isThrottled: isThrottled(result),
-      });
-      health.set(delivery.endpointId, after);
-      if (after.openUntil !== null && after.openUntil !== before.openUntil) {
-        postponed.add(delivery.endpointId);
-      }
-    }
-    if (health.size > rememberedMax) forgetOld(clock.now());
-    return postponed;
-  }
-
-  function forgetOld(now: Instant): void {
-    for (const [endpointId, known] of health) {
-      if (isForgettable(known, now)) health.delete(endpointId);
-    }
-  }
-
-  /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
-  async function clearDisabled(backlogs: readonly EndpointBacklog[]): Promise<boolean> {
-    const disabled = backlogs.find((backlog) => backlog.status === "disabled");
-    if (disabled === undefined) return false;
-    const at = clock.now();
-    const given = await db.write(context, (tx) =>
-      giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
-    );
-    return given === givenUpMax;
   }
 
   const deliverer: Deliverer = {
@@ -289,13 +217,11 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     async run() {
       if (isClosing) return false;
       const backlogs = await findBacklogs(db);
-      const isMoreToClear = await clearDisabled(backlogs);
+      const isMoreToClear = await clearDisabled(deps, backlogs);
       const started = await startDue(backlogs);
       return isMoreToClear || started > 0;
     },
-    async settled() {
-      while (held > 0) await new Promise<void>((resolve) => waiters.push(resolve));
-    },
+    settled: () => open.settled(),
     drained: () => deliverer.close(),
     async close(patienceMs = drainPatience) {
       isClosing = true;
@@ -309,4 +235,18 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     },
   };
   return deliverer;
+}
+
+/** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
+async function clearDisabled(
+  { db, clock, context }: DelivererDependencies,
+  backlogs: readonly EndpointBacklog[],
+): Promise<boolean> {
+  const disabled = backlogs.find((backlog) => backlog.status === "disabled");
+  if (disabled === undefined) return false;
+  const at = clock.now();
+  const given = await db.write(context, (tx) =>
+    giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
+  );
+  return given === givenUpMax;
 }
