@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
-import type { PooledProvider } from "../platform/chain/providers/member.ts";
+import type { PooledProvider } from "../platform/chain/providers/provider.ts";
 import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import type { Logger } from "../platform/logger/index.ts";

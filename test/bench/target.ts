@@ -28,7 +28,7 @@ async function startTill(): Promise<unknown> {
   });
   const { key, organizationId } = await approvedMerchant(app);
   const path = `/v1/organizations/${organizationId}`;
-  const address = formatAddress("evm", "1234567890abcdef1234567890abcdef12345678");
+  const address = formatAddress("1234567890abcdef1234567890abcdef12345678");
   const wallet = { label: "Till", network: "sandbox", address };
   await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
   const body = { amount: "1", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };

@@ -35,7 +35,7 @@ async function openHouse(store: TestStore) {
   const part = await issue({ metadata: { channel: "web" } });
   const open = await issue();
   const pay = (text: string | null, transaction: string, amount: bigint) => {
-    const to = parseAddress("evm", text ?? "");
+    const to = parseAddress(text ?? "");
     if (!to.ok) throw new Error("there is nowhere to pay to");
     chain.mine([{ transaction, contract, to: to.address, amount }]);
   };

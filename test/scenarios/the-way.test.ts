@@ -2,7 +2,8 @@
 // Ethereum are real EVM nodes (anvil) with USDT at its real addresses; TRON's is behind a front that answers like
 // java-tron. Run it alone with: npx mocha test/scenarios/the-way.test.ts
 import { expect } from "chai";
-import { formatAddress } from "../../src/platform/chain/evm/address.ts";
+import { evmKind } from "../../src/platform/chain/evm/kind.ts";
+import { tronKind } from "../../src/platform/chain/tron/kind.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { startEthereumLab, startTronLab, type ChainLab } from "../support/chain/chain-lab.ts";
 import { describeOnAnvil } from "../support/describe-on-anvil.ts";
@@ -45,8 +46,8 @@ eachStore("an invoice paid on a real chain", (store) => {
             TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
           },
         });
-        const form = network === "tron" ? "tron" : "evm";
-        const address = formatAddress(form, receivingAddress);
+        const kind = network === "tron" ? tronKind : evmKind;
+        const address = kind.formatAddress(receivingAddress);
         shop = await openShop(app, { network, address }, receiver);
       });
       after(async () => {

@@ -103,7 +103,7 @@ describeOnPostgres("two servers on one database", function () {
       ({ status }) => status !== 503,
     );
     expect(answer.status, answer.text).to.equal(201);
-    const parsed = parseAddress("evm", answer.body["walletAddress"] as string);
+    const parsed = parseAddress(answer.body["walletAddress"] as string);
     if (!parsed.ok) throw new Error(parsed.message);
     return { id: answer.body["id"] as string, address: parsed.address };
   }

@@ -190,7 +190,7 @@ function logOf(
 
 /** The transfer went to an invoice's address while its money was waited for. */
 function isFor(row: Invoice, log: TransferLog, slack: number): boolean {
-  const address = parseAddress("evm", row.walletAddress ?? "");
+  const address = parseAddress(row.walletAddress ?? "");
   const time = log.blockTime ?? 0;
   return (
     address.ok &&

@@ -24,7 +24,7 @@ export function makePayers(ground: Ground): Payers {
 
   async function pay(invoice: Invoice, how: Payment): Promise<void> {
     const token = network.tokens.find(({ symbol }) => symbol === invoice.tokenSymbol);
-    const parsed = parseAddress("evm", invoice.walletAddress ?? "");
+    const parsed = parseAddress(invoice.walletAddress ?? "");
     const { payableAmount: payable, remainingAmount } = invoice;
     if (token === undefined || !parsed.ok || payable === null) return;
     const to = parsed.address;

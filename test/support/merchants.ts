@@ -4,7 +4,8 @@ import { makeOrganizations } from "../../src/features/organizations/index.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
-import { parseNetworks, type Network } from "../../src/platform/chain/networks.ts";
+import { parseNetworks } from "../../src/platform/chain/network-table.ts";
+import type { Network } from "../../src/platform/chain/networks.ts";
 import type { Database } from "../../src/platform/database/index.ts";
 import { testContext } from "./store/stores.ts";
 

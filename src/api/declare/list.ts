@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { defaultPageLimit, maxPageLimit } from "../../kernel/page.ts";
-import { formatAddress, parseAddress, type AddressForm } from "../../platform/chain/evm/address.ts";
-import type { Address } from "../../platform/chain/client.ts";
-import { parseTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
+import {
+  parseAnyAddress,
+  parseAnyTransactionHash,
+  type FoundAddress,
+} from "../../platform/chain/kinds.ts";
 import { instant } from "./record.ts";
 
 /** The page size. The query holds text, which `parsePage` converts; the OpenAPI document says integer. */
@@ -60,36 +62,22 @@ export const transactionHash = () =>
   z
     .string()
     .max(hashTextMax)
-    .refine((text) => parseTransactionHash(text) !== null, {
+    .refine((text) => parseAnyTransactionHash(text) !== null, {
       error: "must be a transaction hash: 64 hex digits, with or without 0x",
     })
     .meta({ description: "As a block explorer shows it." })
-    .transform((text) => parseTransactionHash(text) ?? "");
+    .transform((text) => parseAnyTransactionHash(text) ?? "");
 const hashTextMax = 200;
-
-export interface FoundAddress {
-  readonly address: Address;
-  /** The address in its network's notation. */
-  readonly shown: string;
-}
 
 /** An address on any network. */
 export const anyAddress = () =>
   z
     .string()
     .max(addressLengthMax)
-    .refine((text) => readAddress(text) !== null, {
+    .refine((text) => parseAnyAddress(text) !== null, {
       error: "must be an address in its network's notation, such as T… or 0x…",
     })
     .meta({ description: "In its network's notation." })
-    .transform((text) => readAddress(text) ?? noAddress);
+    .transform((text) => parseAnyAddress(text) ?? noAddress);
 const addressLengthMax = 100;
 const noAddress: FoundAddress = { address: "", shown: "" };
-
-function readAddress(text: string): FoundAddress | null {
-  for (const form of ["tron", "evm"] as const satisfies readonly AddressForm[]) {
-    const parsed = parseAddress(form, text);
-    if (parsed.ok) return { address: parsed.address, shown: formatAddress(form, parsed.address) };
-  }
-  return null;
-}

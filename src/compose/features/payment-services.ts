@@ -58,7 +58,7 @@ import { createRecentStates } from "../../platform/chain/state/network-state.ts"
 import type { Reader } from "../../platform/database/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
-import { accessTo, sandboxNetwork, sandboxOf } from "./chains.ts";
+import { accessTo, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
 import type { Dependencies } from "../dependencies.ts";
 
@@ -229,10 +229,10 @@ export function makePaymentServices(
 }
 
 function makeSandbox(parts: Dependencies, journal: Journal): SandboxService | null {
-  const { config, db, clock, wakeUps, baseUrl } = parts;
-  const network = config.networks.find(({ id }) => id === sandboxNetwork);
-  const sandbox = sandboxOf(parts);
-  if (network === undefined || sandbox === null) return null;
+  const { db, clock, wakeUps, baseUrl } = parts;
+  const simulated = sandboxOf(parts);
+  if (simulated === null) return null;
+  const { network, sandbox } = simulated;
   const wake = () => {
     wakeUps.wake(watchWorkerName(network.id));
   };

@@ -1,11 +1,8 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
-import { parseAddress } from "../../platform/chain/evm/address.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import { paymentUri } from "../../platform/chain/evm/payment-uri.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
-import { formatTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
 import { fill } from "./page/catalogue.ts";
 import { en } from "./page/en.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
@@ -65,9 +62,7 @@ function presentReceipt(view: CheckoutView): z.input<typeof CheckoutReceiptRecor
     tokenSymbol: invoice.payable.asset.code,
     network: network.id,
     paidAt: toIso(invoice.paidAt),
-    transactionHashes: transactionsOf(view).map((hash) =>
-      formatTransactionHash(network.addressForm, hash),
-    ),
+    transactionHashes: transactionsOf(view).map((hash) => network.kind.formatTransactionHash(hash)),
   };
 }
 
@@ -102,11 +97,10 @@ function codeText(view: CheckoutView, at: Instant): string {
   const { invoice, network } = view;
   if (!isPayable(invoice, at)) return invoice.walletAddress;
   const token = findToken(network, invoice.payable.asset.code);
-  const to = parseAddress(network.addressForm, invoice.walletAddress);
+  const to = network.kind.parseAddress(invoice.walletAddress);
   // If the token has since been removed from the table, the address is still correct.
   if (token === null || !to.ok) return invoice.walletAddress;
-  return paymentUri({
-    form: network.addressForm,
+  return network.kind.paymentUri({
     chainId: network.chainId,
     contract: token.contract,
     to: to.address,

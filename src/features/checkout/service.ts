@@ -1,7 +1,6 @@
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { parseTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
@@ -94,9 +93,9 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     return { view, session: presentSession(view, clock.now()) };
   }
 
-  /** The only access to the sandbox; null for an invoice on a real network. */
+  /** The only access to the sandbox; null for an invoice on another network. */
   function sandboxOf(network: Network): CheckoutSandbox | null {
-    return network.isTest ? deps.sandbox : null;
+    return network.kind.isSimulated ? deps.sandbox : null;
   }
 
   async function loaded(checkoutId: string): Promise<Loaded | null> {
@@ -123,7 +122,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     async submitTransaction(context, checkoutId, transactionHash) {
       const found = await loaded(checkoutId);
       if (found === null) throw notFound();
-      const hash = parseTransactionHash(transactionHash);
+      const hash = found.view.network.kind.parseTransactionHash(transactionHash);
       if (hash === null) {
         throw invalidField(
           "/transactionHash",

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { formatAddress } from "../../platform/chain/evm/address.ts";
 import type { NetworkListRecord, NetworkRecord } from "./records.ts";
 import type { OfferedNetwork } from "./service.ts";
 
@@ -14,7 +13,7 @@ function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof Net
     tokens: tokens.map(({ symbol, title, contract, decimals, pegs }) => ({
       symbol,
       title,
-      contract: formatAddress(network.addressForm, contract),
+      contract: network.kind.formatAddress(contract),
       decimals,
       peggedCurrencies: [...pegs],
     })),

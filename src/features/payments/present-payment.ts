@@ -2,10 +2,8 @@ import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
-import { formatAddress } from "../../platform/chain/evm/address.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
-import { formatTransactionHash } from "../../platform/chain/evm/transaction-hash.ts";
 import { PaymentRecord } from "./records.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
@@ -21,16 +19,16 @@ export interface PaymentView {
 /** Returns the payment as the API and events show it. */
 export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord> {
   const { payment, transfer, network, tipHeight } = view;
-  const form = network.addressForm;
+  const { kind } = network;
   const isOnChain = transfer.status === "seen";
   const token = tokenAsset(payment.token, payment.tokenDecimals);
   const settlement = settlementAsset(payment.settlementCurrency, payment.settlementDecimals);
   return presentRow(PaymentRecord, payment, {
     tokenSymbol: payment.token,
-    transactionHash: formatTransactionHash(form, transfer.transactionHash),
+    transactionHash: kind.formatTransactionHash(transfer.transactionHash),
     logIndex: transfer.logIndex,
-    fromAddress: formatAddress(form, transfer.fromAddress),
-    toAddress: formatAddress(form, transfer.toAddress),
+    fromAddress: kind.formatAddress(transfer.fromAddress),
+    toAddress: kind.formatAddress(transfer.toAddress),
     amount: formatMoney(money(payment.amount, token)),
     settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
     blockNumber: payment.blockHeight,

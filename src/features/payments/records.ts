@@ -9,8 +9,8 @@ import {
   pageParameters,
   paidTimes,
   transactionHash,
-  type FoundAddress,
 } from "../../api/declare/list.ts";
+import type { FoundAddress } from "../../platform/chain/kinds.ts";
 import { paymentSorts } from "./filters.ts";
 import { paymentSources, paymentStatuses } from "./payment-status.ts";
 

@@ -1,6 +1,7 @@
+import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { deriveAddress } from "../../platform/chain/evm/xpub.ts";
+import type { NetworkKind } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
 import type { Receiver } from "./rules.ts";
@@ -68,12 +69,14 @@ const takenInARowMax = 100;
 export async function takeAddress(
   tx: Tx,
   wallet: WalletRow & { readonly xpub: string },
+  { extendedKeys }: NetworkKind,
 ): Promise<{ readonly index: number; readonly address: Address } | null> {
   const { family, identity, organizationId } = wallet;
+  if (extendedKeys === null) throw new Defect(`${wallet.id} has a key that its network cannot use`);
   for (let taken = 0; taken < takenInARowMax; taken += 1) {
     const index = await advanceIndex(tx, family, identity);
     if (index === null) return null;
-    const address = deriveAddress(wallet.xpub, index);
+    const address = extendedKeys.deriveAddress(wallet.xpub, index);
     const isFree = await tx.insertIfAbsent(walletClaims, {
       family,
       identity: address,

@@ -1,8 +1,8 @@
 import { invalidField, invalidFields } from "../../kernel/errors.ts";
-import { formatAddress, parseAddress } from "../../platform/chain/evm/address.ts";
 import type { Address } from "../../platform/chain/client.ts";
+import { looksLikeAnySecret, parseAnyAddress } from "../../platform/chain/kinds.ts";
+import { secretWarning } from "../../platform/chain/looks-like-secret.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { fingerprintForm, parseXpub, xpubIdentity } from "../../platform/chain/evm/xpub.ts";
 import { WalletAddressRefused } from "./errors.ts";
 
 /** Number of consecutive unpaid addresses that most wallets scan (the BIP 44 gap limit). */
@@ -36,7 +36,7 @@ export function readReceiver(
 ): Receiver {
   const { address, xpub } = given;
   if (address !== undefined && xpub === undefined) return readAddress(network, networks, address);
-  if (xpub !== undefined && address === undefined) return readXpub(xpub);
+  if (xpub !== undefined && address === undefined) return readXpub(network, xpub);
   const message = "give either address or xpub";
   throw invalidFields(
     ["/address", "/xpub"].map((pointer) => ({ pointer, code: "one_of", message })),
@@ -44,9 +44,15 @@ export function readReceiver(
 }
 
 function readAddress(network: Network, networks: Iterable<Network>, text: string): Receiver {
-  const parsed = parseAddress(network.addressForm, text);
+  refuseSecret("/address", text);
+  const { kind } = network;
+  const parsed = kind.parseAddress(text);
   if (!parsed.ok) {
     if (parsed.fault === "zero_address") throw new WalletAddressRefused(parsed.message);
+    if (parsed.fault === "malformed" && parseAnyAddress(text) !== null) {
+      const message = `This is an address of another network. ${parsed.message}`;
+      throw invalidField("/address", "wrong_network", message);
+    }
     throw invalidField("/address", parsed.fault, parsed.message);
   }
   const { address } = parsed;
@@ -57,19 +63,29 @@ function readAddress(network: Network, networks: Iterable<Network>, text: string
       `This is the contract of ${token.symbol} on ${title}; funds sent to it are lost. Give your own address.`,
     );
   }
-  const shownAddress = formatAddress(network.addressForm, address);
+  const shownAddress = kind.formatAddress(address);
   return { kind: "address", identity: address, address, xpub: null, shownAddress };
 }
 
-function readXpub(text: string): Receiver {
-  const parsed = parseXpub(text);
+function readXpub({ kind, title }: Network, text: string): Receiver {
+  refuseSecret("/xpub", text);
+  if (kind.extendedKeys === null) {
+    const message = `${title} has no extended public keys. Give an address instead.`;
+    throw invalidField("/xpub", "not_supported", message);
+  }
+  const parsed = kind.extendedKeys.parse(text);
   if (!parsed.ok) throw invalidField("/xpub", parsed.fault, parsed.message);
   const { xpub } = parsed;
   return {
     kind: "xpub",
-    identity: xpubIdentity(xpub),
+    identity: kind.extendedKeys.identity(xpub),
     address: null,
     xpub,
-    shownAddress: fingerprintForm(xpub),
+    shownAddress: kind.extendedKeys.fingerprint(xpub),
   };
+}
+
+/** Refuses a key of any kind of network: people paste keys of the wrong network too. */
+function refuseSecret(pointer: string, text: string): void {
+  if (looksLikeAnySecret(text)) throw invalidField(pointer, "secret", secretWarning);
 }

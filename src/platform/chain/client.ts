@@ -1,12 +1,15 @@
 import type { Instant } from "../../kernel/clock.ts";
 
-/** 20 bytes as 40 lower-case hexadecimal digits without 0x: the canonical form of an address inside Till. */
+/**
+ * An address in its canonical form inside Till: one text for each account, which networks of the same address family
+ * share. On EVM networks and TRON, the 20 bytes as 40 lower-case hexadecimal digits without 0x.
+ */
 export type Address = string;
 
 /** The fields of a block that Till needs. */
 export interface Head {
   readonly height: number;
-  /** 64 lower-case hexadecimal digits without 0x. */
+  /** In the canonical form of the network's kind; on EVM networks and TRON, 64 lower-case hexadecimal digits. */
   readonly hash: string;
   /** The timestamp in the block. */
   readonly time: Instant;
@@ -31,7 +34,7 @@ export interface KnownChain {
 
 /** One Transfer event of a token contract. */
 export interface TransferLog {
-  /** 64 lower-case hexadecimal digits without 0x. */
+  /** In the canonical form of the network's kind, which `parseTransactionHash` returns. */
   readonly transactionHash: string;
   /** The event's index in its block. A reorganization may change it. */
   readonly logIndex: number;
@@ -67,7 +70,7 @@ export interface TransferQuery {
 }
 
 /**
- * One provider of one network: a node reached over JSON-RPC, or the sandbox. Every method throws `ProviderError` if the
+ * One provider of one network: a node, or the sandbox. Every method throws `ProviderError` if the
  * provider cannot be used. The form of a response has been checked, but not its truth.
  */
 export interface ChainClient {

@@ -1,12 +1,7 @@
-import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
-import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
-import { MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
-import { addressForms, formatAddress, parseAddress, type AddressForm } from "./evm/address.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Reader } from "../database/index.ts";
 import type { Address } from "./client.ts";
-import { defaultRequestsPerSecond } from "./providers/budget.ts";
-import { formatTransactionHash } from "./evm/transaction-hash.ts";
-import { parseUrl } from "../../kernel/url.ts";
+import type { PooledProvider, ProviderEndpoint } from "./providers/provider.ts";
 
 /** A token by its contract on one network. */
 export interface NetworkToken {
@@ -33,8 +28,8 @@ export interface NetworkProvider {
 }
 
 export interface Finality {
-  /** The tag of the block that the node reports as final; null: the network has no such tag. */
-  readonly tag: "finalized" | null;
+  /** The tag of the block that the node reports as final, one of its kind's; null: the network has no such tag. */
+  readonly tag: string | null;
   /** If the tag is missing, blocks at least this far below the tip count as final. */
   readonly lagBlocks: number;
 }
@@ -47,8 +42,8 @@ export interface Network {
   readonly tokenStandard: string;
   /** True if the network's tokens have no value. */
   readonly isTest: boolean;
+  readonly kind: NetworkKind;
   readonly chainId: number;
-  readonly addressForm: AddressForm;
   /** Networks of the same family share their addresses. */
   readonly addressFamily: string;
   readonly blockTimeMs: number;
@@ -64,191 +59,84 @@ export interface Network {
   readonly tokens: readonly NetworkToken[];
 }
 
-/** One error in the file: its path, such as `networks.tron.tokens.USDT.contract`, and what to correct. */
-export interface NetworkProblem {
-  readonly path: string;
-  readonly message: string;
+export type AddressFault = "checksum" | "zero_address" | "malformed";
+
+export type ParsedAddress =
+  | { readonly ok: true; readonly address: Address }
+  /** `message` says what to do next, and never repeats the text that was entered. */
+  | { readonly ok: false; readonly fault: AddressFault; readonly message: string };
+
+export type XpubFault = "checksum" | "depth" | "wrong_kind" | "malformed";
+
+export type ParsedXpub =
+  | { readonly ok: true; readonly xpub: string }
+  /** `message` says what to do next, and never repeats the text that was entered. */
+  | { readonly ok: false; readonly fault: XpubFault; readonly message: string };
+
+/** The extended public keys of a kind of network, from which every invoice can get its own address. */
+export interface ExtendedKeys {
+  readonly parse: (text: string) => ParsedXpub;
+  /** Returns a text that is equal for two keys that derive the same addresses. */
+  readonly identity: (xpub: string) => string;
+  /** Returns the short text that represents a key in records. No address can be derived from it. */
+  readonly fingerprint: (xpub: string) => string;
+  /** Derives the address that wallets show as number `index`, counted from 0. */
+  readonly deriveAddress: (xpub: string, index: number) => Address;
 }
 
-export type ParsedNetworks =
-  | { readonly ok: true; readonly networks: readonly Network[] }
-  | { readonly ok: false; readonly problems: readonly NetworkProblem[] };
-
-const blocks = z.int().min(1).max(1_000_000);
-const milliseconds = z.int().min(1).max(3_600_000);
-
-const httpUrl = z.string().refine(isHttpUrl, {
-  error: "must be an http: or https: URL without a name and password",
-});
-
-const explorerLink = (placeholder: string) =>
-  z
-    .string()
-    .refine((text) => text.startsWith("https://") && text.split(placeholder).length === 2, {
-      error: `must be an https: URL that contains ${placeholder} once`,
-    })
-    .nullable();
-
-const tokenSchema = z.strictObject({
-  title: z.string().min(1).max(60),
-  contract: z.string({ error: "must be an address as text: write it in quotes" }),
-  decimals: z.int().min(0).max(maxAssetDecimals),
-  pegs: z.array(
-    z.string().refine((code) => findCurrency(code) !== null, {
-      error: "must be a currency's ISO 4217 code such as USD",
-    }),
-  ),
-  dust: z.string({ error: "must be an amount as text: write it in quotes" }),
-});
-
-const networkSchema = z.strictObject({
-  title: z.string().min(1).max(60),
-  tokenStandard: z.string().min(1).max(30),
-  isTest: z.boolean().default(false),
-  chainId: z.int().min(1),
-  addressForm: z.enum(addressForms),
-  addressFamily: z.string().regex(/^[a-z][a-z0-9]*$/),
-  blockTimeMs: milliseconds,
-  confirmations: blocks,
-  pollMs: milliseconds,
-  // The window is kept in memory and read by every scan.
-  windowBlocks: z.int().min(1).max(256),
-  maxLogRange: blocks,
-  finality: z.strictObject({ tag: z.literal("finalized").nullable(), lagBlocks: blocks }),
-  providers: z.array(
-    z.strictObject({
-      url: httpUrl,
-      headers: z
-        .array(z.string().regex(/^[A-Za-z0-9-]+$/, "must be the name of an HTTP header"))
-        .default([]),
-      batchMax: z.int().min(1).max(1_000).default(100),
-      requestsPerSecond: z.int().min(1).max(10_000).default(defaultRequestsPerSecond),
-      requestsPerDay: z.int().min(1).max(1_000_000_000).nullable().default(null),
-    }),
-  ),
-  explorer: z.strictObject({
-    transaction: explorerLink("{hash}"),
-    address: explorerLink("{address}"),
-  }),
-  tokens: z.record(
-    z.string().regex(/^[A-Z][A-Z0-9]{1,11}$/, "a symbol is 2 to 12 capital letters or digits"),
-    tokenSchema,
-  ),
-});
-
-const fileSchema = z.strictObject({
-  networks: z.record(
-    z.string().regex(/^[a-z][a-z0-9]*$/, "a network's id is lower-case letters and digits"),
-    networkSchema,
-  ),
-});
-
-type NetworkEntry = z.infer<typeof networkSchema>;
-type TokenEntry = z.infer<typeof tokenSchema>;
-type Report = (path: string, message: string) => void;
-
-/** Parses the network table. Reports all errors at once. */
-export function parseNetworks(yamlText: string): ParsedNetworks {
-  const lines = new LineCounter();
-  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
-      message: error.message,
-    }));
-    return { ok: false, problems };
-  }
-  const parsed = fileSchema.safeParse(document.toJS());
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => ({
-      path: issue.path.map(String).join("."),
-      message: issue.message,
-    }));
-    return { ok: false, problems };
-  }
-  const problems: NetworkProblem[] = [];
-  const report: Report = (path, message) => problems.push({ path, message });
-  const networks = Object.entries(parsed.data.networks).map(([id, entry]) =>
-    readNetwork(id, entry, report),
-  );
-  reportSharedChainIds(networks, report);
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, networks };
+export interface PaymentRequest {
+  readonly chainId: number;
+  /** The token's contract. */
+  readonly contract: Address;
+  readonly to: Address;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
 }
 
-function readNetwork(id: string, entry: NetworkEntry, report: Report): Network {
-  const path = `networks.${id}`;
-  const tokens = Object.entries(entry.tokens).map(([symbol, token]) =>
-    readToken(symbol, token, entry.addressForm, (field, message) => {
-      report(`${path}.tokens.${symbol}.${field}`, message);
-    }),
-  );
-  reportSharedContracts(path, tokens, report);
-  return { id, ...entry, tokens };
+/** The means by which a kind reaches its networks' providers. */
+export interface NetworkAccess {
+  /** The configured providers, in order of preference; empty for a simulated network. */
+  readonly endpoints: readonly ProviderEndpoint[];
+  readonly reader: Reader;
+  readonly clock: Clock;
+  /** Aborted when the program stops. */
+  readonly stopping: AbortSignal;
 }
 
-function readToken(
-  symbol: string,
-  entry: TokenEntry,
-  form: AddressForm,
-  report: ReportField,
-): NetworkToken {
-  const contract = parseAddress(form, entry.contract);
-  if (!contract.ok) report("contract", contract.message);
-  if (findCurrency(symbol) !== null)
-    report("symbol", "is the code of a currency: choose another symbol");
-  return {
-    symbol,
-    title: entry.title,
-    contract: contract.ok ? contract.address : "",
-    decimals: entry.decimals,
-    pegs: entry.pegs,
-    dust: readDust(symbol, entry, report),
-  };
-}
-
-type ReportField = (field: "contract" | "dust" | "symbol", message: string) => void;
-
-function readDust(symbol: string, entry: TokenEntry, report: ReportField): bigint {
-  try {
-    return parseMoney(entry.dust, tokenAsset(symbol, entry.decimals)).units;
-  } catch (error) {
-    if (!(error instanceof MoneyTextError)) throw error;
-    report("dust", error.message);
-    return 0n;
-  }
-}
-
-function reportSharedContracts(
-  path: string,
-  tokens: readonly NetworkToken[],
-  report: Report,
-): void {
-  const symbols = new Map<Address, string>();
-  for (const { symbol, contract } of tokens) {
-    const first = symbols.get(contract);
-    // A contract that could not be parsed is empty here; that error has been reported.
-    if (first !== undefined && contract !== "") {
-      report(`${path}.tokens.${symbol}.contract`, `is already the contract of ${first}`);
-    }
-    symbols.set(contract, symbol);
-  }
-}
-
-/** Reports networks with the same chain id: with two entries for one chain, each transfer would be credited twice. */
-function reportSharedChainIds(networks: readonly Network[], report: Report): void {
-  const ids = new Map<number, string>();
-  for (const { id, chainId } of networks) {
-    const first = ids.get(chainId);
-    if (first !== undefined)
-      report(`networks.${id}.chainId`, `is already the chain id of ${first}`);
-    ids.set(chainId, id);
-  }
-}
-
-function isHttpUrl(text: string): boolean {
-  const url = parseUrl(text);
-  if (url === null) return false;
-  return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+/**
+ * Everything in which one kind of network differs from another. A network carries its kind, so no other code asks which
+ * kind it has. Formatting functions throw unless they are given the canonical form, which the parsers return.
+ */
+export interface NetworkKind {
+  /**
+   * True: the chain exists only in Till's store and is driven by commands. It has no configured providers, and at most
+   * one network can be of such a kind.
+   */
+  readonly isSimulated: boolean;
+  /** The values of `finality.tag` in the network table: the tags by which the kind's nodes report a final block. */
+  readonly finalityTags: readonly string[];
+  /** Parses an address as a person pastes it. Surrounding white space is ignored; a wrong letter is an error. */
+  readonly parseAddress: (text: string) => ParsedAddress;
+  readonly formatAddress: (address: Address) => string;
+  /**
+   * Parses a transaction hash as a payer pastes it, or an explorer's link that contains exactly one; null for any other
+   * text. Two kinds that accept the same text return the same hash.
+   */
+  readonly parseTransactionHash: (text: string) => string | null;
+  /** Formats a transaction hash as the network's explorers do. */
+  readonly formatTransactionHash: (hash: string) => string;
+  readonly formatBlockHash: (hash: string) => string;
+  /**
+   * True for text that may be a private key or a seed phrase. It is false for every address and extended public key of
+   * any kind, because a wallet's text is checked against all kinds.
+   */
+  readonly looksLikeSecret: (text: string) => boolean;
+  /** Null if the kind's wallets cannot derive addresses from a public key. */
+  readonly extendedKeys: ExtendedKeys | null;
+  /** Returns the text of a payment's QR code: a URI, or the bare address if the kind's wallets accept nothing else. */
+  readonly paymentUri: (request: PaymentRequest) => string;
+  /** Creates the clients of a network's providers, in order of preference. */
+  readonly connect: (network: Network, access: NetworkAccess) => PooledProvider[];
 }
 
 export function findToken(network: Network, symbol: string): NetworkToken | null {
@@ -261,12 +149,12 @@ export function findTokenByContract(network: Network, contract: Address): Networ
 
 /** Returns the explorer's page for a transaction; null if the network has no explorer. */
 export function transactionLink(network: Network, transactionHash: string): string | null {
-  const shown = formatTransactionHash(network.addressForm, transactionHash);
+  const shown = network.kind.formatTransactionHash(transactionHash);
   return network.explorer.transaction?.replace("{hash}", shown) ?? null;
 }
 
 /** Returns the explorer's page for an address; null if the network has no explorer. */
 export function addressLink(network: Network, address: Address): string | null {
-  const shown = formatAddress(network.addressForm, address);
+  const shown = network.kind.formatAddress(address);
   return network.explorer.address?.replace("{address}", shown) ?? null;
 }

@@ -1,6 +1,6 @@
 import type { Network } from "../chain/networks.ts";
+import type { ProviderEndpoint } from "../chain/providers/provider.ts";
 import type { RatesPlan } from "../rates/plan.ts";
-import type { Provider } from "./network-settings.ts";
 import type { Mode } from "./setting.ts";
 import type { PlanCatalog } from "./plans.ts";
 import type { SettingValues } from "./settings.ts";
@@ -9,7 +9,7 @@ import type { Origin } from "./sources.ts";
 /** An enabled network: its entry in the network table with the changes that the settings make. */
 export interface ConfiguredNetwork extends Network {
   /** The providers to use, in order of preference, each with its headers. `providers` holds those of the table. */
-  readonly endpoints: readonly Provider[];
+  readonly endpoints: readonly ProviderEndpoint[];
 }
 
 /** All settings by name, parsed and validated together. */

@@ -1,20 +1,10 @@
 import type { Network, NetworkProvider } from "../chain/networks.ts";
+import type { ProviderEndpoint } from "../chain/providers/provider.ts";
 import { maskSecret, maskUrl } from "./mask.ts";
 import { isMapping } from "./sources.ts";
 import type { ValueType } from "./value-type.ts";
 import { InvalidValue, list, providerUrl, wholeNumber } from "./value-type.ts";
 import { parseUrl } from "../../kernel/url.ts";
-
-/** A node that serves a network's JSON-RPC API. */
-export interface Provider {
-  readonly url: string;
-  /** The headers of every request; their values are secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The maximum number of calls in one batch request. */
-  readonly batchMax: number;
-  readonly requestsPerSecond: number;
-  readonly requestsPerDay: number | null;
-}
 
 /** The request limit for a provider that is not in the table, per second: it may be the operator's own node. */
 const ownRequestsPerSecond = 200;
@@ -97,7 +87,7 @@ export interface NetworkSetting<T> {
   /** The suffix of its environment variable: TILL_TRON_RPC_URLS. */
   readonly envSuffix: string;
   readonly type: ValueType<T>;
-  /** True if it concerns providers, which a test network does not have. */
+  /** True if it concerns providers, which a simulated network does not have. */
   readonly isForProviders: boolean;
   readonly description: string;
   readonly example: string;
@@ -146,7 +136,7 @@ export const networkSettings = {
 /** Returns the settings that apply to a network. */
 export function settingsOf(network: Network): readonly NetworkSetting<unknown>[] {
   const all = Object.values(networkSettings) as readonly NetworkSetting<unknown>[];
-  return all.filter((setting) => !(setting.isForProviders && network.isTest));
+  return all.filter((setting) => !(setting.isForProviders && network.kind.isSimulated));
 }
 
 export function networkVariable(networkId: string, setting: { envSuffix: string }): string {
@@ -161,9 +151,9 @@ export function joinProviders(
   network: Network,
   urls: readonly string[] | null,
   headers: ProviderHeaders,
-): Provider[] {
+): ProviderEndpoint[] {
   const known = network.providers;
-  const providers = (urls ?? known.map(({ url }) => url)).map((url): Provider & { url: string } => {
+  const providers = (urls ?? known.map(({ url }) => url)).map((url): ProviderEndpoint => {
     const own = known.find((provider) => hostOf(provider.url) === hostOf(url));
     const shared = urls === null ? accepted(headers.all, own) : headers.all;
     const alone = { ...headers.byProvider[hostOf(url)], ...headers.byProvider[url] };

@@ -41,7 +41,7 @@ eachStore("Figures of a shop", (store) => {
   const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
     shop.create({ network: "ethereum", ...input });
   function pay(invoice: InvoiceView, whole: number): void {
-    const to = parseAddress("evm", invoice.walletAddress ?? "");
+    const to = parseAddress(invoice.walletAddress ?? "");
     const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
     if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
     const amount = BigInt(whole) * 1_000_000n;

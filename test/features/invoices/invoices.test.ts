@@ -7,7 +7,7 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { stateTable } from "../../../src/platform/chain/state/network-state.ts";
 import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../../src/platform/chain/tron/address.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
@@ -236,7 +236,7 @@ eachStore("invoices", (store) => {
       const made = await Promise.all(Array.from({ length: 5 }, () => shop.create()));
       const shown = made.map(({ walletAddress }) => walletAddress).sort();
       const derived = [0, 1, 2, 3, 4].map((index) =>
-        formatAddress("tron", deriveAddress(xpubs.first, index)),
+        formatAddress(deriveAddress(xpubs.first, index)),
       );
       expect(shown).to.deep.equal(derived.sort());
       for (const one of made) expect(presentInvoice(one).payableAmount).to.equal("25.00");

@@ -43,7 +43,7 @@ eachStore("Known failures of other systems:", (store) => {
     return found.contract;
   };
   const to = (invoice: InvoiceView) => {
-    const parsed = parseAddress("evm", invoice.walletAddress ?? "");
+    const parsed = parseAddress(invoice.walletAddress ?? "");
     if (!parsed.ok) throw new Error("there is nowhere to pay to");
     return parsed.address;
   };

@@ -20,6 +20,8 @@ import {
 import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
 import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
 import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { evmKind } from "../../../src/platform/chain/evm/kind.ts";
+import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { addOrganization, testNetworks, xpubs } from "../../support/merchants.ts";
 
@@ -150,7 +152,7 @@ eachStore("the wallets API", (store) => {
     expect(elsewhere.message).to.equal(own.message);
     // Its own second network of the family, and the same bytes in another family.
     await create(shop, { network: "polygon", address: evmAddress });
-    const onTron = formatAddress("tron", evmAddress.slice(2).toLowerCase());
+    const onTron = tronKind.formatAddress(evmAddress.slice(2).toLowerCase());
     await create(other, { network: "tron", address: onTron });
   });
 
@@ -224,7 +226,7 @@ eachStore("the wallets API", (store) => {
       db.write(testContext, async (tx) => {
         const wallet = await findWallet(tx, shop, walletId);
         if (wallet?.xpub == null) throw new Error("no such key");
-        return takeAddress(tx, { ...wallet, xpub: wallet.xpub });
+        return takeAddress(tx, { ...wallet, xpub: wallet.xpub }, evmKind);
       });
 
     it("shows the key's fingerprint, never the key", async () => {
@@ -258,7 +260,7 @@ eachStore("the wallets API", (store) => {
     });
 
     it("skips an address that is or was a wallet itself", async () => {
-      const own = formatAddress("evm", deriveAddress(xpubs.first, 1));
+      const own = formatAddress(deriveAddress(xpubs.first, 1));
       const wallet = await create(shop, { network: "polygon", address: own });
       await service.archive(testContext, shop, wallet.id);
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
@@ -269,7 +271,7 @@ eachStore("the wallets API", (store) => {
     it("prevents a derived address from being registered", async () => {
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
       const taken = await take(key.id);
-      const address = formatAddress("evm", taken?.address ?? "");
+      const address = formatAddress(taken?.address ?? "");
       for (const who of [shop, other]) {
         const problem = await refusal(create(who, { network: "polygon", address }));
         expect(problem).to.have.property("code", "wallet_address_unavailable");

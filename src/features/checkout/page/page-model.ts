@@ -1,7 +1,6 @@
 import { minute, second, toIso, type Instant } from "../../../kernel/clock.ts";
 import { formatMoney, type Money } from "../../../kernel/money/money.ts";
 import { transactionLink } from "../../../platform/chain/networks.ts";
-import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
 import type { ClaimResult } from "../../payments/index.ts";
 import { fill, formatTime, type Catalogue } from "./catalogue.ts";
 import { describeState, excessText, type StateWords } from "./page-words.ts";
@@ -284,7 +283,7 @@ function receiptFacts(view: CheckoutPageView, text: Catalogue): Fact[] {
 function makeTransactions(view: CheckoutPageView): TransactionModel[] {
   const { network } = view;
   return transactionsOf(view).map((hash) => ({
-    hash: formatTransactionHash(network.addressForm, hash),
+    hash: network.kind.formatTransactionHash(hash),
     link: transactionLink(network, hash),
   }));
 }
@@ -310,7 +309,7 @@ function makeHashForm(
     action: `${basePath}/pay/${invoice.checkoutId}/transactions`,
     lead: fill(text.hashLead, { network: networkText(network) }),
     submitted: submitted.map(({ transactionHash, result }) => ({
-      hash: formatTransactionHash(network.addressForm, transactionHash),
+      hash: network.kind.formatTransactionHash(transactionHash),
       result: fill(text[hashResults[result]], { merchant }),
     })),
     isOpen: notice?.isError === true || submitted.length > 0,

@@ -3,7 +3,6 @@ import { NotFound } from "../../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import { convert, formatRate } from "../../../kernel/money/rate.ts";
 import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
-import { formatAddress } from "../../../platform/chain/evm/address.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
 import {
@@ -179,10 +178,10 @@ async function takePlace(
     startsAt,
     endsAt: expiresAt + plan.lateWindowMs,
   });
-  const shown = (address: string) => formatAddress(terms.network.addressForm, address);
+  const shown = (address: string) => terms.network.kind.formatAddress(address);
   const { xpub, address } = wallet;
   if (xpub !== null) {
-    const taken = await takeAddress(tx, { ...wallet, xpub });
+    const taken = await takeAddress(tx, { ...wallet, xpub }, terms.network.kind);
     if (taken === null) return null;
     await holdAddress(tx, deps, request(taken.address));
     return {

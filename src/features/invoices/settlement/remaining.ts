@@ -1,5 +1,4 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { parseAddress } from "../../../platform/chain/evm/address.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
@@ -59,7 +58,7 @@ async function holdRest(
   const network = deps.networks.get(invoice.network);
   if (terms === null || network === undefined || invoice.walletAddress === null) return null;
   const token = findToken(network, invoice.tokenSymbol);
-  const address = parseAddress(network.addressForm, invoice.walletAddress);
+  const address = network.kind.parseAddress(invoice.walletAddress);
   if (token === null || rest < token.dust || !address.ok) return null;
   const least = terms.dueAmount - invoice.seenAmount;
   const request = {

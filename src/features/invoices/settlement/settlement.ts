@@ -2,7 +2,6 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { deadlineTime, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { meterInvoice } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
@@ -229,9 +228,9 @@ function shownHashes(
   { transactionHashes }: PaymentTotals,
 ): readonly string[] {
   if (transactionHashes.length === 0) return [];
-  const form = networks.get(network)?.addressForm;
-  if (form === undefined) throw new Defect(`the network ${network} is not configured`);
-  return transactionHashes.map((hash) => formatTransactionHash(form, hash));
+  const kind = networks.get(network)?.kind;
+  if (kind === undefined) throw new Defect(`the network ${network} is not configured`);
+  return transactionHashes.map((hash) => kind.formatTransactionHash(hash));
 }
 
 function announceChange(

@@ -3,7 +3,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
-import { parseTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
+import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import { dueAmount, type PaymentTotals, type Terms } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 
@@ -88,7 +88,7 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
     latestBlock: row.latestBlock,
     completedAt: row.completedAt,
     transactionHashes: row.transactionHashes.map((hash) => {
-      const canonical = parseTransactionHash(hash);
+      const canonical = parseAnyTransactionHash(hash);
       if (canonical === null) throw new Defect(`${row.id} has an invalid transaction hash`);
       return canonical;
     }),

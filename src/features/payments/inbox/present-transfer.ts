@@ -2,10 +2,8 @@ import type { z } from "zod";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import { formatAddress } from "../../../platform/chain/evm/address.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
-import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import type { Suggestion } from "./suggestions.ts";
 import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
@@ -33,7 +31,7 @@ export function dispositionOfTransfer({ status, disposition }: TransferRow): Tra
 /** Returns the transfer as the API and events show it, without data of other organizations. */
 export function presentTransfer(view: TransferView): z.input<typeof TransferRecord> {
   const { transfer, network, tipHeight, suggestions } = view;
-  const form = network.addressForm;
+  const { kind } = network;
   const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
   const tokens = (units: bigint) => formatMoney(money(units, asset));
   const isOwn = (row: PaymentRow | DecisionRow) => row.organizationId === transfer.organizationId;
@@ -41,10 +39,10 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
     id: transfer.id,
     network: transfer.network,
     tokenSymbol: transfer.token,
-    transactionHash: formatTransactionHash(form, transfer.transactionHash),
+    transactionHash: kind.formatTransactionHash(transfer.transactionHash),
     logIndex: transfer.logIndex,
-    fromAddress: formatAddress(form, transfer.fromAddress),
-    toAddress: formatAddress(form, transfer.toAddress),
+    fromAddress: kind.formatAddress(transfer.fromAddress),
+    toAddress: kind.formatAddress(transfer.toAddress),
     amount: tokens(transfer.amount),
     unallocatedAmount: tokens(transfer.amount - takenOf(view.payments)),
     blockNumber: transfer.blockHeight,
@@ -91,7 +89,7 @@ export function presentClaim(view: { readonly claim: ClaimRow; readonly network:
     id: claim.id,
     invoiceId: claim.invoiceId,
     network: claim.network,
-    transactionHash: formatTransactionHash(network.addressForm, claim.transactionHash),
+    transactionHash: network.kind.formatTransactionHash(claim.transactionHash),
     state: claim.state,
     reason: claim.reason,
     attempts: claim.attempts,

@@ -1,7 +1,6 @@
 import { second } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { formatAddress } from "../../../platform/chain/evm/address.ts";
 import { isWhole, type InvoiceCandidate, type InvoiceRow } from "../../invoices/index.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -54,7 +53,7 @@ const weights: Readonly<Record<AskingReason, number>> = {
 
 export interface SuggestionCase {
   readonly transfer: TransferRow;
-  readonly network: Pick<Network, "addressForm">;
+  readonly network: Pick<Network, "kind">;
   readonly payments: readonly PaymentRow[];
   /** Invoices of the organization, also of other networks and tokens. */
   readonly candidates: readonly InvoiceCandidate[];
@@ -143,7 +142,7 @@ function reasonsFor(
 }
 
 function isAtAddress({ transfer, network }: SuggestionCase, invoice: InvoiceRow): boolean {
-  return invoice.walletAddress === formatAddress(network.addressForm, transfer.toAddress);
+  return invoice.walletAddress === network.kind.formatAddress(transfer.toAddress);
 }
 
 function isClose(left: bigint, asked: bigint): boolean {

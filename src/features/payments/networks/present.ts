@@ -1,9 +1,7 @@
 import { second, toIso, toIsoOrNull } from "../../../kernel/clock.ts";
-import { formatAddress } from "../../../platform/chain/evm/address.ts";
 import type { Alarm } from "../../../platform/chain/state/alarms.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { unknownProvider } from "../../../platform/chain/state/readings.ts";
-import { formatTransactionHash } from "../../../platform/chain/evm/transaction-hash.ts";
 import { formatMoney } from "../../../kernel/money/money.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { findTokenByContract } from "../../../platform/chain/networks.ts";
@@ -20,7 +18,7 @@ export type PresentedNetwork = ReturnType<typeof presentNetwork>;
 
 function presentNetwork(status: NetworkStatus) {
   const { network, state, headHeight, lagMs } = status;
-  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  const hash = (text: string) => network.kind.formatBlockHash(text);
   return {
     network: network.id,
     chainId: network.chainId,
@@ -101,10 +99,10 @@ export function presentScan({
 function presentLog(network: Network, log: TimedLog) {
   const token = findTokenByContract(network, log.contract);
   return {
-    transactionHash: formatTransactionHash(network.addressForm, log.transactionHash),
+    transactionHash: network.kind.formatTransactionHash(log.transactionHash),
     logIndex: log.logIndex,
     blockNumber: log.blockHeight,
-    toAddress: formatAddress(network.addressForm, log.to),
+    toAddress: network.kind.formatAddress(log.to),
     tokenSymbol: token?.symbol ?? "",
     amount:
       token === null
@@ -119,7 +117,7 @@ function blocksIn(ranges: readonly BlockRange[]): number {
 
 export function presentAudit(report: AuditReport) {
   const { network, from, to, gaps, seams, ranges, readings } = report;
-  const hash = (text: string) => formatTransactionHash(network.addressForm, text);
+  const hash = (text: string) => network.kind.formatBlockHash(text);
   const unread = blocksIn(gaps);
   return {
     network: network.id,

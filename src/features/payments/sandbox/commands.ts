@@ -5,6 +5,7 @@ import {
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
+import type { NetworkKind } from "../../../platform/chain/networks.ts";
 import type { SandboxFault } from "../../../platform/chain/sandbox/chain.ts";
 import type { SandboxService, SandboxScenario } from "./service.ts";
 
@@ -67,17 +68,14 @@ export const sandboxCommands = [
     },
     async present({ bill, transaction, amount, network }) {
       const { formatMoney } = await import("../../../kernel/money/money.ts");
-      const { formatAddress } = await import("../../../platform/chain/evm/address.ts");
-      const { formatTransactionHash } =
-        await import("../../../platform/chain/evm/transaction-hash.ts");
-      const form = network.addressForm;
+      const { kind } = network;
       return {
         invoiceId: bill.invoiceId,
         network: network.id,
         tokenSymbol: bill.token,
         amount: formatMoney(amount),
-        fromAddress: formatAddress(form, transaction.from),
-        transactionHash: formatTransactionHash(form, transaction.transactionHash),
+        fromAddress: kind.formatAddress(transaction.from),
+        transactionHash: kind.formatTransactionHash(transaction.transactionHash),
         blockNumber: transaction.blockHeight,
       };
     },
@@ -114,14 +112,12 @@ export const sandboxCommands = [
     },
     async present({ bill, transaction, amounts, network }) {
       const { formatMoney } = await import("../../../kernel/money/money.ts");
-      const { formatTransactionHash } =
-        await import("../../../platform/chain/evm/transaction-hash.ts");
       return {
         invoiceId: bill.invoiceId,
         network: network.id,
         tokenSymbol: bill.token,
         amounts: amounts.map((amount) => formatMoney(amount)),
-        transactionHash: formatTransactionHash(network.addressForm, transaction.transactionHash),
+        transactionHash: network.kind.formatTransactionHash(transaction.transactionHash),
         blockNumber: transaction.blockHeight,
       };
     },
@@ -144,15 +140,17 @@ export const sandboxCommands = [
         `till sandbox ${scenario} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
       ],
       effect: "write-without-trial",
-      handle: (sandbox, call) =>
-        sandbox.play(call.context, call.argument("invoiceId") as Id<"invoice">, scenario),
-      async present(sent) {
-        const hashOf = await hashFormatter();
+      async handle(sandbox, call) {
+        const invoiceId = call.argument("invoiceId") as Id<"invoice">;
+        const sent = await sandbox.play(call.context, invoiceId, scenario);
+        return { sent, kind: sandbox.network.kind };
+      },
+      present({ sent, kind }) {
         const data = sent.map(({ transactionHash, blockHeight }) => ({
-          transactionHash: hashOf(transactionHash),
+          transactionHash: kind.formatTransactionHash(transactionHash),
           blockNumber: blockHeight,
         }));
-        return { data, nextCursor: null };
+        return Promise.resolve({ data, nextCursor: null });
       },
       columns: ["transactionHash", "blockNumber"],
       identify: (one) => one.transactionHash,
@@ -211,9 +209,9 @@ export const sandboxCommands = [
     effect: "write-without-trial",
     async handle(sandbox, call) {
       const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
-      return sandbox.mine(call.context, blocks);
+      return { kind: sandbox.network.kind, head: await sandbox.mine(call.context, blocks) };
     },
-    present: presentHead,
+    present: ({ kind, head }) => presentHead(kind, head),
     columns: ["blockNumber", ["blockHash", "Hash"]],
   }),
   command({
@@ -225,14 +223,15 @@ export const sandboxCommands = [
     effect: "write-without-trial",
     async handle(sandbox, call) {
       const depth = await wholeNumber("blocks", call.argument("depth"));
-      return sandbox.reorganize(call.context, depth, { drop: call.isSet("drop") });
+      const options = { drop: call.isSet("drop") };
+      const change = await sandbox.reorganize(call.context, depth, options);
+      return { kind: sandbox.network.kind, change };
     },
-    async present(change) {
-      const hashOf = await hashFormatter();
+    async present({ kind, change }) {
       return {
-        ...(await presentHead(change.tip)),
+        ...(await presentHead(kind, change.tip)),
         fromBlockNumber: change.fromHeight,
-        transactionHashes: change.transactions.map(hashOf),
+        transactionHashes: change.transactions.map((hash) => kind.formatTransactionHash(hash)),
       };
     },
     columns: [
@@ -243,20 +242,13 @@ export const sandboxCommands = [
   }),
 ];
 
-async function presentHead(head: Head) {
-  const hashOf = await hashFormatter();
+async function presentHead(kind: NetworkKind, head: Head) {
   const { toIso } = await import("../../../kernel/clock.ts");
   return {
     blockNumber: head.height,
-    blockHash: hashOf(head.hash),
+    blockHash: kind.formatBlockHash(head.hash),
     blockTime: toIso(head.time),
   };
-}
-
-/** Returns a formatter for hashes, which the sandbox writes like EVM networks. */
-async function hashFormatter(): Promise<(hash: string) => string> {
-  const { formatTransactionHash } = await import("../../../platform/chain/evm/transaction-hash.ts");
-  return (hash) => formatTransactionHash("evm", hash);
 }
 
 async function wholeNumber(name: string, text: string): Promise<number> {

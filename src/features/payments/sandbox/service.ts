@@ -2,7 +2,6 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import { parseAddress } from "../../../platform/chain/evm/address.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type {
@@ -88,7 +87,7 @@ export function makeSandboxService(deps: {
 
   /** Returns the address and token in which an invoice is paid. */
   function receiverOf(invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
-    const to = parseAddress(network.addressForm, invoice.walletAddress ?? "");
+    const to = network.kind.parseAddress(invoice.walletAddress ?? "");
     if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
     return { to: to.address, token: invoice.tokenSymbol };
   }

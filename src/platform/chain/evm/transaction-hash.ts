@@ -1,5 +1,3 @@
-import type { AddressForm } from "./address.ts";
-
 const exact = /^(?:0x)?([0-9a-f]{64})$/i;
 const inside = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/gi;
 const textLengthMax = 2_048;
@@ -19,8 +17,13 @@ export function parseTransactionHash(text: string): string | null {
   return hash === undefined || another !== undefined ? null : hash;
 }
 
-/** Formats a hash as the network's explorers do: with 0x on EVM, bare on TRON. */
-export function formatTransactionHash(form: AddressForm, hash: string): string {
+/** Formats a hash with 0x. Throws unless it is canonical. */
+export function formatHash(hash: string): string {
+  return `0x${formatBareHash(hash)}`;
+}
+
+/** Formats a hash without 0x, as TRON's explorers do. Throws unless it is canonical. */
+export function formatBareHash(hash: string): string {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("not a canonical transaction hash");
-  return form === "evm" ? `0x${hash}` : hash;
+  return hash;
 }

@@ -6,14 +6,7 @@ import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
 import { Defect } from "../../../kernel/errors.ts";
 import { addressOfPublicKey } from "./address.ts";
 import type { Address } from "../client.ts";
-import { looksLikeSecret, secretWarning } from "../looks-like-secret.ts";
-
-export type XpubFault = "secret" | "checksum" | "depth" | "wrong_kind" | "malformed";
-
-export type ParsedXpub =
-  | { readonly ok: true; readonly xpub: string }
-  /** `message` says what to do next, and never repeats the text that was entered. */
-  | { readonly ok: false; readonly fault: XpubFault; readonly message: string };
+import type { ExtendedKeys, ParsedXpub, XpubFault } from "../networks.ts";
 
 const base58check = createBase58check(sha256);
 const shape = /^[xyztuvXYZTUV]pub[1-9A-HJ-NP-Za-km-z]{20,140}$/;
@@ -22,10 +15,21 @@ const serializedLength = 78;
 /** m / purpose' / coin' / account' */
 const accountDepth = 3;
 
-/** Parses the extended public key of an account, such as `m/44'/60'/0'` or `m/44'/195'/0'`. */
-export function parseXpub(text: string): ParsedXpub {
+/**
+ * Returns the extended public keys of BIP-32 accounts. `accountPath` is the path that wallets use on the network, such
+ * as `m/44'/60'/0'`; a key does not contain it, so it only explains a key at another depth.
+ */
+export function makeExtendedKeys(accountPath: string): ExtendedKeys {
+  return {
+    parse: (text) => parseXpub(text, accountPath),
+    identity: xpubIdentity,
+    fingerprint: fingerprintForm,
+    deriveAddress,
+  };
+}
+
+function parseXpub(text: string, accountPath: string): ParsedXpub {
   const pasted = text.trim();
-  if (looksLikeSecret(pasted)) return refuse("secret", secretWarning);
   if (!shape.test(pasted)) {
     return refuse(
       "malformed",
@@ -45,10 +49,10 @@ export function parseXpub(text: string): ParsedXpub {
       "This is an extended public key for another kind of wallet. Export the account's xpub for this network.",
     );
   }
-  return readAccount(pasted);
+  return readAccount(pasted, accountPath);
 }
 
-function readAccount(xpub: string): ParsedXpub {
+function readAccount(xpub: string, accountPath: string): ParsedXpub {
   let key: HDKey;
   try {
     key = HDKey.fromExtendedKey(xpub);
@@ -59,7 +63,7 @@ function readAccount(xpub: string): ParsedXpub {
     return refuse(
       "depth",
       `This key is at depth ${String(key.depth)}. Till needs the account's key at depth 3, ` +
-        "such as m/44'/60'/0' or m/44'/195'/0'. Export the account's xpub.",
+        `such as ${accountPath}. Export the account's xpub.`,
     );
   }
   return { ok: true, xpub };

@@ -3,8 +3,8 @@ import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import { headTimeFault } from "../state/head-times.ts";
 import type { Network } from "../networks.ts";
-import type { ProviderBudget } from "./budget.ts";
 import { ProviderError } from "./error.ts";
+import type { PooledProvider } from "./provider.ts";
 import {
   makeTally,
   type ProviderCondition,
@@ -13,12 +13,6 @@ import {
   type ProviderHealth,
 } from "../state/provider-health.ts";
 import { probeLogs } from "./probe.ts";
-
-/** A provider of a network, with its budget of requests. */
-export interface PooledProvider {
-  readonly client: ChainClient;
-  readonly budget: ProviderBudget | null;
-}
 
 type Exclusion = "wrong_chain" | "silent_logs";
 

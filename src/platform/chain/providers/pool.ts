@@ -4,7 +4,8 @@ import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
-import { makePoolMember, type PooledProvider, type PoolMember, type RpcMethod } from "./member.ts";
+import { makePoolMember, type PoolMember, type RpcMethod } from "./member.ts";
+import type { PooledProvider } from "./provider.ts";
 
 /**
  * Combines a network's providers behind one interface. Each round of calls, which starts with `heads`, goes to one

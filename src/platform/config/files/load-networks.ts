@@ -23,7 +23,7 @@ export async function loadNetworks(
   const text = await reading.attempt(path, () => readText(path));
   if (text === null) return null;
   // Loaded only here, because building the schema is the slowest part of reading settings.
-  const { parseNetworks } = await import("../../chain/networks.ts");
+  const { parseNetworks } = await import("../../chain/network-table.ts");
   const parsed = parseNetworks(text);
   if (parsed.ok) return parsed.networks;
   for (const { path: place, message } of parsed.problems) {
@@ -65,7 +65,7 @@ function checkMix(
   reading: Reading,
 ): void {
   const name = nameOf(settings.networks, sources);
-  const isSandboxOn = networks.some(({ id }) => id === "sandbox");
+  const isSandboxOn = networks.some(({ kind }) => kind.isSimulated);
   if (sources.isDemo && !isSandboxOn) {
     reading.problems.push({
       name,
@@ -112,7 +112,7 @@ async function configureNetwork(
     areRight ? joinProviders(network, urls, headers) : [],
   );
   const { sandboxBlockMs } = values;
-  const isTimed = network.id === "sandbox" && sandboxBlockMs > 0;
+  const isTimed = network.kind.isSimulated && sandboxBlockMs > 0;
   return {
     ...network,
     endpoints: endpoints ?? [],

@@ -11,7 +11,7 @@ import {
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { findWallet } from "../../../../src/features/wallets/index.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { xpubs } from "../../../support/merchants.ts";
@@ -22,7 +22,7 @@ const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
 
 function canonical(shown: string | null): string {
-  const parsed = parseAddress("tron", shown ?? "");
+  const parsed = parseAddress(shown ?? "");
   if (!parsed.ok) throw new Error(parsed.message);
   return parsed.address;
 }

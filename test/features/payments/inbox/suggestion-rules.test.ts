@@ -11,6 +11,7 @@ import type { PaymentRow, TransferRow } from "../../../../src/features/payments/
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { evmKind } from "../../../../src/platform/chain/evm/kind.ts";
 
 const [issuedAt, expiresAt] = [10 * minute, 70 * minute];
 const [shop, elsewhere] = ["a1".repeat(20), "b2".repeat(20)];
@@ -30,7 +31,7 @@ function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]):
   const invoice = {
     ...{ id: `inv_${id}`, network: "ethereum", tokenSymbol: "USDT", status: "open" },
     ...{ payableAmount: 1_000n, seenAmount: 0n, remainingAmount: null, customerId: null },
-    ...{ walletAddress: formatAddress("evm", shop), issuedAt, expiresAt },
+    ...{ walletAddress: formatAddress(shop), issuedAt, expiresAt },
     ...changes,
   };
   return { invoice: invoice as InvoiceCandidate["invoice"], heldAmounts };
@@ -63,7 +64,7 @@ interface Given {
 function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): string[] {
   return suggest({
     transfer: { ...transfer, ...given.of },
-    network: { addressForm: "evm" },
+    network: { kind: evmKind },
     payments: given.payments ?? [],
     candidates,
     customers: new Set(given.customers),
@@ -92,7 +93,7 @@ describe("The rules of suggestions", () => {
     expect(part({}, issuedAt - minute)).to.have.length(1);
     expect(part({}, issuedAt - minute - 1)).to.deep.equal([]);
     expect(part({}, expiresAt + 1)).to.deep.equal([]);
-    expect(part({ walletAddress: formatAddress("evm", elsewhere) })).to.deep.equal([]);
+    expect(part({ walletAddress: formatAddress(elsewhere) })).to.deep.equal([]);
     expect(part({ issuedAt: null })).to.deep.equal([]);
     expect(part({ expiresAt: null })).to.deep.equal([]);
   });
@@ -156,7 +157,7 @@ describe("The rules of suggestions", () => {
     expect(suggested([twice, ...many]).at(-1)).to.equal("9 1000 already_paid");
     expect(suggested([paid("9", { status: "confirming" }, 1_000n)])).to.have.length(1);
     expect(suggested([paid("9", {}, 999n)])).to.deep.equal([]);
-    const away = { walletAddress: formatAddress("evm", elsewhere) };
+    const away = { walletAddress: formatAddress(elsewhere) };
     expect(suggested([paid("9", away, 1_000n)])).to.deep.equal([]);
   });
 

@@ -142,7 +142,7 @@ export async function openWorld(db: Database) {
         walletId: isShared ? shared.id : own.id,
       });
       const row = await db.findOne(invoices, "WHERE id = $1", [id]);
-      const address = parseAddress("evm", row?.walletAddress ?? "");
+      const address = parseAddress(row?.walletAddress ?? "");
       if (!address.ok || row?.payableAmount == null || row.expiresAt === null) {
         throw new Error("nothing was issued");
       }

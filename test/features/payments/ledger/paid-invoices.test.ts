@@ -31,7 +31,7 @@ eachStore("Invoices that are paid", (store) => {
 
   /** Mines a block with a payment to an invoice's address. */
   function pay(invoice: InvoiceView, amount: string, transaction = "payment"): void {
-    const to = parseAddress("evm", invoice.walletAddress ?? "");
+    const to = parseAddress(invoice.walletAddress ?? "");
     const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
     if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
     const { contract } = usdt;

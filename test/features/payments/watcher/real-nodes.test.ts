@@ -2,7 +2,6 @@
 import { expect } from "chai";
 import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
 import { second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
 import {
   startBaseLab,
@@ -51,7 +50,7 @@ async function open(lab: ChainLab, shop: Shop, providerUrls = [lab.providerUrl])
     ...{ lab, shop, market, mine },
     issue: () => shop.create({ network: lab.network }),
     addressOf(invoice) {
-      const parsed = parseAddress(network.addressForm, invoice.walletAddress ?? "");
+      const parsed = network.kind.parseAddress(invoice.walletAddress ?? "");
       if (!parsed.ok) throw new Error(parsed.message);
       return parsed.address;
     },

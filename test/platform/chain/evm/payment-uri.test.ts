@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { paymentUri } from "../../../../src/platform/chain/evm/payment-uri.ts";
+import { evmKind } from "../../../../src/platform/chain/evm/kind.ts";
+import { tronKind } from "../../../../src/platform/chain/tron/kind.ts";
 
 const to = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
@@ -7,7 +8,7 @@ describe("a payment's QR code", () => {
   it("is EIP-681 on EVM networks, with amounts of any size", () => {
     const contract = "55d398326f99059ff775485246999027b3197955";
     expect(
-      paymentUri({ form: "evm", chainId: 56, contract, to, amount: 25_000_100_000_000_000_000n }),
+      evmKind.paymentUri({ chainId: 56, contract, to, amount: 25_000_100_000_000_000_000n }),
     ).to.equal(
       "ethereum:0x55d398326f99059fF775485246999027B3197955@56/transfer" +
         "?address=0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266&uint256=25000100000000000000",
@@ -16,7 +17,7 @@ describe("a payment's QR code", () => {
 
   it("is the bare address on TRON", () => {
     const contract = "a614f803b6fd780986a42c78ec9c7f77e6ded13c";
-    expect(paymentUri({ form: "tron", chainId: 728126428, contract, to, amount: 1n })).to.equal(
+    expect(tronKind.paymentUri({ chainId: 728126428, contract, to, amount: 1n })).to.equal(
       "TYBNgWfhGuNzdLtjKtxXTfskAhTbMcqbaG",
     );
   });

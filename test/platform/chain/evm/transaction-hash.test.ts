@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-  formatTransactionHash,
+  formatBareHash,
+  formatHash,
   parseTransactionHash,
 } from "../../../../src/platform/chain/evm/transaction-hash.ts";
 
@@ -46,12 +47,12 @@ describe("transaction hashes", () => {
       .uint8Array({ minLength: 32, maxLength: 32 })
       .map((bytes) => Buffer.from(bytes).toString("hex"));
     fc.assert(
-      fc.property(hashes, fc.constantFrom("tron" as const, "evm" as const), (some, form) => {
-        expect(parseTransactionHash(formatTransactionHash(form, some))).to.equal(some);
+      fc.property(hashes, fc.constantFrom(formatBareHash, formatHash), (some, format) => {
+        expect(parseTransactionHash(format(some))).to.equal(some);
       }),
     );
-    expect(formatTransactionHash("tron", hash)).to.equal(hash);
-    expect(formatTransactionHash("evm", hash)).to.equal(`0x${hash}`);
-    expect(() => formatTransactionHash("evm", `0x${hash}`)).to.throw(TypeError);
+    expect(formatBareHash(hash)).to.equal(hash);
+    expect(formatHash(hash)).to.equal(`0x${hash}`);
+    expect(() => formatHash(`0x${hash}`)).to.throw(TypeError);
   });
 });

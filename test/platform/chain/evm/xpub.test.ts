@@ -3,11 +3,12 @@ import fc from "fast-check";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { createBase58check } from "@scure/base";
 import { HDKey } from "@scure/bip32";
-import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { evmKind } from "../../../../src/platform/chain/evm/kind.ts";
+import { tronKind } from "../../../../src/platform/chain/tron/kind.ts";
 import {
   deriveAddress,
   fingerprintForm,
-  parseXpub,
+  makeExtendedKeys,
   xpubIdentity,
 } from "../../../../src/platform/chain/evm/xpub.ts";
 
@@ -28,8 +29,10 @@ function xpubOf(phrase: string, path: string): string {
   return keyOf(phrase, path).publicExtendedKey;
 }
 
+const evmKeys = makeExtendedKeys("m/44'/60'/0'");
+
 function faultOf(text: string): string {
-  const parsed = parseXpub(text);
+  const parsed = evmKeys.parse(text);
   return parsed.ok ? "ok" : parsed.fault;
 }
 
@@ -38,8 +41,8 @@ describe("extended public keys", () => {
   const tron = xpubOf(junk, "m/44'/195'/0'");
 
   it("derive the same addresses as wallets", () => {
-    const shown = (form: "evm" | "tron", xpub: string, index: number) =>
-      formatAddress(form, deriveAddress(xpub, index));
+    const shown = (kind: "evm" | "tron", xpub: string, index: number) =>
+      (kind === "tron" ? tronKind : evmKind).formatAddress(deriveAddress(xpub, index));
     expect([0, 1, 2].map((index) => shown("evm", evm, index))).to.deep.equal([
       "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
       "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
@@ -62,19 +65,25 @@ describe("extended public keys", () => {
   });
 
   it("are accepted only at the depth of an account", () => {
-    expect(parseXpub(` ${evm}\n`)).to.deep.equal({ ok: true, xpub: evm });
+    expect(evmKeys.parse(` ${evm}\n`)).to.deep.equal({ ok: true, xpub: evm });
     for (const path of ["m", "m/44'/60'", "m/44'/60'/0'/0", "m/44'/60'/0"]) {
       expect(faultOf(xpubOf(junk, path)), path).to.equal("depth");
     }
   });
 
-  it("are rejected with a warning if they are private, and never repeated", () => {
+  it("at another depth are rejected with the account's path on the network", () => {
+    const deep = xpubOf(junk, "m/44'/195'/0'/0");
+    expect(tronKind.extendedKeys?.parse(deep)).to.deep.include({ ok: false, fault: "depth" });
+    expect(JSON.stringify(tronKind.extendedKeys?.parse(deep))).to.contain("m/44'/195'/0'.");
+    expect(JSON.stringify(evmKeys.parse(deep))).to.contain("m/44'/60'/0'.");
+  });
+
+  it("are rejected if they are private, and never repeated", () => {
     const xprv = keyOf(junk, "m/44'/60'/0'").privateExtendedKey;
-    const parsed = parseXpub(xprv);
+    const parsed = evmKeys.parse(xprv);
     if (parsed.ok) throw new Error("was taken");
-    expect(parsed.fault).to.equal("secret");
     expect(parsed.message).not.to.contain(xprv.slice(4, 12));
-    expect(faultOf(junk)).to.equal("secret");
+    expect(faultOf(junk)).to.equal("malformed");
   });
 
   it("of other kinds of wallets, and malformed text, are rejected with different faults", () => {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
-import { findToken, parseNetworks, type Network } from "../../../../src/platform/chain/networks.ts";
+import { parseNetworks } from "../../../../src/platform/chain/network-table.ts";
+import { findToken, type Network } from "../../../../src/platform/chain/networks.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import {
   fakeContract,

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { parseNetworks } from "../../../src/platform/chain/network-table.ts";
+import { formatAddress } from "../../../src/platform/chain/tron/address.ts";
 import {
   addressLink,
   findToken,
   findTokenByContract,
-  parseNetworks,
   transactionLink,
   type Network,
 } from "../../../src/platform/chain/networks.ts";
@@ -69,9 +69,7 @@ describe("the network table", () => {
     ]);
     const usdt = findToken(network("tron"), "USDT");
     expect(usdt).to.deep.include({ pegs: ["USD"], dust: 10_000n });
-    expect(formatAddress("tron", usdt?.contract ?? "")).to.equal(
-      "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
-    );
+    expect(formatAddress(usdt?.contract ?? "")).to.equal("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t");
     expect(findTokenByContract(network("tron"), usdt?.contract ?? "")).to.equal(usdt);
     expect(findToken(network("bsc"), "USDT")?.dust).to.equal(10n ** 16n);
     expect(findToken(network("tron"), "USDC")).to.equal(null);
@@ -181,6 +179,39 @@ describe("the network table", () => {
       .and.contain("networks.tron.tokens.USDT.dust: USDT has at most 6 decimals")
       .and.contain("networks.ethereum.tokens.USDC.contract: is already the contract of USDT")
       .and.contain("networks.bsc.chainId: is already the chain id of ethereum");
+  });
+
+  it("takes addressForm for kind, and the network sandbox for the sandbox, in a table from before kind existed", () => {
+    const former = shipped
+      .replaceAll(/^ {4}kind: sandbox$/gm, "    addressForm: evm")
+      .replaceAll(/^ {4}kind: /gm, "    addressForm: ");
+    const read = parseNetworks(former);
+    if (!read.ok) throw new Error(JSON.stringify(read.problems));
+    expect(read.networks.map(({ id, kind }) => [id, kind])).to.deep.equal(
+      [...networks.values()].map(({ id, kind }) => [id, kind]),
+    );
+  });
+
+  it("refuses an unknown or missing kind, a second simulated network, and a tag that the kind's nodes do not have", () => {
+    const only = "must be one of evm, tron, sandbox";
+    for (const [kind, problem] of [
+      ["    kind: solana\n", `networks.tron.kind: ${only}`],
+      ["    kind: toString\n", `networks.tron.kind: ${only}`],
+      ["    addressForm: solana\n", `networks.tron.addressForm: ${only}`],
+      ["", `networks.tron.kind: ${only}`],
+      [
+        "    kind: tron\n    addressForm: tron\n",
+        "networks.tron.addressForm: is the former name of kind: remove it",
+      ],
+    ] as const) {
+      expect(problemsOf(shipped.replace("    kind: tron\n", kind))).to.deep.equal([problem]);
+    }
+    expect(problemsOf(shipped.replace("    kind: evm\n", "    kind: sandbox\n")).join("\n"))
+      .to.contain("networks.ethereum.finality.tag: must be null, because nodes of this kind")
+      .and.contain("networks.sandbox.kind: is simulated, and so is ethereum");
+    expect(problemsOf(shipped.replace("tag: finalized", "tag: safe"))).to.deep.equal([
+      "networks.tron.finality.tag: must be null or one of finalized",
+    ]);
   });
 
   it("reports the line of invalid YAML, and of a duplicate entry", () => {

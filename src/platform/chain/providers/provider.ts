@@ -1,0 +1,19 @@
+import type { ChainClient } from "../client.ts";
+import type { ProviderBudget } from "./budget.ts";
+
+/** A node of a network, as the settings or the network table name it. */
+export interface ProviderEndpoint {
+  readonly url: string;
+  /** The headers of every request; their values are secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The maximum number of calls in one batch request. */
+  readonly batchMax: number;
+  readonly requestsPerSecond: number;
+  readonly requestsPerDay: number | null;
+}
+
+/** A provider of a network, with its budget of requests; null: unlimited. */
+export interface PooledProvider {
+  readonly client: ChainClient;
+  readonly budget: ProviderBudget | null;
+}
