@@ -7,8 +7,9 @@ import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from ".
 import type { StoreLimits } from "../limits.ts";
 import { makeNesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
+import { shareReads } from "../query/shared-reads.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
-import { once } from "../write/usage.ts";
+import { makeUsage, once } from "../write/usage.ts";
 import type { BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { makePool } from "./pool.ts";
@@ -47,11 +48,18 @@ export async function openPostgres(
     settings: [...settings, "SET default_transaction_read_only = on"],
   });
   const nesting = makeNesting();
+  const reading = makeUsage();
+  const read = shareReads((sql, values, begin) =>
+    readers.use((connection) => {
+      begin();
+      return connection.all(sql, values);
+    }),
+  );
 
   return {
     ...makeReader("postgres", async (sql, values) => {
       nesting.refuseRead(sql);
-      return readers.use((connection) => connection.all(sql, values));
+      return reading.during(() => read(sql, values));
     }),
     async write(context, fn) {
       nesting.refuseWrite();
@@ -63,7 +71,7 @@ export async function openPostgres(
       return outcome.result;
     },
     close: once(async () => {
-      await Promise.all([writers.close(), readers.close()]);
+      await Promise.all([writers.close(), reading.end().then(() => readers.close())]);
     }),
   };
 }

@@ -7,9 +7,10 @@ import { declarationOrder, type SqlValue, type Table } from "../schema/table.ts"
 export type EncodedRows = Map<Table, SqlValue[][]>;
 
 /**
- * The numbers of rows per INSERT on SQLite. Only these few, because every number needs a prepared statement of its own.
+ * The numbers of rows per INSERT on SQLite, besides every number up to the smallest: only these few, because every
+ * number needs a prepared statement of its own, but enough for one statement per table in most commits.
  */
-const sqliteRows = [64, 16, 4, 1];
+const sqliteRows = [64, 32, 16];
 /** The maximum number of rows per INSERT on PostgreSQL, which limits the size of its single parameter. */
 const postgresRows = 1_000;
 
@@ -40,11 +41,12 @@ async function insertInSqlite(
   rows: readonly SqlValue[][],
 ): Promise<void> {
   let start = 0;
-  for (const count of sqliteRows) {
+  while (start < rows.length) {
+    const left = rows.length - start;
+    const count = sqliteRows.find((size) => size <= left) ?? left;
     const sql = insertRowsStatement(table, count);
-    for (; rows.length - start >= count; start += count) {
-      await session.run(sql, rows.slice(start, start + count).flat());
-    }
+    await session.run(sql, rows.slice(start, start + count).flat());
+    start += count;
   }
 }
 
