@@ -1,6 +1,6 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
-import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
+import { InvalidRequest, notFound, NotFound, Problem } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { findAsset } from "./page/assets.ts";
 import { chooseCatalogue, type Catalogue } from "./page/catalogue.ts";
@@ -35,13 +35,15 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
   try {
-    const view = await service.view(checkoutId);
-    if (view === null) return notFoundPage(basePath, text);
-    const done = view.hasSandbox ? call.query.get("done") : null;
+    const session = await service.session(checkoutId);
+    const hasSandbox = service.hasSandbox();
+    const done = session.isTest && hasSandbox ? call.query.get("done") : null;
     const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
-    const html = renderCheckout(await makePageModel(view, basePath, text, notice));
+    const context = { basePath, text, at: service.now(), hasSandbox, notice };
+    const html = renderCheckout(await makePageModel(session, context));
     return { kind: "html", status: 200, html };
   } catch (error) {
+    if (error instanceof NotFound) return notFoundPage(basePath, text);
     // A payer who may have just paid gets a page, not a problem document.
     if (!(error instanceof Problem) || error.status !== 503) throw error;
     return unavailablePage(`${basePath}/pay/${checkoutId}`, basePath, text);

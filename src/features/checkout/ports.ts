@@ -1,6 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
+import type { Tx } from "../../platform/database/index.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { HashClaims, SubmittedTransaction } from "../payments/index.ts";
 
@@ -19,8 +20,8 @@ export interface CheckoutSources {
   invoiceOf(checkoutId: string): Promise<PayerInvoice | null>;
   /** Returns the invoice's payments, oldest first. */
   paymentsOf(invoiceId: Id<"invoice">): Promise<readonly CheckoutPayment[]>;
-  /** Returns the results of transactions that payers submitted, newest first. */
-  submittedFor(invoiceId: Id<"invoice">): Promise<readonly SubmittedTransaction[]>;
+  /** Returns the results of transactions that payers submitted, newest first; within a transaction if one is given. */
+  submittedFor(invoiceId: Id<"invoice">, tx?: Tx): Promise<readonly SubmittedTransaction[]>;
   /** Returns the merchant's display name. */
   merchantName(organizationId: Id<"organization">): Promise<string>;
   /** Returns null if the network was never read. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { toIso, type Instant } from "../../kernel/clock.ts";
-import { formatMoney, type Money } from "../../kernel/money/money.ts";
-import { findToken, type Network } from "../../platform/chain/networks.ts";
+import { second, toIso, type Instant } from "../../kernel/clock.ts";
+import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
+import { findToken, transactionLink, type Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { fill } from "./page/catalogue.ts";
 import { en } from "./page/en.ts";
@@ -9,7 +9,7 @@ import type { PayerInvoice } from "../invoices/index.ts";
 import type { SubmittedTransaction } from "../payments/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
-import { hasReview, isPayable } from "./rules.ts";
+import { nextActionOf, noticesOf, stateOf, type CheckoutState, type NextAction } from "./rules.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
@@ -24,29 +24,55 @@ export interface CheckoutView {
   readonly networkState: NetworkState | null;
 }
 
-/** Presents the session for the API. */
+/** Returns the session, from which the page is made too. `at` decides the state. */
 export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
-  const { invoice, network, merchantName } = view;
+  const { invoice, network, networkState, merchantName } = view;
+  const { asset } = invoice.payable;
+  const excess = invoice.received.units - invoice.asked.units;
+  const state = stateOf(view, at);
+  const nextAction = nextActionOf(state, invoice, at);
+  const hashText = (hash: string) => network.kind.formatTransactionHash(hash);
   return {
     id: invoice.checkoutId,
+    state,
+    nextAction,
+    notices: noticesOf(view, state, at),
     invoice: {
       id: invoice.publicId,
       status: invoice.status,
       amount: formatMoney(invoice.amount),
       paidAmount: formatMoney(invoice.paidAmount),
       settlementCurrency: invoice.amount.asset.code,
-      tokenSymbol: invoice.payable.asset.code,
+      tokenSymbol: asset.code,
       network: network.id,
       walletAddress: invoice.walletAddress,
       checkoutUrl: invoice.checkoutUrl,
       expiresAt: toIso(invoice.expiresAt),
       payableAmount: formatMoney(invoice.payable),
       remainingAmount: formatMoney(invoice.remaining),
+      receivedAmount: formatMoney(invoice.received),
+      excessAmount: formatMoney(money(excess > 0n ? excess : 0n, asset)),
     },
-    qrCode: codeText(view, at),
-    paymentInstructions: instructions(view, at),
+    qrCode: codeText(view, nextAction),
+    paymentInstructions: instructions(view, state, nextAction),
     merchantDisplayName: merchantName,
+    networkTitle: network.title,
+    tokenStandard: network.tokenStandard,
+    isTest: network.isTest,
     confirmationProgress: { ...invoice.confirmations },
+    confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
+    // Null in every other state, because otherwise each block would change the session.
+    lastCheckedAt:
+      state === "cannot_check" && networkState !== null ? toIso(networkState.tipTime) : null,
+    transactions: transactionsOf(view).map((hash) => ({
+      transactionHash: hashText(hash),
+      explorerUrl: transactionLink(network, hash),
+    })),
+    submittedTransactions: view.submitted.map(({ transactionHash, result }) => ({
+      transactionHash: hashText(transactionHash),
+      result,
+    })),
+    redirectUrl: invoice.redirectUrl,
     receipt: presentReceipt(view),
   };
 }
@@ -70,7 +96,7 @@ function presentReceipt(view: CheckoutView): z.input<typeof CheckoutReceiptRecor
  * Returns the transaction hashes shown to the payer, without duplicates: those that count and, if the invoice is
  * expired or canceled, those that await the merchant's decision.
  */
-export function transactionsOf({ invoice, payments }: CheckoutView): string[] {
+function transactionsOf({ invoice, payments }: CheckoutView): string[] {
   const isOver = invoice.status === "expired" || invoice.status === "canceled";
   const shown = payments.filter(
     ({ status }) =>
@@ -79,13 +105,18 @@ export function transactionsOf({ invoice, payments }: CheckoutView): string[] {
   return [...new Set(shown.map(({ transactionHash }) => transactionHash))];
 }
 
+function confirmationSeconds({ invoice, network }: CheckoutView): number {
+  const { current, required } = invoice.confirmations;
+  return Math.ceil((Math.max(0, required - current) * network.blockTimeMs) / second);
+}
+
 /** `25.00 USDT` */
-export function amountText(amount: Money): string {
+function amountText(amount: Money): string {
   return `${formatMoney(amount)} ${amount.asset.code}`;
 }
 
 /** Returns `TRON (TRC-20)`: the network always appears with its token standard. */
-export function networkText({ title, tokenStandard }: Network): string {
+function networkText({ title, tokenStandard }: Network): string {
   return `${title} (${tokenStandard})`;
 }
 
@@ -93,9 +124,8 @@ export function networkText({ title, tokenStandard }: Network): string {
  * Returns the text of the QR code: the remaining amount as a payment URI of the network's wallets. If nothing is
  * payable, it is the plain address, so that no amount invites a second payment.
  */
-function codeText(view: CheckoutView, at: Instant): string {
-  const { invoice, network } = view;
-  if (!isPayable(invoice, at)) return invoice.walletAddress;
+function codeText({ invoice, network }: CheckoutView, nextAction: NextAction): string {
+  if (nextAction !== "pay") return invoice.walletAddress;
   const token = findToken(network, invoice.payable.asset.code);
   const to = network.kind.parseAddress(invoice.walletAddress);
   // If the token has since been removed from the table, the address is still correct.
@@ -108,26 +138,31 @@ function codeText(view: CheckoutView, at: Instant): string {
   });
 }
 
-function instructions(view: CheckoutView, at: Instant): string {
+function instructions(view: CheckoutView, state: CheckoutState, nextAction: NextAction): string {
   const { invoice, network, merchantName: merchant } = view;
-  switch (invoice.status) {
-    case "open":
-    case "partially_paid":
-      if (!isPayable(invoice, at)) return en.sendNothingNow;
-      return fill(en.sendExactly, {
-        amount: amountText(invoice.remaining),
-        network: networkText(network),
-        address: invoice.walletAddress,
-      });
-    case "confirming":
-      return en.sendNothingConfirming;
-    case "paid":
-      return en.sendNothingPaid;
-    case "expired":
-      return fill(en.sendNothingExpired, { merchant });
-    case "canceled":
-      return hasReview(view)
-        ? fill(en.sendNothingCanceledPaid, { merchant })
-        : en.sendNothingCanceled;
+  if (nextAction === "pay") {
+    return fill(en.sendExactly, {
+      amount: amountText(invoice.remaining),
+      network: networkText(network),
+      address: invoice.walletAddress,
+    });
   }
+  return fill(en[restInstructions[state]], { merchant });
 }
+
+/** The payer's instructions in each state, unless there is something to pay. */
+const restInstructions = {
+  awaiting: "sendNothingNow",
+  partly_paid: "sendNothingNow",
+  cannot_check: "sendNothingNow",
+  confirming: "sendNothingConfirming",
+  in_review: "sendNothingInReview",
+  late_review: "sendNothingInReview",
+  paid: "sendNothingPaid",
+  overpaid: "sendNothingPaid",
+  paid_late: "sendNothingPaid",
+  expired_unpaid: "sendNothingExpired",
+  expired_partly_paid: "sendNothingExpired",
+  canceled: "sendNothingCanceled",
+  canceled_review: "sendNothingCanceledPaid",
+} as const satisfies Record<CheckoutState, keyof typeof en>;

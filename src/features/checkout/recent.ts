@@ -4,6 +4,8 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 export interface Recent<T> {
   /** Returns the result of `load` for the key, started at most `ttlMs` ago. Null and errors are not cached. */
   get(key: string): Promise<T | null>;
+  /** Discards the result for the key. */
+  forget(key: string): void;
   /** Discards everything. */
   clear(): void;
 }
@@ -61,6 +63,9 @@ export function createRecent<T>(options: {
       entries.delete(key);
       makeRoom(now);
       return start(key, now);
+    },
+    forget(key) {
+      entries.delete(key);
     },
     clear() {
       entries.clear();

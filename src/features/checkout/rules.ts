@@ -2,20 +2,45 @@ import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
+import type { SubmittedTransaction } from "../payments/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 
 /** States shown to the payer. Each has its own text, and no two are merged. */
-export type CheckoutState =
-  | "awaiting"
-  | "partly_paid"
-  | "confirming"
-  | "paid"
-  | "overpaid"
-  | "paid_late"
-  | "expired_unpaid"
-  | "expired_partly_paid"
-  | "canceled"
-  | "cannot_check";
+export const checkoutStates = [
+  "awaiting",
+  "partly_paid",
+  "confirming",
+  "in_review",
+  "late_review",
+  "paid",
+  "overpaid",
+  "paid_late",
+  "expired_unpaid",
+  "expired_partly_paid",
+  "canceled",
+  "canceled_review",
+  "cannot_check",
+] as const;
+export type CheckoutState = (typeof checkoutStates)[number];
+
+/** What the payer should do next. */
+export const nextActions = [
+  "pay",
+  "wait",
+  "check_again",
+  "request_new_link",
+  "contact_merchant",
+  "none",
+] as const;
+export type NextAction = (typeof nextActions)[number];
+
+/** Remarks on a state. */
+export const checkoutNotices = [
+  "payment_reverted",
+  "transaction_failed",
+  "network_delayed",
+] as const;
+export type CheckoutNotice = (typeof checkoutNotices)[number];
 
 /** The network data that determines the state. */
 type Progress = Pick<NetworkState, "tipTime" | "scannedAt">;
@@ -28,7 +53,7 @@ const lagFactor = 10;
  * Whether the network data is too old to conclude that no payment has arrived. The test network also mines on demand,
  * so there only the time of the watcher's last poll counts.
  */
-export function isLagging(network: Pace, progress: Progress | null, now: Instant): boolean {
+function isLagging(network: Pace, progress: Progress | null, now: Instant): boolean {
   if (progress === null) return true;
   const lagMaxMs = Math.max(minute, lagFactor * (network.blockTimeMs + network.pollMs));
   if (now - progress.scannedAt > lagMaxMs) return true;
@@ -39,16 +64,18 @@ export function isLagging(network: Pace, progress: Progress | null, now: Instant
 interface CheckoutInputs {
   readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
   readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
+  readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
   readonly network: Pace;
   readonly networkState: Progress | null;
 }
 
 /** Returns the state shown to the payer. */
-export function stateOf(standing: CheckoutInputs, now: Instant): CheckoutState {
-  const { invoice, network, networkState } = standing;
+export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
+  const { invoice, network, networkState } = inputs;
   switch (invoice.status) {
     case "open":
     case "partially_paid":
+      if (hasReview(inputs)) return "in_review";
       // After its deadline an invoice stays open until the newest blocks are read; nobody should pay in that time.
       if (now >= invoice.expiresAt || isLagging(network, networkState, now)) return "cannot_check";
       return invoice.status === "open" ? "awaiting" : "partly_paid";
@@ -58,14 +85,62 @@ export function stateOf(standing: CheckoutInputs, now: Instant): CheckoutState {
       if (invoice.exception === "late") return "paid_late";
       return isOverpaid(invoice) ? "overpaid" : "paid";
     case "expired":
-      if (isLate(standing)) return "paid_late";
+      if (hasReview(inputs)) return isLate(inputs) ? "late_review" : "in_review";
       return invoice.received.units > 0n ? "expired_partly_paid" : "expired_unpaid";
     case "canceled":
-      return "canceled";
+      return hasReview(inputs) ? "canceled_review" : "canceled";
   }
 }
 
-/** Whether a payment arrived after the deadline, whether it counts already or awaits the merchant's decision. */
+/** Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. */
+export function nextActionOf(
+  state: CheckoutState,
+  { expiresAt }: Pick<PayerInvoice, "expiresAt">,
+  now: Instant,
+): NextAction {
+  switch (state) {
+    case "awaiting":
+    case "partly_paid":
+      return "pay";
+    case "cannot_check":
+      // What counts is when the network includes the payment, not when it can be read.
+      return now < expiresAt ? "pay" : "check_again";
+    case "confirming":
+    case "in_review":
+    case "late_review":
+    case "canceled_review":
+      return "wait";
+    case "expired_unpaid":
+      return "request_new_link";
+    case "overpaid":
+    case "expired_partly_paid":
+    case "canceled":
+      return "contact_merchant";
+    case "paid":
+    case "paid_late":
+      return "none";
+  }
+}
+
+/** Returns the remarks on a state. */
+export function noticesOf(
+  inputs: CheckoutInputs,
+  state: CheckoutState,
+  now: Instant,
+): CheckoutNotice[] {
+  const { invoice, network, networkState, submitted } = inputs;
+  if (state === "confirming") {
+    return isLagging(network, networkState, now) ? ["network_delayed"] : [];
+  }
+  if (state === "paid" || state === "overpaid" || state === "paid_late") return [];
+  return [
+    ...(invoice.exception === "reverted" ? (["payment_reverted"] as const) : []),
+    // The newest one alone: the payer may have sent another transaction since.
+    ...(submitted[0]?.result === "failed" ? (["transaction_failed"] as const) : []),
+  ];
+}
+
+/** Whether a payment that awaits the merchant's decision arrived after the deadline. */
 function isLate({ invoice, payments }: Pick<CheckoutInputs, "invoice" | "payments">): boolean {
   if (invoice.exception === "late") return true;
   return payments.some(
@@ -74,19 +149,10 @@ function isLate({ invoice, payments }: Pick<CheckoutInputs, "invoice" | "payment
 }
 
 /** Whether a payment awaits the merchant's decision. */
-export function hasReview({ payments }: Pick<CheckoutInputs, "payments">): boolean {
+function hasReview({ payments }: Pick<CheckoutInputs, "payments">): boolean {
   return payments.some(({ status }) => status === "review");
 }
 
-export function isOverpaid(invoice: Pick<PayerInvoice, "received" | "asked">): boolean {
+function isOverpaid(invoice: Pick<PayerInvoice, "received" | "asked">): boolean {
   return invoice.received.units > invoice.asked.units;
-}
-
-/** Whether the payer is asked to pay, and is therefore shown an address. */
-export function isPayable(
-  invoice: Pick<PayerInvoice, "status" | "expiresAt">,
-  now: Instant,
-): boolean {
-  const isOpen = invoice.status === "open" || invoice.status === "partially_paid";
-  return isOpen && now < invoice.expiresAt;
 }

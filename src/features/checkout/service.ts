@@ -5,6 +5,7 @@ import type { Database, WriteContext } from "../../platform/database/index.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
 import { createRecent } from "./recent.ts";
+import { nextActionOf, stateOf } from "./rules.ts";
 
 /** Maximum age of a response: any number of polling payers cost one load per second. */
 const ageMaxMs = second;
@@ -20,22 +21,18 @@ export const sandboxActions = [
 ] as const;
 export type SandboxAction = (typeof sandboxActions)[number];
 
-/** The data of the page, with its time. */
-export interface CheckoutPageView extends CheckoutView {
-  readonly at: Instant;
-  /** The text that the QR code encodes. */
-  readonly qrCode: string;
-  /** Whether the page shows the test panel. */
-  readonly hasSandbox: boolean;
-}
-
 export interface CheckoutService {
   /** Returns the path prefix of this instance, without a trailing slash. */
   basePath(): string;
-  /** Returns the session, at most one second old; the same object within that second. 404 if it does not exist. */
+  /** Returns the current time, on which a page's countdown is based. */
+  now(): Instant;
+  /** Whether invoices of the test network have a test panel. */
+  hasSandbox(): boolean;
+  /**
+   * Returns the session, made from data at most one second old; the same object while nothing changes within that
+   * second. 404 if it does not exist.
+   */
   session(checkoutId: string): Promise<CheckoutSession>;
-  /** Returns the page's data, at most one second old; null if there is no such checkout. */
-  view(checkoutId: string): Promise<CheckoutPageView | null>;
   /**
    * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
    * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
@@ -66,8 +63,8 @@ export interface CheckoutDependencies {
 
 interface Loaded {
   readonly view: CheckoutView;
-  /** Presented once per load, not per request, because formatting addresses requires hashing. */
-  readonly session: CheckoutSession;
+  /** Presented once per load and state, not per request, because formatting addresses requires hashing. */
+  session: CheckoutSession;
 }
 
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
@@ -93,6 +90,17 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     return { view, session: presentSession(view, clock.now()) };
   }
 
+  /** Presents again what was loaded less than a second ago if the time alone has changed its state since. */
+  function current(found: Loaded): CheckoutSession {
+    const now = clock.now();
+    const { state, nextAction } = found.session;
+    const newState = stateOf(found.view, now);
+    if (newState !== state || nextActionOf(newState, found.view.invoice, now) !== nextAction) {
+      found.session = presentSession(found.view, now);
+    }
+    return found.session;
+  }
+
   /** The only access to the sandbox; null for an invoice on another network. */
   function sandboxOf(network: Network): CheckoutSandbox | null {
     return network.kind.isSimulated ? deps.sandbox : null;
@@ -106,17 +114,14 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
   return {
     basePath: () => new URL(deps.baseUrl()).pathname.replace(/\/$/, ""),
 
+    now: () => clock.now(),
+
+    hasSandbox: () => deps.sandbox !== null,
+
     async session(checkoutId) {
       const found = await loaded(checkoutId);
       if (found === null) throw notFound();
-      return found.session;
-    },
-
-    async view(checkoutId) {
-      const found = await loaded(checkoutId);
-      if (found === null) return null;
-      const hasSandbox = sandboxOf(found.view.network) !== null;
-      return { ...found.view, qrCode: found.session.qrCode, at: clock.now(), hasSandbox };
+      return current(found);
     },
 
     async submitTransaction(context, checkoutId, transactionHash) {
@@ -130,10 +135,14 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
           "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
         );
       }
-      return deps.db.write(context, async (tx) => {
+      const session = await deps.db.write(context, async (tx) => {
         await deps.claims.submit(tx, found.view.invoice, hash);
-        return found.session;
+        const submitted = await sources.submittedFor(found.view.invoice.id, tx);
+        return presentSession({ ...found.view, submitted }, clock.now());
       });
+      // The page that the payer sees next shows the hash.
+      recent.forget(checkoutId);
+      return session;
     },
 
     async actOnSandbox(checkoutId, action) {

@@ -25,7 +25,7 @@ export function makeCheckoutSources(deps: {
       }));
     },
 
-    submittedFor: (invoiceId) => submittedTransactions(db, invoiceId),
+    submittedFor: (invoiceId, tx) => submittedTransactions(tx ?? db, invoiceId),
 
     async merchantName(organizationId) {
       const organization = await findOrganization(db, organizationId);

@@ -5,10 +5,10 @@ export { makeClaimExaminer, type ClaimExaminer } from "./hash-claims/examiner.ts
 export {
   makeHashClaims,
   submittedTransactions,
-  type ClaimResult,
   type HashClaims,
   type SubmittedTransaction,
 } from "./hash-claims/submit-claim.ts";
+export { claimResults, type ClaimResult } from "./hash-claims/status.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./inbox/decide-payment.ts";
 export { TooManyClaims } from "./errors.ts";
 export { watchWorkerName } from "./worker.ts";

@@ -8,9 +8,11 @@ const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions">
 const missing = new Set([
   "awaiting",
   "partly_paid",
+  "in_review",
   "expired_unpaid",
   "expired_partly_paid",
   "canceled",
+  "canceled_review",
   "cannot_check",
 ]);
 
@@ -80,6 +82,14 @@ describe("the form for a transaction hash", () => {
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
+    ["reverted", "The network has replaced the block with this transaction."],
+    ["failed", "This transaction failed on the network, so no USDT was sent."],
+    ["other_address", "send anything to the address of this payment."],
+    ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],
+    ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
+    ["too_small", "This transaction sent too little to count as a payment."],
+    ["too_early", "This transaction is older than this payment"],
+    ["too_late", "The deadline passed too long ago for us to match this transaction."],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
@@ -91,6 +101,47 @@ describe("the form for a transaction hash", () => {
       expect(page).to.contain('id="hash-form" open').and.not.to.contain("aria-invalid");
     });
   }
+
+  for (const scene of scenes) {
+    it(`answers a submitted transaction in every state: ${scene.name}`, async () => {
+      lab.world.claims = [{ transactionHash: aHash("e"), result: "other_address" }];
+      scene.set(lab, "tron");
+      const page = await (await fetch(lab.page)).text();
+      expect(page).to.contain(aHash("e")).and.to.contain("to the address of this payment.");
+    });
+  }
+
+  it("says in the state itself that the last submitted transaction failed on the network", async () => {
+    const said = "failed on the network, so no money has moved.";
+    lab.world.claims = [
+      { transactionHash: aHash("b"), result: "failed" },
+      { transactionHash: aHash("c"), result: "looking" },
+    ];
+    lab.change({});
+    expect(await (await fetch(lab.page)).text()).to.contain(said);
+    // A newer transaction takes its place.
+    lab.world.claims.reverse();
+    lab.change({});
+    expect(await (await fetch(lab.page)).text()).not.to.contain(said);
+  });
+
+  it("shows the submitted hash on the page that follows, and returns it in the session", async () => {
+    await fetch(lab.page);
+    const page = await after(await lab.submit(aHash("a")));
+    expect(page).to.contain(aHash("a")).and.to.contain("looking for this transaction");
+    const answer = await fetch(`${lab.url}/v1/checkout/${checkoutId}/transactions`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ transactionHash: aHash("b") }),
+    });
+    expect(answer.status).to.equal(202);
+    expect(await answer.json()).to.deep.include({
+      submittedTransactions: [
+        { transactionHash: aHash("b"), result: "looking" },
+        { transactionHash: aHash("a"), result: "looking" },
+      ],
+    });
+  });
 
   it("says if too many transactions are open", async () => {
     lab.world.refusal = new TooManyClaims("Wait.");

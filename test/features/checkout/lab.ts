@@ -159,6 +159,7 @@ export async function openLab(
       submit(_tx, _invoice, hash) {
         if (world.refusal !== null) return Promise.reject(world.refusal);
         world.submitted.push(hash);
+        world.claims.unshift({ transactionHash: hash, result: "looking" });
         return Promise.resolve();
       },
     },

@@ -148,7 +148,7 @@ describe("the page of a checkout", () => {
     expect(textOf(await inScene("partly paid"))).to.contain("We received 10.00 USDT of 25.0001");
     await lab.close();
     expect(textOf(await inScene("expired partly paid"))).to.contain(
-      "We received 10.00 USDT of 25.0001 USDT before the deadline",
+      "We received 10.00 USDT of 25.0001 USDT, and the deadline has passed.",
     );
   });
 
@@ -160,6 +160,7 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("The network has reversed a payment");
     expect(text).to.contain("Café Zürich still has to accept");
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
+    expect(text, "asks for nothing meanwhile").not.to.contain("Amount to pay");
   });
 
   it("cannot check if a network's newest block is old or the watcher has stopped", async () => {

@@ -6,6 +6,7 @@ import { aState } from "./lab.ts";
 export interface Scene {
   readonly name: string;
   readonly state: string;
+  readonly nextAction: string;
   readonly headline: string;
   set(lab: Lab, network: LabNetwork): void;
 }
@@ -26,12 +27,14 @@ export const scenes: readonly Scene[] = [
   {
     name: "awaiting",
     state: "awaiting",
+    nextAction: "pay",
     headline: "Waiting for your payment",
     set: () => undefined,
   },
   {
     name: "partly paid",
     state: "partly_paid",
+    nextAction: "pay",
     headline: "Part of your payment has arrived",
     set(lab) {
       lab.world.payments = [aPayment()];
@@ -41,6 +44,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "confirming",
     state: "confirming",
+    nextAction: "wait",
     headline: "Payment detected",
     set(lab) {
       lab.world.payments = [aPayment({ status: "confirming" })];
@@ -53,8 +57,19 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
+    name: "in review",
+    state: "in_review",
+    nextAction: "wait",
+    headline: "Payment found, waiting for the merchant",
+    set(lab) {
+      lab.world.payments = [aPayment({ status: "review" })];
+      lab.change({});
+    },
+  },
+  {
     name: "paid",
     state: "paid",
+    nextAction: "none",
     headline: "Paid",
     set(lab) {
       lab.world.payments = [
@@ -69,6 +84,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "overpaid",
     state: "overpaid",
+    nextAction: "contact_merchant",
     headline: "Paid, and you sent too much",
     set(lab) {
       lab.world.payments = [aPayment()];
@@ -83,6 +99,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "expired unpaid",
     state: "expired_unpaid",
+    nextAction: "request_new_link",
     headline: "This payment has expired",
     set(lab, network) {
       later(lab, network);
@@ -92,6 +109,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "expired partly paid",
     state: "expired_partly_paid",
+    nextAction: "contact_merchant",
     headline: "Expired with only part of the payment",
     set(lab, network) {
       later(lab, network);
@@ -106,6 +124,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "paid late",
     state: "paid_late",
+    nextAction: "none",
     headline: "Paid late",
     set(lab, network) {
       later(lab, network);
@@ -120,7 +139,8 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: "late and not accepted yet",
-    state: "paid_late",
+    state: "late_review",
+    nextAction: "wait",
     headline: "Your payment arrived late",
     set(lab, network) {
       later(lab, network);
@@ -131,6 +151,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "canceled",
     state: "canceled",
+    nextAction: "contact_merchant",
     headline: "Canceled by the merchant",
     set(lab) {
       lab.change({ status: "canceled" });
@@ -138,7 +159,8 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: "canceled, and money came",
-    state: "canceled",
+    state: "canceled_review",
+    nextAction: "wait",
     headline: "Canceled, and a payment has arrived",
     set(lab) {
       lab.world.payments = [aPayment({ status: "review" })];
@@ -148,6 +170,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "cannot check now",
     state: "cannot_check",
+    nextAction: "pay",
     headline: "We can't check the network right now",
     set(lab, network) {
       const state = aState(network, startOfTime);
@@ -158,6 +181,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "cannot check, and the time is over",
     state: "cannot_check",
+    nextAction: "check_again",
     headline: "We can't check the network right now",
     set(lab) {
       lab.change({});

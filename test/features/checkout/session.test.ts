@@ -1,7 +1,12 @@
 import { expect } from "chai";
-import { hour } from "../../../src/kernel/clock.ts";
+import { en } from "../../../src/features/checkout/page/en.ts";
+import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
+import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
+import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   aHash,
+  aPayment,
+  aState,
   anInvoice,
   checkoutId,
   openLab,
@@ -46,6 +51,9 @@ describe("getCheckoutSession", () => {
     await open();
     expect(await session()).to.deep.equal({
       id: checkoutId,
+      state: "awaiting",
+      nextAction: "pay",
+      notices: [],
       invoice: {
         id: "P7K2-9QXD-4MTR",
         status: "open",
@@ -59,14 +67,84 @@ describe("getCheckoutSession", () => {
         expiresAt: "2026-11-21T10:30:00.000Z",
         payableAmount: "25.0001",
         remainingAmount: "25.0001",
+        receivedAmount: "0.00",
+        excessAmount: "0.00",
       },
       qrCode: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
       paymentInstructions:
         "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, add its withdrawal fee on top.",
       merchantDisplayName: "Café Zürich",
+      networkTitle: "TRON",
+      tokenStandard: "TRC-20",
+      isTest: false,
       confirmationProgress: { current: 0, required: 19 },
+      confirmationSeconds: null,
+      lastCheckedAt: null,
+      transactions: [],
+      submittedTransactions: [],
+      redirectUrl: null,
       receipt: null,
     });
+  });
+
+  for (const { name, state, nextAction } of scenes) {
+    it(`names the state and the payer's next step: ${name}`, async () => {
+      const found = await inScene(name);
+      expect(found).to.include({ state, nextAction });
+      expect(found.paymentInstructions.startsWith("Send ")).to.equal(nextAction === "pay");
+    });
+
+    it(`holds everything that the page shows: ${name}`, async () => {
+      const record = (await inScene(name)) as never;
+      const { at } = lab.world;
+      const context = { basePath: "", text: en, at, hasSandbox: true, notice: null };
+      const html = renderCheckout(await makePageModel(record, context));
+      expect(await (await fetch(lab.page)).text()).to.equal(html);
+    });
+  }
+
+  for (const name of ["in review", "late and not accepted yet", "cannot check now"]) {
+    it(`changes its tag at once, so that pages which poll show it: ${name}`, async () => {
+      await open();
+      const tag = (await lab.get(path)).headers.get("ETag") ?? "";
+      scenes.find((scene) => scene.name === name)?.set(lab, "tron");
+      lab.world.at += 1_000;
+      const answer = await lab.get(path, { "If-None-Match": tag });
+      expect(answer.status).to.equal(200);
+    });
+  }
+
+  it("keeps its tag while blocks pass in which nothing happens", async () => {
+    await open();
+    const tag = (await lab.get(path)).headers.get("ETag") ?? "";
+    lab.world.at += 30_000;
+    lab.world.networkState = aState("tron", lab.world.at);
+    expect((await lab.get(path, { "If-None-Match": tag })).status).to.equal(304);
+  });
+
+  it("says when the last block was read, and that confirmations may be behind", async () => {
+    expect(await inScene("cannot check now")).to.include({
+      lastCheckedAt: "2026-11-21T09:30:00.000Z",
+    });
+    await lab.close();
+    await open();
+    lab.world.payments = [aPayment({ status: "confirming" })];
+    lab.change({ status: "confirming" });
+    lab.world.at += 20 * minute;
+    expect(await session()).to.deep.include({
+      notices: ["network_delayed"],
+      confirmationSeconds: 57,
+    });
+  });
+
+  it("changes its state exactly at the deadline, without another look at the store", async () => {
+    await open();
+    lab.world.at = startOfTime + hour - 1;
+    lab.world.networkState = aState("tron", lab.world.at);
+    expect(await session()).to.include({ state: "awaiting", nextAction: "pay" });
+    lab.world.at += 1;
+    expect(await session()).to.include({ state: "cannot_check", nextAction: "check_again" });
+    expect(lab.world.looks).to.equal(1);
   });
 
   it("encodes chain, token, address and remaining amount on EVM networks", async () => {

@@ -145,6 +145,15 @@ eachStore("A submitted transaction", (store) => {
     return (await comesTo(invoice, hash, "refused"))?.reason ?? null;
   }
 
+  /** What the payer sees of the submitted transactions. */
+  async function resultFor({ checkoutId }: Issued): Promise<string[]> {
+    // A session may be a second old.
+    app.clock.advance(1_000);
+    const read = await expectStatus(app.request("GET", `/v1/checkout/${checkoutId}`), 200);
+    const submitted = read.body["submittedTransactions"] as { readonly result: string }[];
+    return submitted.map(({ result }) => result);
+  }
+
   async function paymentsOf(invoice: Issued, owner = merchant): Promise<Json[]> {
     return (await get(`/payments?invoiceId=${invoice.id}`, owner))["data"] as Json[];
   }
@@ -195,7 +204,7 @@ eachStore("A submitted transaction", (store) => {
       paidAmount: "0.00",
     });
     const page = await (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text();
-    expect(page).to.contain('data-state="awaiting"');
+    expect(page).to.contain('data-state="in_review"');
 
     const accepted = await expectStatus(post(`/payments/${String(payment["id"])}/accept`), 200);
     expect(accepted.body).to.include({ id: payment["id"], status: "confirming" });
@@ -300,22 +309,23 @@ eachStore("A submitted transaction", (store) => {
     await comesTo(invoice, hash, "review");
   });
 
-  const worthless: readonly [string, bigint, Partial<SandboxPayment>, string][] = [
-    ["failed", 24_000_000n, { failed: true }, "failed_transaction"],
-    ["moved a fake token", 25_000_000n, { fakeToken: true }, "other_token"],
-    ["moved another token", 24_000_000n, { token: "USDC" }, "other_token"],
-    ["paid another address", 24_000_000n, { to: "12".repeat(20) }, "other_address"],
-    ["moved nothing", 0n, {}, "other_address"],
-    ["moved dust", 1n, {}, "dust"],
+  const worthless: readonly [string, bigint, Partial<SandboxPayment>, string, string][] = [
+    ["failed", 24_000_000n, { failed: true }, "failed_transaction", "failed"],
+    ["moved a fake token", 25_000_000n, { fakeToken: true }, "other_token", "other_token"],
+    ["moved another token", 24_000_000n, { token: "USDC" }, "other_token", "other_token"],
+    ["paid another address", 24_000_000n, { to: "12".repeat(20) }, "other_address", "other_address"],
+    ["moved nothing", 0n, {}, "other_address", "other_address"],
+    ["moved dust", 1n, {}, "dust", "too_small"],
   ];
-  for (const [what, units, how, reason] of worthless) {
-    it(`that ${what} credits nothing`, async () => {
+  for (const [what, units, how, reason, result] of worthless) {
+    it(`that ${what} credits nothing, and its payer learns why`, async () => {
       const invoice = await issue();
       const hash = await pay(units, how);
       await mineAndRead();
       await expectStatus(submit(invoice, hash), 202);
       expect(await refusedFor(invoice, hash)).to.equal(reason);
       expect(await paymentsOf(invoice)).to.deep.equal([]);
+      expect(await resultFor(invoice)).to.deep.equal([result]);
     });
   }
 
@@ -337,6 +347,7 @@ eachStore("A submitted transaction", (store) => {
     await mineAndRead();
     const answer = await expectStatus(submit(invoice, hash), 202);
     expect(await refusedFor(invoice, hash)).to.equal("taken");
+    expect(await resultFor(invoice), "reveals no other invoice").to.deep.equal(["not_for_this"]);
     expect(answer.text).not.to.contain("30.00").and.not.to.contain(theirs.id);
     expect(await paymentsOf(invoice)).to.deep.equal([]);
     expect(await onlyPaymentOf(theirs)).to.include({ status: "confirming" });
@@ -529,6 +540,6 @@ eachStore("A submitted transaction", (store) => {
       async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
       (text) => text.includes("We found a payment"),
     );
-    expect(page).to.contain('data-state="awaiting"');
+    expect(page).to.contain('data-state="in_review"');
   });
 });

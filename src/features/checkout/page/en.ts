@@ -54,6 +54,9 @@ export const en = {
   waitUnderMinute: "less than a minute",
   waitOneMinute: "about a minute",
   waitMinutes: "about {n} minutes",
+  inReviewHeadline: "Payment found, waiting for the merchant",
+  inReviewLead:
+    "We found a payment that {merchant} still has to accept. Please don't send it again: this page shows the decision.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid, and you sent too much",
@@ -72,7 +75,7 @@ export const en = {
     "Already sent it? We will still find it. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
   expiredPartlyHeadline: "Expired with only part of the payment",
   expiredPartlyLead:
-    "We received {received} of {payable} before the deadline. Please don't send the rest now.",
+    "We received {received} of {payable}, and the deadline has passed. Please don't send the rest now.",
   canceledHeadline: "Canceled by the merchant",
   canceledLead: "{merchant} has canceled this payment. Please don't send anything to its address.",
   canceledPaidHeadline: "Canceled, and a payment has arrived",
@@ -88,7 +91,8 @@ export const en = {
     "{network} can't be read at the moment, so the count may be behind. Your payment is safe.",
   reverted:
     "The network has reversed a payment that was shown here before. This page shows what the network holds now.",
-  inReview: "We found a payment that {merchant} still has to accept. Please don't send it again.",
+  transactionFailed:
+    "The transaction you sent us failed on the network, so no money has moved. Your wallet should show it as failed too.",
   contact: "Contact {merchant} and quote the reference below.",
   lastChecked: "Last checked",
   never: "Not yet",
@@ -115,7 +119,21 @@ export const en = {
     "We can't find this transaction and stopped looking to make room for a newer one. Send the hash again if you need to.",
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
-  hashNotForThis: "This transaction is not a payment for this invoice.",
+  hashReverted:
+    "The network has replaced the block with this transaction. It normally comes back, so please don't send it again.",
+  hashFailed: "This transaction failed on the network, so no {token} was sent.",
+  hashOtherAddress:
+    "This transaction didn't send anything to the address of this payment. Check in your wallet where it went.",
+  hashOtherToken:
+    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {merchant} and quote the reference.",
+  hashTokenDisabled:
+    "We can't accept {token} on {network} at the moment. Contact {merchant} and quote the reference.",
+  hashTooSmall: "This transaction sent too little to count as a payment.",
+  hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
+  hashTooLate:
+    "The deadline passed too long ago for us to match this transaction. Contact {merchant} and quote the reference.",
+  hashNotForThis:
+    "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and quote the reference.",
 
   // --- facts and the receipt ---
   details: "Details",
@@ -167,6 +185,8 @@ export const en = {
   sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",
+  sendNothingInReview:
+    "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",

@@ -1,8 +1,6 @@
-import { subtract } from "../../../kernel/money/money.ts";
 import { fill, type Catalogue } from "./catalogue.ts";
-import { amountText, networkText } from "../present.ts";
-import { hasReview, isLagging, isPayable, type CheckoutState } from "../rules.ts";
-import type { CheckoutPageView } from "../service.ts";
+import type { CheckoutSession } from "../present.ts";
+import type { CheckoutNotice } from "../rules.ts";
 
 /** Appearance of a state. Each tone has its own icon, so that color is never the only signal. */
 export type Tone = "asking" | "working" | "done" | "careful" | "over";
@@ -13,81 +11,88 @@ export interface StateWords {
   readonly paragraphs: readonly string[];
 }
 
-/** Returns the payer's text for a state, with the next step. */
-export function describeState(
-  view: CheckoutPageView,
-  state: CheckoutState,
-  text: Catalogue,
-): StateWords {
-  const { invoice, network, merchantName: merchant } = view;
-  const say = (words: string): string =>
-    fill(words, {
-      merchant,
-      network: networkText(network),
-      payable: amountText(invoice.payable),
-      received: amountText(invoice.received),
-      remaining: amountText(invoice.remaining),
-    });
+/** Returns an amount of the invoice's token with its symbol: `25.0001 USDT`. */
+export function tokenText({ invoice }: CheckoutSession, amount: string): string {
+  return `${amount} ${invoice.tokenSymbol}`;
+}
+
+/** Returns `TRON (TRC-20)`: the network always appears with its token standard. */
+export function networkText({ networkTitle, tokenStandard }: CheckoutSession): string {
+  return `${networkTitle} (${tokenStandard})`;
+}
+
+/** Returns the payer's text for the session's state, with the next step. */
+export function describeState(session: CheckoutSession, text: Catalogue): StateWords {
+  const { invoice, nextAction } = session;
+  const values = {
+    merchant: session.merchantDisplayName,
+    network: networkText(session),
+    payable: tokenText(session, invoice.payableAmount),
+    received: tokenText(session, invoice.receivedAmount),
+    remaining: tokenText(session, invoice.remainingAmount),
+    excess: tokenText(session, invoice.excessAmount),
+    wait: waitText(session.confirmationSeconds ?? 0, text),
+  };
   const words = (tone: Tone, headline: string, ...paragraphs: string[]): StateWords => ({
     tone,
     headline,
-    paragraphs: paragraphs.map(say),
+    paragraphs: paragraphs.map((paragraph) => fill(paragraph, values)),
   });
   const { contact } = text;
-  const news = newsOf(view, text);
-  switch (state) {
+  const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
+  switch (session.state) {
     case "awaiting":
-      return words("asking", text.awaitingHeadline, ...news, text.awaitingLead);
+      return words("asking", text.awaitingHeadline, ...notices, text.awaitingLead);
     case "partly_paid":
-      return words("asking", text.partlyPaidHeadline, ...news, text.partlyPaidLead);
-    case "confirming": {
-      const lead = fill(text.confirmingLead, { wait: waitText(view, text) });
-      const lag = isLagging(network, view.networkState, view.at) ? [text.cannotConfirmNow] : [];
-      return words("working", text.confirmingHeadline, lead, ...lag);
-    }
+      return words("asking", text.partlyPaidHeadline, ...notices, text.partlyPaidLead);
+    case "confirming":
+      return words("working", text.confirmingHeadline, text.confirmingLead, ...notices);
+    case "in_review":
+      return words("working", text.inReviewHeadline, text.inReviewLead, ...notices, contact);
+    case "late_review":
+      return words("careful", text.lateHeadline, text.lateLead, ...notices, contact);
     case "paid":
       return words("done", text.paidHeadline, text.paidLead);
-    case "overpaid": {
-      const excess = fill(text.overpaidLead, { excess: excessText(view) });
-      return words("done", text.overpaidHeadline, excess, text.overpaidAction);
-    }
+    case "overpaid":
+      return words("done", text.overpaidHeadline, text.overpaidLead, text.overpaidAction);
     case "paid_late":
-      return invoice.status === "paid"
-        ? words("done", text.paidLateHeadline, text.paidLateLead)
-        : words("careful", text.lateHeadline, text.lateLead, contact);
+      return words("done", text.paidLateHeadline, text.paidLateLead);
     case "expired_unpaid":
-      return words("over", text.expiredHeadline, text.expiredLead, ...news, text.expiredSent);
+      return words("over", text.expiredHeadline, text.expiredLead, ...notices, text.expiredSent);
     case "expired_partly_paid":
-      return words("careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...news, contact);
+      return words(
+        "careful",
+        text.expiredPartlyHeadline,
+        text.expiredPartlyLead,
+        ...notices,
+        contact,
+      );
     case "canceled":
-      if (hasReview(view)) {
-        return words("careful", text.canceledPaidHeadline, text.canceledPaidLead, contact);
-      }
-      return words("over", text.canceledHeadline, text.canceledLead, ...news, contact);
+      return words("over", text.canceledHeadline, text.canceledLead, ...notices, contact);
+    case "canceled_review":
+      return words(
+        "careful",
+        text.canceledPaidHeadline,
+        text.canceledPaidLead,
+        ...notices,
+        contact,
+      );
     case "cannot_check": {
-      const next = isPayable(invoice, view.at) ? text.cannotCheckOpen : text.cannotCheckOver;
-      return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, ...news, next);
+      const next = nextAction === "pay" ? text.cannotCheckOpen : text.cannotCheckOver;
+      return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, ...notices, next);
     }
   }
 }
 
-/** Additional notes: why money is requested again, or why a payment does not count yet. */
-function newsOf(view: CheckoutPageView, text: Catalogue): string[] {
-  return [
-    ...(view.invoice.exception === "reverted" ? [text.reverted] : []),
-    ...(hasReview(view) ? [text.inReview] : []),
-  ];
-}
+const noticeTexts = {
+  payment_reverted: "reverted",
+  transaction_failed: "transactionFailed",
+  network_delayed: "cannotConfirmNow",
+} as const satisfies Record<CheckoutNotice, keyof Catalogue>;
 
-/** Returns the overpaid amount: `0.50 USDT`. */
-export function excessText({ invoice }: CheckoutPageView): string {
-  return amountText(subtract(invoice.received, invoice.asked));
-}
-
-/** Returns the expected time for the missing confirmations, in words. */
-function waitText({ invoice, network }: CheckoutPageView, text: Catalogue): string {
-  const { current, required } = invoice.confirmations;
-  const minutes = Math.round((Math.max(0, required - current) * network.blockTimeMs) / 60_000);
+/** Returns an expected time in words. */
+function waitText(seconds: number, text: Catalogue): string {
+  const minutes = Math.round(seconds / 60);
   if (minutes < 1) return text.waitUnderMinute;
   if (minutes === 1) return text.waitOneMinute;
   return fill(text.waitMinutes, { n: String(minutes) });

@@ -2,8 +2,6 @@
 "use strict";
 (() => {
   const hiddenPollMs = 30_000;
-  // The whole page is reloaded at this interval, because the session does not contain everything.
-  const wholeEveryMs = 30_000;
   const patienceMs = 15_000;
   const warnAtMinutes = [5, 1];
 
@@ -14,7 +12,6 @@
 
   let shown = withoutTime(checkout);
   let tag = "";
-  let wholeAt = Date.now();
   let timer = 0;
   let isLooking = false;
   let minutesBefore = Infinity;
@@ -37,7 +34,7 @@
     clearTimeout(timer);
     try {
       const seen = await readTag();
-      if (seen !== tag || Date.now() - wholeAt >= wholeEveryMs) await readWhole();
+      if (seen !== tag) await readWhole();
       tag = seen;
       connection.hidden = true;
     } catch {
@@ -67,8 +64,7 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("checkout");
     if (next === null) throw new Error("this is no checkout");
-    wholeAt = Date.now();
-    aheadMs = wholeAt - Number(next.dataset.at);
+    aheadMs = Date.now() - Number(next.dataset.at);
     const html = withoutTime(next);
     if (html === shown) return;
     shown = html;

@@ -13,6 +13,7 @@ import {
   reopenClaim,
 } from "./store.ts";
 import { TooManyClaims } from "../errors.ts";
+import { refusalResults, type ClaimResult } from "./status.ts";
 import { isCounted } from "../ledger/payment-rules.ts";
 import { paymentsOfInvoice } from "../ledger/store.ts";
 import type { ClaimRow, PaymentRow } from "../table.ts";
@@ -36,21 +37,6 @@ export interface HashClaims {
    */
   submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
 }
-
-/** The result of a hash claim as its payer sees it. It reveals nothing about other invoices. */
-export type ClaimResult =
-  /** The search goes on. */
-  | "looking"
-  /** No provider knows the transaction so far. */
-  | "unknown"
-  /** The transaction was never found. */
-  | "given_up"
-  /** The transaction was not found, and the claim was dropped in favor of a newer one. */
-  | "displaced"
-  | "counted"
-  /** The merchant has to decide. */
-  | "in_review"
-  | "not_for_this";
 
 export interface SubmittedTransaction {
   /** 64 lower-case hex digits. */
@@ -86,10 +72,9 @@ function resultOf(
     case "review":
       if (found.some(isCounted)) return "counted";
       if (found.some(({ status }) => status === "review")) return "in_review";
-      return found.some(({ status }) => status === "reverted") ? "looking" : "not_for_this";
+      return found.some(({ status }) => status === "reverted") ? "reverted" : "not_for_this";
     case "refused":
-      if (reason === "displaced") return "displaced";
-      return reason === "unknown" || reason === "hold_ended" ? "given_up" : "not_for_this";
+      return reason === null ? "not_for_this" : refusalResults[reason];
   }
 }
 

@@ -1,0 +1,91 @@
+import { formatTime, type Catalogue } from "./catalogue.ts";
+import { networkText, tokenText } from "./page-words.ts";
+import type { CheckoutSession } from "../present.ts";
+import type { CheckoutState } from "../rules.ts";
+
+/** A time for people and for the script. */
+export interface ShownTime {
+  readonly iso: string;
+  readonly text: string;
+}
+
+export interface Fact {
+  readonly label: string;
+  readonly value: string;
+  /** Set if the value is a time. */
+  readonly time: ShownTime | null;
+}
+
+export function shownTime(iso: string, text: Catalogue): ShownTime {
+  return { iso, text: formatTime(text, Date.parse(iso)) };
+}
+
+function fact(label: string, value: string): Fact {
+  return { label, value, time: null };
+}
+
+function timeFact(label: string, iso: string, text: Catalogue): Fact {
+  const time = shownTime(iso, text);
+  return { label, value: time.text, time };
+}
+
+/** The amount due in tokens, and in the invoice's currency if that is another one. */
+function askedText(session: CheckoutSession): string {
+  const { amount, settlementCurrency, tokenSymbol, payableAmount } = session.invoice;
+  const due = tokenText(session, payableAmount);
+  return settlementCurrency === tokenSymbol ? due : `${due} (${amount} ${settlementCurrency})`;
+}
+
+/** States in which the deadline no longer concerns the payer. */
+const withoutDeadline: ReadonlySet<CheckoutState> = new Set([
+  "confirming",
+  "canceled",
+  "canceled_review",
+]);
+
+/** Returns the facts below a state in which the payment is not complete. */
+export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[] {
+  const { invoice, state, lastCheckedAt } = session;
+  const checked =
+    lastCheckedAt === null
+      ? fact(text.lastChecked, text.never)
+      : timeFact(text.lastChecked, lastCheckedAt, text);
+  return [
+    ...(state === "cannot_check" ? [checked] : []),
+    fact(text.asked, askedText(session)),
+    ...(isZero(invoice.receivedAmount)
+      ? []
+      : [fact(text.received, tokenText(session, invoice.receivedAmount))]),
+    fact(text.network, networkText(session)),
+    ...(withoutDeadline.has(state)
+      ? []
+      : [
+          timeFact(
+            invoice.status === "expired" ? text.expired : text.expires,
+            invoice.expiresAt,
+            text,
+          ),
+        ]),
+    fact(text.reference, invoice.id),
+  ];
+}
+
+export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] {
+  const { invoice, receipt } = session;
+  return [
+    fact(text.merchant, session.merchantDisplayName),
+    fact(text.asked, askedText(session)),
+    fact(text.received, tokenText(session, invoice.receivedAmount)),
+    ...(isZero(invoice.excessAmount)
+      ? []
+      : [fact(text.excess, tokenText(session, invoice.excessAmount))]),
+    fact(text.network, networkText(session)),
+    ...(receipt === null ? [] : [timeFact(text.paidAt, receipt.paidAt, text)]),
+    fact(text.reference, invoice.id),
+  ];
+}
+
+/** Whether an amount of the session is zero, however many decimals it has. */
+function isZero(amount: string): boolean {
+  return !/[1-9]/.test(amount);
+}
