@@ -64,7 +64,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     // Null in every other state, because otherwise each block would change the session.
     lastCheckedAt:
       state === "cannot_check" && networkState !== null ? toIso(networkState.tipTime) : null,
-    transactions: transactionsOf(view).map((hash) => ({
+    transactions: transactionsOf(view, state).map((hash) => ({
       transactionHash: hashText(hash),
       explorerUrl: transactionLink(network, hash),
     })),
@@ -73,11 +73,14 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       result,
     })),
     redirectUrl: invoice.redirectUrl,
-    receipt: presentReceipt(view),
+    receipt: presentReceipt(view, state),
   };
 }
 
-function presentReceipt(view: CheckoutView): z.input<typeof CheckoutReceiptRecord> | null {
+function presentReceipt(
+  view: CheckoutView,
+  state: CheckoutState,
+): z.input<typeof CheckoutReceiptRecord> | null {
   const { invoice, network } = view;
   if (invoice.status !== "paid" || invoice.paidAt === null) return null;
   return {
@@ -88,19 +91,24 @@ function presentReceipt(view: CheckoutView): z.input<typeof CheckoutReceiptRecor
     tokenSymbol: invoice.payable.asset.code,
     network: network.id,
     paidAt: toIso(invoice.paidAt),
-    transactionHashes: transactionsOf(view).map((hash) => network.kind.formatTransactionHash(hash)),
+    transactionHashes: transactionsOf(view, state).map((hash) =>
+      network.kind.formatTransactionHash(hash),
+    ),
   };
 }
 
 /**
  * Returns the transaction hashes shown to the payer, without duplicates: those that count and, if the invoice is
- * expired or canceled, those that await the merchant's decision.
+ * expired or canceled, those that await the merchant's decision; after a reorganization, those expected back.
  */
-function transactionsOf({ invoice, payments }: CheckoutView): string[] {
+function transactionsOf({ invoice, payments }: CheckoutView, state: CheckoutState): string[] {
   const isOver = invoice.status === "expired" || invoice.status === "canceled";
   const shown = payments.filter(
     ({ status }) =>
-      status === "confirming" || status === "confirmed" || (isOver && status === "review"),
+      status === "confirming" ||
+      status === "confirmed" ||
+      (isOver && status === "review") ||
+      (state === "reverted" && status === "reverted"),
   );
   return [...new Set(shown.map(({ transactionHash }) => transactionHash))];
 }
@@ -156,6 +164,7 @@ const restInstructions = {
   partly_paid: "sendNothingNow",
   cannot_check: "sendNothingNow",
   confirming: "sendNothingConfirming",
+  reverted: "sendNothingReverted",
   in_review: "sendNothingInReview",
   late_review: "sendNothingInReview",
   paid: "sendNothingPaid",

@@ -60,7 +60,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   id: z.string(),
   state: z.enum(checkoutStates).meta({
     description:
-      "The state of the payment, as the checkout page shows it. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `cannot_check`: the network cannot be read now, or not yet up to the deadline.",
+      "The state of the payment, as the checkout page shows it. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `reverted`: a reorganization removed a payment that normally returns; until it does, or the chain is final without it, nothing should be sent. `cannot_check`: the network cannot be read now, or not yet up to the deadline.",
   }),
   nextAction: z.enum(nextActions).meta({
     description:
@@ -68,7 +68,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   notices: z.array(z.enum(checkoutNotices)).meta({
     description:
-      "Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind.",
+      "Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind.",
   }),
   invoice: CheckoutInvoiceRecord,
   /** Content of the QR code. */
@@ -93,7 +93,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   transactions: z.array(CheckoutTransactionRecord).meta({
     description:
-      "The transactions that count, without duplicates, and those of an expired or canceled invoice that wait for the merchant's decision.",
+      "The transactions that count, without duplicates, and those of an expired or canceled invoice that wait for the merchant's decision; in the state `reverted`, those expected back too.",
   }),
   submittedTransactions: z.array(SubmittedTransactionRecord).meta({
     description: "The latest transactions that were submitted for this checkout, newest first.",

@@ -12,6 +12,7 @@ export const checkoutStates = [
   "confirming",
   "in_review",
   "late_review",
+  "reverted",
   "paid",
   "overpaid",
   "paid_late",
@@ -43,7 +44,7 @@ export const checkoutNotices = [
 export type CheckoutNotice = (typeof checkoutNotices)[number];
 
 /** The network data that determines the state. */
-type Progress = Pick<NetworkState, "tipTime" | "scannedAt">;
+type Progress = Pick<NetworkState, "tipTime" | "scannedAt" | "cursorHeight">;
 type Pace = Pick<Network, "isTest" | "blockTimeMs" | "pollMs">;
 
 /** Factor by which blocks and polls may be late before the payer is informed. */
@@ -60,10 +61,36 @@ function isLagging(network: Pace, progress: Progress | null, now: Instant): bool
   return !network.isTest && now - progress.tipTime > lagMaxMs;
 }
 
+/**
+ * Minimum time, from its block's time, for which a payment that left the chain is expected back. Some networks replace
+ * and finalize a block within seconds, in which the transaction cannot be included again yet.
+ */
+const returnsWithinMs = 10 * minute;
+
+/**
+ * Whether a payment that counted left the chain and may still return by itself: until the block that took the place of
+ * its block is final. A payment that returns or is rejected has another status then. A transaction that replaced it
+ * (with the same nonce of its sender) cannot be recognized from its logs; if it pays the invoice, its own payment
+ * changes the invoice's status.
+ */
+function isReturning(
+  { payments, network, networkState }: Omit<CheckoutInputs, "invoice" | "submitted">,
+  now: Instant,
+): boolean {
+  const patienceMs = network.isTest ? 0 : returnsWithinMs;
+  const cursorHeight = networkState?.cursorHeight ?? -1;
+  return payments.some(
+    ({ status, countsWhenBack, blockHeight, blockTime }) =>
+      status === "reverted" &&
+      countsWhenBack &&
+      (cursorHeight < blockHeight || now < blockTime + patienceMs),
+  );
+}
+
 /** The data that determines the state of a checkout. */
 interface CheckoutInputs {
   readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
-  readonly payments: readonly Pick<CheckoutPayment, "status" | "blockTime">[];
+  readonly payments: readonly Omit<CheckoutPayment, "transactionHash">[];
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
   readonly network: Pace;
   readonly networkState: Progress | null;
@@ -75,6 +102,8 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
   switch (invoice.status) {
     case "open":
     case "partially_paid":
+      // Before anything else: whoever is asked for money now may pay twice.
+      if (isReturning(inputs, now)) return "reverted";
       if (hasReview(inputs)) return "in_review";
       // After its deadline an invoice stays open until the newest blocks are read; nobody should pay in that time.
       if (now >= invoice.expiresAt || isLagging(network, networkState, now)) return "cannot_check";
@@ -85,6 +114,7 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
       if (invoice.exception === "late") return "paid_late";
       return isOverpaid(invoice) ? "overpaid" : "paid";
     case "expired":
+      if (isReturning(inputs, now)) return "reverted";
       if (hasReview(inputs)) return isLate(inputs) ? "late_review" : "in_review";
       return invoice.received.units > 0n ? "expired_partly_paid" : "expired_unpaid";
     case "canceled":
@@ -109,6 +139,7 @@ export function nextActionOf(
     case "in_review":
     case "late_review":
     case "canceled_review":
+    case "reverted":
       return "wait";
     case "expired_unpaid":
       return "request_new_link";
@@ -134,7 +165,9 @@ export function noticesOf(
   }
   if (state === "paid" || state === "overpaid" || state === "paid_late") return [];
   return [
-    ...(invoice.exception === "reverted" ? (["payment_reverted"] as const) : []),
+    ...(invoice.exception === "reverted" && state !== "reverted"
+      ? (["payment_reverted"] as const)
+      : []),
     // The newest one alone: the payer may have sent another transaction since.
     ...(submitted[0]?.result === "failed" ? (["transaction_failed"] as const) : []),
   ];

@@ -21,6 +21,8 @@ export function makeCheckoutSources(deps: {
       return views.map(({ payment, transfer }) => ({
         transactionHash: transfer.transactionHash,
         status: payment.status,
+        countsWhenBack: payment.statusWhenBack === "confirming",
+        blockHeight: payment.blockHeight,
         blockTime: payment.blockTime,
       }));
     },

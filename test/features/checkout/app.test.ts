@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { systemActor } from "../../../src/kernel/actor.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { until } from "../../support/until.ts";
@@ -119,7 +120,7 @@ describe("a checkout of the whole program", () => {
       .and.to.contain("1.00 USDT too much");
   });
 
-  it("returns to the previous state when a reorganization removes a payment, and says so", async () => {
+  it("waits for a payment that a reorganization removed, and asks again once it cannot return", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "pay");
     await mine(checkoutId, 3);
@@ -127,7 +128,33 @@ describe("a checkout of the whole program", () => {
     await press(checkoutId, "reorganize");
     const open = await reaches(checkoutId, "open");
     expect(open.receipt).to.equal(null);
-    expect(await pageOf(checkoutId)).to.contain("The network has reversed a payment");
+    const waiting = await pageOf(checkoutId);
+    expect(waiting).to.contain('data-state="reverted"').and.to.contain("Please don&#39;t send it");
+    expect(waiting).not.to.contain('id="amount"');
+    // The sandbox is final 32 blocks below its tip.
+    await mine(checkoutId, 40);
+    const asking = await until(
+      "another state",
+      () => pageOf(checkoutId),
+      (page) => !page.includes('data-state="reverted"'),
+    );
+    expect(asking)
+      .to.contain('data-state="awaiting"')
+      .and.to.contain("The network has reversed a payment");
+  });
+
+  it("shows a payment again that returns after a reorganization", async () => {
+    const checkoutId = await issue();
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "paid");
+    const context = { actor: systemActor("tests"), requestId: null, ip: null };
+    await app.app.sandbox?.reorganize(context, 3, { drop: false });
+    await reaches(checkoutId, "open");
+    expect(await pageOf(checkoutId)).to.contain('data-state="reverted"');
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "paid");
+    expect(await pageOf(checkoutId)).to.contain('data-state="paid"');
   });
 
   it("expires, and shows a payment that arrived nevertheless", async () => {

@@ -9,6 +9,7 @@ const missing = new Set([
   "awaiting",
   "partly_paid",
   "in_review",
+  "reverted",
   "expired_unpaid",
   "expired_partly_paid",
   "canceled",

@@ -129,6 +129,8 @@ export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPaymen
   return {
     transactionHash: aHash("a"),
     status: "confirmed",
+    countsWhenBack: false,
+    blockHeight: 950,
     blockTime: startOfTime + minute,
     ...changes,
   };

@@ -7,6 +7,7 @@ import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import {
   aHash,
   aPayment,
+  aState,
   anInvoice,
   checkoutId,
   openLab,
@@ -161,6 +162,57 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("Café Zürich still has to accept");
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
     expect(text, "asks for nothing meanwhile").not.to.contain("Amount to pay");
+  });
+
+  it("asks for nothing while a payment that left the chain may return, and asks again once it cannot", async () => {
+    lab = await openLab("tron");
+    const gone = aPayment({ status: "reverted", countsWhenBack: true });
+    lab.world.payments = [gone];
+    const patience = gone.blockTime + 10 * minute;
+    const cases = [
+      { at: patience - 1_000, cursorHeight: 949, state: "reverted" },
+      { at: patience - 1_000, cursorHeight: 950, state: "reverted" },
+      { at: patience + 5_000, cursorHeight: 949, state: "reverted" },
+      { at: patience + 15_000, cursorHeight: 950, state: "awaiting" },
+    ];
+    for (const { at, cursorHeight, state } of cases) {
+      lab.change({ exception: "reverted" });
+      lab.world.at = at;
+      lab.world.networkState = { ...aState("tron", at), cursorHeight };
+      const page = await html();
+      expect(page).to.contain(`data-state="${state}"`);
+      expect(page.includes('id="amount"'), "asks").to.equal(state === "awaiting");
+      expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
+    }
+    expect(textOf(await html())).to.contain("Look it up in your wallet before you send anything.");
+  });
+
+  for (const [what, payment] of [
+    ["was in review", aPayment({ status: "reverted", countsWhenBack: false })],
+    ["was rejected since", aPayment({ status: "rejected" })],
+    ["has returned", aPayment({ status: "confirming" })],
+  ] as const) {
+    it(`does not wait for a payment that ${what}`, async () => {
+      lab = await openLab("tron");
+      lab.world.payments = [payment];
+      lab.change({ exception: payment.status === "reverted" ? "reverted" : "none" });
+      expect(await html()).to.contain('data-state="awaiting"');
+    });
+  }
+
+  it("waits for a payment that left the chain although the network cannot be read, or the deadline has passed", async () => {
+    lab = await openLab("tron");
+    lab.world.payments = [aPayment({ status: "reverted", countsWhenBack: true })];
+    lab.world.networkState = null;
+    lab.change({ exception: "reverted" });
+    expect(await html()).to.contain('data-state="reverted"');
+    lab.world.at += 2 * hour;
+    expect(await html()).to.contain('data-state="reverted"');
+    lab.change({ status: "expired" });
+    expect(await html()).to.contain('data-state="reverted"');
+    // The other payments are enough without it.
+    lab.change({ status: "paid", paidAt: startOfTime + minute });
+    expect(await html()).to.contain('data-state="paid"');
   });
 
   it("cannot check if a network's newest block is old or the watcher has stopped", async () => {

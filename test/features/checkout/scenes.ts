@@ -67,6 +67,16 @@ export const scenes: readonly Scene[] = [
     },
   },
   {
+    name: "reverted",
+    state: "reverted",
+    nextAction: "wait",
+    headline: "Your payment left the chain for now",
+    set(lab) {
+      lab.world.payments = [aPayment({ status: "reverted", countsWhenBack: true })];
+      lab.change({ exception: "reverted" });
+    },
+  },
+  {
     name: "paid",
     state: "paid",
     nextAction: "none",

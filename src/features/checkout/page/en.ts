@@ -89,8 +89,13 @@ export const en = {
     "Not paid yet? Please don't pay now: the deadline has passed or is about to. Check again in a minute.",
   cannotConfirmNow:
     "{network} can't be read at the moment, so the count may be behind. Your payment is safe.",
+  revertedHeadline: "Your payment left the chain for now",
+  revertedLead:
+    "{network} has replaced its newest blocks, and your payment was in one of them. It normally returns within minutes. Please don't send it again.",
+  revertedNext:
+    "You can close this page and look again later. If your payment doesn't return, contact {merchant} and quote the reference below.",
   reverted:
-    "The network has reversed a payment that was shown here before. This page shows what the network holds now.",
+    "The network has reversed a payment that was shown here before, and it hasn't returned. Look it up in your wallet before you send anything.",
   transactionFailed:
     "The transaction you sent us failed on the network, so no money has moved. Your wallet should show it as failed too.",
   contact: "Contact {merchant} and quote the reference below.",
@@ -185,6 +190,8 @@ export const en = {
   sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",
+  sendNothingReverted:
+    "A reorganization removed the payment from the chain. It normally returns by itself. Do not send it again.",
   sendNothingInReview:
     "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",

@@ -75,6 +75,7 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
   "awaiting",
   "partly_paid",
   "in_review",
+  "reverted",
   "expired_unpaid",
   "expired_partly_paid",
   "canceled",

@@ -51,6 +51,14 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
       return words("working", text.inReviewHeadline, text.inReviewLead, ...notices, contact);
     case "late_review":
       return words("careful", text.lateHeadline, text.lateLead, ...notices, contact);
+    case "reverted":
+      return words(
+        "careful",
+        text.revertedHeadline,
+        text.revertedLead,
+        ...notices,
+        text.revertedNext,
+      );
     case "paid":
       return words("done", text.paidHeadline, text.paidLead);
     case "overpaid":
