@@ -9,10 +9,15 @@ import type { AddressRange } from "../platform/outbound/address.ts";
 import { clientAddress } from "./client-address.ts";
 import type { Exchange, RequestState } from "./pipeline/exchange.ts";
 import type { Mountable } from "./pipeline/mount.ts";
-import type { Page, PageAnswer } from "./page.ts";
+import type { Page, PageAnswer, ProblemPage } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
-import { RateLimitExceeded, rateLimitHeaders, type RateLimiter } from "./pipeline/rate-limits.ts";
+import {
+  RateLimitExceeded,
+  rateLimitHeaders,
+  rateLimits,
+  type RateLimiter,
+} from "./pipeline/rate-limits.ts";
 import { sendKept } from "./representation.ts";
 import { parseUrl } from "../kernel/url.ts";
 
@@ -55,10 +60,14 @@ export function readTarget(): Handler {
   };
 }
 
-/** Converts every error into a problem response. No other code does so. */
+/**
+ * Converts every error into a problem response: a page where people look at pages, unless the client prefers JSON, and
+ * a problem document everywhere else. No other code does so.
+ */
 export function answerProblems(deps: {
   readonly logger: Logger;
   readonly baseUrl: () => string;
+  readonly problemPage: ProblemPage;
 }): Handler {
   return async (ctx, next) => {
     try {
@@ -73,10 +82,39 @@ export function answerProblems(deps: {
       if (problem.status === 401) ctx.set("WWW-Authenticate", "Bearer");
       logFailure(deps.logger, ctx.state.requestId, error, problem);
       ctx.status = problem.status;
+      const html = pageOf(ctx, error, problem, deps.problemPage);
+      if (html !== null) {
+        sendHtml(ctx, html);
+        return;
+      }
       ctx.body = JSON.stringify(problem);
       ctx.type = "application/problem+json";
     }
   };
+}
+
+function pageOf(
+  ctx: Exchange,
+  error: unknown,
+  { status, requestId }: { readonly status: number; readonly requestId: string },
+  problemPage: ProblemPage,
+): string | null {
+  const html = problemPage({
+    status,
+    requestId,
+    retryAfterSeconds: error instanceof Problem ? error.retryAfterSeconds : null,
+    path: ctx.path,
+    acceptLanguage: acceptLanguageOf(ctx),
+  });
+  if (html === null) return null;
+  ctx.vary("Accept");
+  const preferred = ctx.accepts("html", "json", "application/problem+json");
+  return preferred === "html" || preferred === false ? html : null;
+}
+
+/** Long headers are cut, because they are parsed. */
+function acceptLanguageOf(ctx: Exchange): string {
+  return ctx.get("Accept-Language").slice(0, 200);
 }
 
 /**
@@ -156,8 +194,12 @@ export function mountPages<Service>(
     for (const page of pages) {
       const path = page.path.replaceAll("{", ":").replaceAll("}", "");
       router.register(path, [page.method], async (ctx) => {
-        const state = await rateLimiter.count(page.limit, ctx.state.clientAddress);
-        if (state !== null) ctx.set(rateLimitHeaders(state));
+        if (page.limit !== null) {
+          const isByCheckout = rateLimits[page.limit].by === "checkout";
+          const key = isByCheckout ? ctx.params["checkoutId"] : ctx.state.clientAddress;
+          const state = await rateLimiter.count(page.limit, key ?? "");
+          if (state !== null) ctx.set(rateLimitHeaders(state));
+        }
         const form = page.method === "POST" ? await readForm(ctx) : new URLSearchParams();
         const answer = await page.handle(service, {
           params: ctx.params,
@@ -165,7 +207,7 @@ export function mountPages<Service>(
           form,
           requestId: ctx.state.requestId,
           clientAddress: ctx.state.clientAddress,
-          acceptLanguage: ctx.get("Accept-Language").slice(0, 200),
+          acceptLanguage: acceptLanguageOf(ctx),
         });
         sendPage(ctx, answer);
       });
@@ -174,8 +216,8 @@ export function mountPages<Service>(
 }
 
 function sendPage(ctx: Exchange, answer: PageAnswer): void {
-  ctx.set("Content-Security-Policy", pageSecurityPolicy);
   if (answer.kind === "redirect") {
+    ctx.set("Content-Security-Policy", pageSecurityPolicy);
     ctx.redirect(answer.location);
     // 303 makes the browser fetch the page with GET after a form.
     ctx.status = 303;
@@ -183,12 +225,18 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
   }
   if (answer.kind === "file") {
     ctx.status = 200;
+    ctx.set("Content-Security-Policy", pageSecurityPolicy);
     ctx.set("Cache-Control", "public, max-age=31536000, immutable");
     sendKept(ctx, answer.file);
     return;
   }
-  ctx.status = answer.status;
+  ctx.status = 200;
+  sendHtml(ctx, answer.html);
+}
+
+function sendHtml(ctx: Exchange, html: string): void {
+  ctx.set("Content-Security-Policy", pageSecurityPolicy);
   ctx.set("X-Robots-Tag", "noindex");
   ctx.type = "text/html; charset=utf-8";
-  ctx.body = answer.html;
+  ctx.body = html;
 }

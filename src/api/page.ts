@@ -5,7 +5,7 @@ import type { KeptBody } from "./representation.ts";
  * The response of a page: HTML, a redirect within this instance after a form, or a static file with a versioned name.
  */
 export type PageAnswer =
-  | { readonly kind: "html"; readonly status: 200 | 404 | 409 | 503; readonly html: string }
+  | { readonly kind: "html"; readonly html: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "file"; readonly file: KeptBody };
 
@@ -25,9 +25,24 @@ export interface Page<Service = never> {
   readonly method: "GET" | "POST";
   /** Path from the root, with parameter names in braces. */
   readonly path: string;
-  readonly limit: RateLimitName;
+  /** Null: not limited. */
+  readonly limit: RateLimitName | null;
   readonly handle: (service: Service, call: PageCall) => Promise<PageAnswer>;
 }
+
+/** A problem as a page shows it. It has no `detail`, which is written for developers. */
+export interface PageProblem {
+  readonly status: number;
+  readonly requestId: string;
+  readonly retryAfterSeconds: number | null;
+  /** The path of the request. */
+  readonly path: string;
+  /** The Accept-Language header, at most 200 characters. */
+  readonly acceptLanguage: string;
+}
+
+/** Renders a problem as HTML; returns null for paths that have no pages. */
+export type ProblemPage = (problem: PageProblem) => string | null;
 
 /** Declares pages of one service. */
 export function pagesOf<Service>() {

@@ -2,7 +2,9 @@ import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
 import type { Mountable } from "../api/pipeline/mount.ts";
+import type { ProblemPage } from "../api/page.ts";
 import { createRateLimiter } from "../api/pipeline/rate-limits.ts";
+import { makeProblemPage } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
@@ -48,6 +50,8 @@ export interface App extends Services {
   readonly baseUrl: () => string;
   /** Called by the server once it knows its port. */
   listensAt(url: string): void;
+  /** Renders problems of the payers' pages. */
+  readonly problemPage: ProblemPage;
   /** All operations and pages, ready to be mounted on a router. */
   readonly mountables: readonly Mountable[];
   /** Starts the background work. */
@@ -143,6 +147,7 @@ export async function createApp(
       listening = url;
     },
 
+    problemPage: makeProblemPage(services.checkout),
     mountables: mountModules(wired, api),
 
     async start() {

@@ -7,7 +7,10 @@ const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 anyServed("the form of a page", (served) => {
   const post = (raw: string | undefined, headers: Record<string, string> = form) =>
-    served.app.request("POST", path, { ...(raw === undefined ? {} : { raw }), headers });
+    served.app.request("POST", path, {
+      ...(raw === undefined ? {} : { raw }),
+      headers: { Accept: "application/json", ...headers },
+    });
 
   it("is parsed as a browser sends it, and the page of an unknown invoice is not found", async () => {
     for (const raw of [
@@ -25,6 +28,9 @@ anyServed("the form of a page", (served) => {
   });
 
   it("is refused if it is malformed", async () => {
+    const shown = await fetch(served.app.url + path, { method: "POST", body: "action=pay" });
+    expect(shown.status).to.equal(415);
+    expect(await shown.text()).to.contain("so nothing has changed");
     for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", ""]) {
       const answer = await post("action=pay", { "Content-Type": type });
       expectProblem(answer, 415, "unsupported_media_type");

@@ -65,10 +65,6 @@ export function mountDocs(
   const server = () => `${new URL(deps.baseUrl()).pathname.replace(/\/$/, "")}/v1`;
   const document = () => openApiDocument(deps.operations, deps.version, server());
 
-  // Makes the address that `till serve` prints lead to the docs. Relative, because a proxy may serve it below a path.
-  router.get("/", (ctx) => {
-    ctx.redirect("docs");
-  });
   const texts: Readonly<Record<string, { readonly type: string; readonly make: () => string }>> = {
     "/v1/openapi.json": { type: "application/json", make: () => JSON.stringify(document()) },
     "/docs": { type: html, make: () => page },

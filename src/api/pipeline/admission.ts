@@ -19,8 +19,9 @@ export async function admit(
   operation: Operation,
   deps: MountDependencies,
 ): Promise<Caller> {
-  const byClient = rateLimits[operation.limit].by === "client";
-  if (byClient) await count(ctx, operation, ctx.state.clientAddress, deps);
+  const { by } = rateLimits[operation.limit];
+  if (by === "client") await count(ctx, operation, ctx.state.clientAddress, deps);
+  if (by === "checkout") await count(ctx, operation, pathParameter(ctx, "checkoutId"), deps);
   if (operation.access.kind === "public") return { principal: null, standing: null };
 
   const caller = await authenticate(ctx, deps.gatekeeper);
@@ -29,7 +30,7 @@ export async function admit(
       "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. If you sent one, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
     );
   }
-  if (!byClient) await count(ctx, operation, caller.principal.id, deps);
+  if (by === "credential") await count(ctx, operation, caller.principal.id, deps);
   switch (operation.access.kind) {
     case "authenticated":
       // An API key acts for its organization, so its scopes and the organization's status count here too.

@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { addressGroup } from "../client-address.ts";
 import { RateLimited } from "../declare/problems.ts";
 
 /** The key and the window of a rate limit. Its quota is a setting. */
 interface Limit {
-  readonly by: "credential" | "client";
+  readonly by: "credential" | "client" | "checkout";
   readonly seconds: number;
 }
 
@@ -12,8 +13,8 @@ interface Limit {
 export const rateLimits = {
   /** Every operation with a credential, per credential. */
   credential: { by: "credential", seconds: 60 },
-  /** Viewing a checkout. */
-  checkout: { by: "client", seconds: 60 },
+  /** Viewing a checkout. By checkout, because many payers may share an address: a shop's Wi-Fi, a mobile network. */
+  checkout: { by: "checkout", seconds: 60 },
   /** Submitting a transaction hash. */
   submit: { by: "client", seconds: 60 },
   login: { by: "client", seconds: 60 },
@@ -74,14 +75,25 @@ export function createRateLimiter(
         resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
       });
       try {
-        const counted = rateLimits[name].by === "client" ? addressGroup(key) : key;
-        return state(await limiter.consume(counted));
+        return state(await limiter.consume(counterOf(rateLimits[name].by, key)));
       } catch (refused) {
         if (refused instanceof RateLimiterRes) throw new RateLimitExceeded(state(refused));
         throw refused;
       }
     },
   };
+}
+
+/** Returns the counter of a key. Checkouts share 65,536 counters, so that made-up ids do not fill the memory. */
+function counterOf(by: Limit["by"], key: string): string {
+  switch (by) {
+    case "credential":
+      return key;
+    case "client":
+      return addressGroup(key);
+    case "checkout":
+      return createHash("sha256").update(key).digest("hex").slice(0, 4);
+  }
 }
 
 /** Returns the headers of the IETF RateLimit draft. */

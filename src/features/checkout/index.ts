@@ -1,3 +1,4 @@
 export type { CheckoutPayment, CheckoutSandbox } from "./ports.ts";
 export { makeCheckoutService, type CheckoutService } from "./service.ts";
 export { makeCheckoutSources } from "./sources.ts";
+export { makeProblemPage } from "./page/problem-page.ts";

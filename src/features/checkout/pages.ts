@@ -1,18 +1,19 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
-import { InvalidRequest, notFound, NotFound, Problem } from "../../kernel/errors.ts";
+import { InvalidRequest, notFound } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { findAsset } from "./page/assets.ts";
 import { chooseCatalogue, type Catalogue } from "./page/catalogue.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
-import { renderCheckout, renderMessage } from "./page/render.ts";
+import { renderCheckout, renderHome } from "./page/render.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();
 
 export const checkoutPages = [
+  page({ method: "GET", path: "/", limit: null, handle: showHome }),
   page({ method: "GET", path: "/pay/{checkoutId}", limit: "checkout", handle: showCheckout }),
-  page({ method: "GET", path: "/pay/assets/{file}", limit: "checkout", handle: showAsset }),
+  page({ method: "GET", path: "/pay/assets/{file}", limit: null, handle: showAsset }),
   // No CSRF token: the link itself is the authorization, without cookies or credentials. The form works only on the
   // test network; on any other the response is 404.
   page({
@@ -30,50 +31,21 @@ export const checkoutPages = [
   }),
 ];
 
+function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const html = renderHome(service.basePath(), chooseCatalogue(call.acceptLanguage));
+  return Promise.resolve({ kind: "html", html });
+}
+
 async function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const text = chooseCatalogue(call.acceptLanguage);
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
-  try {
-    const session = await service.session(checkoutId);
-    const hasSandbox = service.hasSandbox();
-    const done = session.isTest && hasSandbox ? call.query.get("done") : null;
-    const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
-    const context = { basePath, text, at: service.now(), hasSandbox, notice };
-    const html = renderCheckout(await makePageModel(session, context));
-    return { kind: "html", status: 200, html };
-  } catch (error) {
-    if (error instanceof NotFound) return notFoundPage(basePath, text);
-    // A payer who may have just paid gets a page, not a problem document.
-    if (!(error instanceof Problem) || error.status !== 503) throw error;
-    return unavailablePage(`${basePath}/pay/${checkoutId}`, basePath, text);
-  }
-}
-
-function notFoundPage(basePath: string, text: Catalogue): PageAnswer {
-  const html = renderMessage({
-    text,
-    basePath,
-    title: text.notFoundHeadline,
-    tone: "over",
-    headline: text.notFoundHeadline,
-    paragraphs: [text.notFoundLead],
-    path: null,
-  });
-  return { kind: "html", status: 404, html };
-}
-
-function unavailablePage(path: string, basePath: string, text: Catalogue): PageAnswer {
-  const html = renderMessage({
-    text,
-    basePath,
-    title: text.unavailableHeadline,
-    tone: "careful",
-    headline: text.unavailableHeadline,
-    paragraphs: [text.unavailableLead],
-    path,
-  });
-  return { kind: "html", status: 503, html };
+  const session = await service.session(checkoutId);
+  const hasSandbox = service.hasSandbox();
+  const done = session.isTest && hasSandbox ? call.query.get("done") : null;
+  const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
+  const context = { basePath, text, at: service.now(), hasSandbox, notice };
+  return { kind: "html", html: renderCheckout(await makePageModel(session, context)) };
 }
 
 async function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswer> {

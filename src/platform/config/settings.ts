@@ -224,8 +224,10 @@ export const settings = declareSettings({
   rateLimitCheckoutPerMinute: required({
     group: "Limits",
     type: callsPerWindow,
-    default: "300",
-    description: "Checkout page requests per minute from one address.",
+    default: "6000",
+    description:
+      "Requests per minute for one checkout: its page, the session that an open page polls once per second, and the " +
+      "test panel.",
   }),
   rateLimitSubmitPerMinute: required({
     group: "Limits",

@@ -98,8 +98,9 @@ describe("the messages of the API", () => {
 
   it("link from the server's own address to the documentation", async () => {
     const answer = await app.request("GET", "/");
-    expect(answer.status).to.equal(302);
-    expect(answer.headers.get("Location")).to.equal("docs");
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("Content-Type")).to.contain("text/html");
+    expect(answer.text).to.contain('href="/docs"').and.not.to.contain(app.app.version);
   });
 
   it("are warnings without a stack in the log if a rule refuses temporarily", async () => {

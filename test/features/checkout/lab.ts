@@ -16,6 +16,7 @@ import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
 import { representAnswers } from "../../../src/api/representation.ts";
 import {
   makeCheckoutService,
+  makeProblemPage,
   type CheckoutPayment,
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
@@ -58,6 +59,8 @@ export interface World {
   claims: SubmittedTransaction[];
   merchantName: string;
   networkState: NetworkState | null;
+  /** Ids of further checkouts, which are like the first one. */
+  others: Set<string>;
   /** Thrown by the next looks at the store. */
   fault: Error | null;
   /** How often the store was asked for the invoice. */
@@ -139,7 +142,12 @@ export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPaymen
 /** The feature behind the API's own middleware, over fakes at its ports. */
 export async function openLab(
   network: LabNetwork,
-  options: { readonly hasSandbox?: boolean; readonly basePath?: string } = {},
+  options: {
+    readonly hasSandbox?: boolean;
+    readonly basePath?: string;
+    /** The limits; none by default. */
+    readonly limits?: { readonly checkout?: number; readonly submit?: number };
+  } = {},
 ): Promise<Lab> {
   const world: World = {
     at: startOfTime,
@@ -148,6 +156,7 @@ export async function openLab(
     claims: [],
     merchantName: "Café Zürich",
     networkState: aState(network, startOfTime),
+    others: new Set(),
     fault: null,
     looks: 0,
     pressed: [],
@@ -172,7 +181,10 @@ export async function openLab(
       invoiceOf(id) {
         world.looks += 1;
         if (world.fault !== null) return Promise.reject(world.fault);
-        return Promise.resolve(world.invoice?.checkoutId === id ? world.invoice : null);
+        const { invoice } = world;
+        if (invoice !== null && world.others.has(id))
+          return Promise.resolve({ ...invoice, checkoutId: id });
+        return Promise.resolve(invoice?.checkoutId === id ? invoice : null);
       },
       paymentsOf: () => Promise.resolve(world.payments),
       submittedFor: () => Promise.resolve(world.claims),
@@ -187,13 +199,14 @@ export async function openLab(
   const router = new Router<RequestState>();
   const quotas = {
     credential: 600,
-    checkout: 300,
+    checkout: 6_000,
     submit: 10,
     login: 20,
     session: 120,
     registration: 10,
+    ...options.limits,
   };
-  const rateLimiter = createRateLimiter(quotas, 0);
+  const rateLimiter = createRateLimiter(quotas, options.limits === undefined ? 0 : 1);
   mountPages(checkoutPages, service, rateLimiter)(router);
   mountOperations(checkoutOperations, service, {
     gatekeeper: {} as never,
@@ -205,7 +218,13 @@ export async function openLab(
   koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));
   koa.use(secureHeaders());
   koa.use(representAnswers());
-  koa.use(answerProblems({ logger: silentLogger, baseUrl: () => "https://pay.example" }));
+  koa.use(
+    answerProblems({
+      logger: silentLogger,
+      baseUrl: () => "https://pay.example",
+      problemPage: makeProblemPage(service),
+    }),
+  );
   koa.use(router.routes());
   koa.use(refuseMethods(router));
   const handle = koa.callback();

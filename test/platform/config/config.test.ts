@@ -56,7 +56,7 @@ describe("loadConfig", () => {
         billing: "off",
         rateLimitScale: 1,
         rateLimitCredentialPerMinute: 600,
-        rateLimitCheckoutPerMinute: 300,
+        rateLimitCheckoutPerMinute: 6_000,
         rateLimitSubmitPerMinute: 10,
         rateLimitLoginPerMinute: 20,
         rateLimitRegistrationPerHour: 10,

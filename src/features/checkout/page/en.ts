@@ -31,7 +31,9 @@ export const en = {
   scanAll: "Address, token and amount on {network}.",
   qrLabel: "QR code: pay {amount} on {network} to {address}",
   qrAddressLabel: "QR code: the address {address} on {network}",
-  otherCode: "My wallet can't read this code",
+  otherCode: "Use a code that fills in the amount",
+  scanCheck:
+    "Not every wallet reads this code correctly. Before you confirm, your wallet must show a recipient that ends in {ending} and an amount of {amount}. If it shows anything else, don't send: use the address instead.",
   payBy: "Pay by",
   timeLeft: "{time} left",
   days: "{n} d",
@@ -165,6 +167,22 @@ export const en = {
   unavailableLead:
     "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
 
+  busyHeadline: "One moment, please",
+  busyLead:
+    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {n} s; if you were sending us something, send it again then.",
+  refusedHeadline: "That didn't work",
+  refusedLead:
+    "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",
+  failedHeadline: "Something went wrong on our side",
+  failedLead:
+    "If you have already paid, your payment is safe: we find it on the network. Check again in a minute, and please don't send it twice.",
+  failedReference: "If this keeps happening, send the merchant this reference: {reference}",
+  homeTitle: "Payment pages",
+  homeHeadline: "Merchants accept payments here",
+  homeLead:
+    "This server shows the payment pages of merchants who are paid in crypto tokens. To pay, open the whole link that the merchant gave you.",
+  homeDocs: "For developers: the API's documentation",
+
   // --- the test network ---
   testRibbon: "Test network: no real money",
   testPanel: "Test panel",
@@ -191,7 +209,7 @@ export const en = {
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",
   sendNothingReverted:
-    "A reorganization removed the payment from the chain. It normally returns by itself. Do not send it again.",
+    "A reorganization removed the payment from the chain. It normally returns within minutes. Do not send it again.",
   sendNothingInReview:
     "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",

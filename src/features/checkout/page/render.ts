@@ -12,6 +12,8 @@ export interface MessageModel extends StateWords {
   readonly title: string;
   /** Target of the "Check again" button; null for no button. */
   readonly path: string | null;
+  /** Time after which the script loads `path`, in seconds; null: never. */
+  readonly retrySeconds: number | null;
 }
 
 // All values are escaped, in text and attributes; only QR codes and partials are inserted raw.
@@ -21,12 +23,19 @@ const templates = new Eta({
   cache: true,
 });
 
-const assets = { styleSheet: styleSheet.name, script: script.name };
+const styles = { styleSheet: styleSheet.name, script: null };
+const assets = { ...styles, script: script.name };
 
 export function renderCheckout(model: PageModel): string {
   return templates.render("./checkout", { ...assets, ...model });
 }
 
+/** Renders the page of the bare host. It names nobody: no merchant, no program and no version. */
+export function renderHome(basePath: string, text: Catalogue): string {
+  return templates.render("./home", { ...styles, basePath, text, title: text.homeTitle });
+}
+
 export function renderMessage(model: MessageModel): string {
-  return templates.render("./message", { ...assets, ...model });
+  const { retrySeconds } = model;
+  return templates.render("./message", { ...(retrySeconds === null ? styles : assets), ...model });
 }

@@ -3,12 +3,18 @@
 (() => {
   const hiddenPollMs = 30_000;
   const patienceMs = 15_000;
+  const failedPollMs = 5_000;
   const warnAtMinutes = [5, 1];
 
   const announcement = document.getElementById("announcement");
   const connection = document.getElementById("connection");
   let checkout = document.getElementById("checkout");
-  if (checkout === null) return;
+  if (checkout === null) {
+    // The page of a problem that passes by itself.
+    const { path, retrySeconds } = document.querySelector("main").dataset;
+    setTimeout(() => location.replace(path), Number(retrySeconds) * 1_000);
+    return;
+  }
 
   let shown = withoutTime(checkout);
   let tag = "";
@@ -32,25 +38,29 @@
     if (isLooking) return;
     isLooking = true;
     clearTimeout(timer);
+    let waitMs = Number(checkout.dataset.pollMs);
     try {
       const seen = await readTag();
       if (seen !== tag) await readWhole();
       tag = seen;
       connection.hidden = true;
-    } catch {
-      connection.hidden = false;
+    } catch (error) {
+      // A server that asks to wait is reachable.
+      connection.hidden = error.status === 429;
+      waitMs = Math.max(failedPollMs, 1_000 * (error.retryAfter || 0));
     } finally {
       isLooking = false;
-      const everyMs = Number(checkout.dataset.pollMs);
-      timer = setTimeout(look, document.hidden ? Math.max(everyMs, hiddenPollMs) : everyMs);
+      timer = setTimeout(look, document.hidden ? Math.max(waitMs, hiddenPollMs) : waitMs);
     }
   }
 
   async function read(address, headers) {
     const signal = AbortSignal.timeout(patienceMs);
     const answer = await fetch(address, { headers, signal, cache: "no-store" });
-    if (!answer.ok && answer.status !== 304) throw new Error(String(answer.status));
-    return answer;
+    const { status } = answer;
+    if (answer.ok || status === 304) return answer;
+    const retryAfter = Number(answer.headers.get("Retry-After"));
+    throw Object.assign(new Error(String(status)), { status, retryAfter });
   }
 
   /** Fetches the session's ETag; while it is unchanged, the response is an empty 304. */

@@ -1,0 +1,67 @@
+import type { PageProblem, ProblemPage } from "../../../api/page.ts";
+import { chooseCatalogue, fill, type Catalogue } from "./catalogue.ts";
+import { renderMessage } from "./render.ts";
+import type { StateWords } from "./page-words.ts";
+import type { CheckoutService } from "../service.ts";
+
+/** Time until the reload if the problem names none, in seconds. */
+const retrySeconds = 10;
+/** Statuses of problems that end without the payer's help. */
+const passing: ReadonlySet<number> = new Set([429, 503]);
+
+const pagePath = /^\/pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$)/;
+
+/**
+ * Creates the renderer of problems under `/pay`. Payers, who may have just paid, see words and the way back to their
+ * payment. The page of a problem that passes reloads after the time in Retry-After; without a script, its button does.
+ */
+export function makeProblemPage(service: Pick<CheckoutService, "basePath">): ProblemPage {
+  return (problem) => {
+    const match = pagePath.exec(problem.path);
+    if (match === null) return null;
+    const text = chooseCatalogue(problem.acceptLanguage);
+    const basePath = service.basePath();
+    const words = describeProblem(problem, text);
+    const [, checkoutId] = match;
+    const hasWay = checkoutId !== undefined && problem.status !== 404;
+    const path = hasWay ? `${basePath}/pay/${checkoutId}` : null;
+    const retry = path !== null && passing.has(problem.status);
+    return renderMessage({
+      ...words,
+      text,
+      basePath,
+      title: words.headline,
+      path,
+      retrySeconds: retry ? (problem.retryAfterSeconds ?? retrySeconds) : null,
+    });
+  };
+}
+
+function describeProblem(
+  { status, requestId, retryAfterSeconds }: PageProblem,
+  text: Catalogue,
+): StateWords {
+  if (status === 404) {
+    return { tone: "over", headline: text.notFoundHeadline, paragraphs: [text.notFoundLead] };
+  }
+  if (status === 429) {
+    const wait = { n: String(retryAfterSeconds ?? retrySeconds) };
+    return {
+      tone: "careful",
+      headline: text.busyHeadline,
+      paragraphs: [fill(text.busyLead, wait)],
+    };
+  }
+  if (status === 503) {
+    return {
+      tone: "careful",
+      headline: text.unavailableHeadline,
+      paragraphs: [text.unavailableLead],
+    };
+  }
+  if (status >= 500) {
+    const paragraphs = [text.failedLead, fill(text.failedReference, { reference: requestId })];
+    return { tone: "careful", headline: text.failedHeadline, paragraphs };
+  }
+  return { tone: "careful", headline: text.refusedHeadline, paragraphs: [text.refusedLead] };
+}
