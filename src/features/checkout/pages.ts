@@ -41,8 +41,8 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
   const session = await service.session(checkoutId);
-  const hasSandbox = service.hasSandbox();
-  const done = session.isTest && hasSandbox ? call.query.get("done") : null;
+  const hasSandbox = service.hasSandbox(session);
+  const done = hasSandbox ? call.query.get("done") : null;
   const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
   const context = { basePath, text, at: service.now(), hasSandbox, notice };
   return { kind: "html", html: renderCheckout(await makePageModel(session, context)) };

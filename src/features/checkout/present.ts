@@ -53,7 +53,8 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       receivedAmount: formatMoney(invoice.received),
       excessAmount: formatMoney(money(excess > 0n ? excess : 0n, asset)),
     },
-    qrCode: codeText(view, nextAction),
+    qrCode: invoice.walletAddress,
+    paymentUri: nextAction === "pay" ? uriOf(view) : null,
     paymentInstructions: instructions(view, state, nextAction),
     merchantDisplayName: merchantName,
     networkTitle: network.title,
@@ -128,22 +129,18 @@ function networkText({ title, tokenStandard }: Network): string {
   return `${title} (${tokenStandard})`;
 }
 
-/**
- * Returns the text of the QR code: the remaining amount as a payment URI of the network's wallets. If nothing is
- * payable, it is the plain address, so that no amount invites a second payment.
- */
-function codeText({ invoice, network }: CheckoutView, nextAction: NextAction): string {
-  if (nextAction !== "pay") return invoice.walletAddress;
+/** Returns the payment URI of the network's wallets for the remaining amount; null if the network has none. */
+function uriOf({ invoice, network }: CheckoutView): string | null {
   const token = findToken(network, invoice.payable.asset.code);
   const to = network.kind.parseAddress(invoice.walletAddress);
-  // If the token has since been removed from the table, the address is still correct.
-  if (token === null || !to.ok) return invoice.walletAddress;
-  return network.kind.paymentUri({
+  if (token === null || !to.ok) return null;
+  const uri = network.kind.paymentUri({
     chainId: network.chainId,
     contract: token.contract,
     to: to.address,
     amount: invoice.remaining.units,
   });
+  return uri === invoice.walletAddress ? null : uri;
 }
 
 function instructions(view: CheckoutView, state: CheckoutState, nextAction: NextAction): string {

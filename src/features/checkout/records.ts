@@ -52,7 +52,7 @@ export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction",
   transactionHash: z.string().meta({ description: "In the notation of the network's explorers." }),
   result: z.enum(claimResults).meta({
     description:
-      "What became of it. `looking`: the search goes on. `unknown`: the network does not know it yet. `counted`: it counts toward the invoice. `in_review`: the merchant decides. `reverted`: a reorganization removed it. The others are final: `failed` on the network, `other_address`, `other_token`, `token_disabled`, `too_small`, `too_early` (older than the invoice), `too_late` (after the time in which late payments are matched), `not_for_this`, `given_up` (never found), `displaced` (never found, and dropped in favor of a newer one).",
+      "The outcome of the search. `looking`: the search goes on. `unknown`: the network does not know it yet. `counted`: it counts toward the invoice. `in_review`: the merchant decides. `reverted`: a reorganization removed it. The others are final: `failed` on the network, `other_address`, `other_token`, `token_disabled`, `too_small`, `too_early` (older than the invoice), `too_late` (after the time in which late payments are matched), `not_for_this`, `given_up` (never found), `displaced` (never found, and dropped in favor of a newer one).",
   }),
 });
 
@@ -71,8 +71,14 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
       "Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind.",
   }),
   invoice: CheckoutInvoiceRecord,
-  /** Content of the QR code. */
-  qrCode: z.string(),
+  qrCode: z.string().meta({
+    description:
+      "Content of the QR code: the bare address, which every wallet reads the same way. Show the amount beside it.",
+  }),
+  paymentUri: z.string().nullable().meta({
+    description:
+      "A payment URI with chain, token and amount (EIP-681); null if the network has none or nothing is payable. Some wallets take the token's contract in it for the recipient: offer it only with the address that the wallet must then show.",
+  }),
   /** Instructions for the payer, as a sentence. */
   paymentInstructions: z.string(),
   merchantDisplayName: z.string(),

@@ -24,7 +24,7 @@ export const checkoutStates = [
 ] as const;
 export type CheckoutState = (typeof checkoutStates)[number];
 
-/** What the payer should do next. */
+/** The payer's next steps. */
 export const nextActions = [
   "pay",
   "wait",
@@ -68,7 +68,7 @@ function isLagging(network: Pace, progress: Progress | null, now: Instant): bool
 const returnsWithinMs = 10 * minute;
 
 /**
- * Whether a payment that counted left the chain and may still return by itself: until the block that took the place of
+ * Whether a payment that counted left the chain and may still return: until the block that took the place of
  * its block is final. A payment that returns or is rejected has another status then. A transaction that replaced it
  * (with the same nonce of its sender) cannot be recognized from its logs; if it pays the invoice, its own payment
  * changes the invoice's status.
@@ -133,7 +133,7 @@ export function nextActionOf(
     case "partly_paid":
       return "pay";
     case "cannot_check":
-      // What counts is when the network includes the payment, not when it can be read.
+      // A payment counts by the time at which the network includes it, not by when it can be read.
       return now < expiresAt ? "pay" : "check_again";
     case "confirming":
     case "in_review":

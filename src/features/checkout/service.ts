@@ -26,8 +26,8 @@ export interface CheckoutService {
   basePath(): string;
   /** Returns the current time, on which a page's countdown is based. */
   now(): Instant;
-  /** Whether invoices of the test network have a test panel. */
-  hasSandbox(): boolean;
+  /** Whether the page of a session has a test panel. */
+  hasSandbox(session: CheckoutSession): boolean;
   /**
    * Returns the session, made from data at most one second old; the same object while nothing changes within that
    * second. 404 if it does not exist.
@@ -116,7 +116,10 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     now: () => clock.now(),
 
-    hasSandbox: () => deps.sandbox !== null,
+    hasSandbox({ invoice }) {
+      const network = networks.get(invoice.network);
+      return network !== undefined && sandboxOf(network) !== null;
+    },
 
     async session(checkoutId) {
       const found = await loaded(checkoutId);

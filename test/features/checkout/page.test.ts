@@ -101,22 +101,34 @@ describe("the page of a checkout", () => {
 
   it("draws the code dark on white with a quiet zone, and labels it", async () => {
     const page = await inScene("awaiting", "ethereum");
-    const [full, bare] = Array.from(
+    const [bare, full] = Array.from(
       page.matchAll(/<div class="code" role="img" aria-label="([^"]*)"[^>]*>\s*(<svg.*?<\/svg>)/gs),
       ([, label = "", svg = ""]) => ({ label, svg }),
     );
-    expect(full?.label).to.equal(
-      "QR code: pay 25.0001 USDT on Ethereum (ERC-20) to 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-    );
+    const evmAddress = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    expect(bare?.label).to.equal(`QR code: the address ${evmAddress} on Ethereum (ERC-20)`);
+    expect(drawnModules(bare?.svg ?? "")).to.deep.equal(expectedModules(evmAddress));
+    expect(full?.label).to.equal(`QR code: pay 25.0001 USDT on Ethereum (ERC-20) to ${evmAddress}`);
     const session = (await (await lab.get(`/v1/checkout/${checkoutId}`)).json()) as {
-      qrCode: string;
+      paymentUri: string;
     };
-    expect(drawnModules(full?.svg ?? "")).to.deep.equal(expectedModules(session.qrCode));
-    expect(drawnModules(bare?.svg ?? "")).to.deep.equal(
-      expectedModules("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"),
+    expect(drawnModules(full?.svg ?? "")).to.deep.equal(expectedModules(session.paymentUri));
+  });
+
+  it("keeps the code that some wallets misread behind a switch, with what the wallet must show", async () => {
+    const page = await inScene("awaiting", "ethereum");
+    const [shown = "", folded = ""] = page.split('<details id="other-code">');
+    expect(shown)
+      .not.to.contain("ethereum:")
+      .and.not.to.contain("dAC17F958D2ee523a2206206994597C13D831ec7");
+    const [inside = ""] = folded.split("</details>");
+    expect(textOf(inside)).to.contain("Use a code that fills in the amount");
+    expect(textOf(inside)).to.contain(
+      "a recipient that ends in 1BeAed and an amount of 25.0001 USDT",
     );
-    expect(textOf(page)).to.contain("My wallet can't read this code");
-    expect(page).to.contain('href="ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer');
+    expect(inside).to.contain(
+      'href="ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer',
+    );
   });
 
   it("has one code on TRON, with the address only", async () => {
@@ -170,7 +182,7 @@ describe("the page of a checkout", () => {
     lab.world.payments = [gone];
     const patience = gone.blockTime + 10 * minute;
     const cases = [
-      { at: patience - 1_000, cursorHeight: 949, state: "reverted" },
+      { at: patience - 3_000, cursorHeight: 949, state: "reverted" },
       { at: patience - 1_000, cursorHeight: 950, state: "reverted" },
       { at: patience + 5_000, cursorHeight: 949, state: "reverted" },
       { at: patience + 15_000, cursorHeight: 950, state: "awaiting" },

@@ -22,6 +22,7 @@ const path = `/v1/checkout/${checkoutId}`;
 interface Session {
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
+  readonly paymentUri: string | null;
   readonly paymentInstructions: string;
   readonly receipt: (Readonly<Record<string, unknown>> & { transactionHashes: string[] }) | null;
 }
@@ -71,6 +72,7 @@ describe("getCheckoutSession", () => {
         excessAmount: "0.00",
       },
       qrCode: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      paymentUri: null,
       paymentInstructions:
         "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, add its withdrawal fee on top.",
       merchantDisplayName: "Café Zürich",
@@ -97,7 +99,7 @@ describe("getCheckoutSession", () => {
     it(`holds everything that the page shows: ${name}`, async () => {
       const record = (await inScene(name)) as never;
       const { at } = lab.world;
-      const context = { basePath: "", text: en, at, hasSandbox: true, notice: null };
+      const context = { basePath: "", text: en, at, hasSandbox: false, notice: null };
       const html = renderCheckout(await makePageModel(record, context));
       expect(await (await fetch(lab.page)).text()).to.equal(html);
     });
@@ -147,9 +149,10 @@ describe("getCheckoutSession", () => {
     expect(lab.world.looks).to.equal(1);
   });
 
-  it("encodes chain, token, address and remaining amount on EVM networks", async () => {
-    const { qrCode } = await inScene("partly paid", "ethereum");
-    expect(qrCode).to.equal(
+  it("puts chain, token, address and remaining amount into a payment URI on EVM networks, and the bare address into the code", async () => {
+    const { qrCode, paymentUri } = await inScene("partly paid", "ethereum");
+    expect(qrCode).to.equal("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    expect(paymentUri).to.equal(
       "ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed&uint256=15000100",
     );
   });
@@ -186,7 +189,8 @@ describe("getCheckoutSession", () => {
 
   for (const name of ["confirming", "paid", "overpaid", "expired unpaid", "canceled"]) {
     it(`asks for nothing when it is ${name}`, async () => {
-      const { qrCode, paymentInstructions } = await inScene(name, "ethereum");
+      const { qrCode, paymentUri, paymentInstructions } = await inScene(name, "ethereum");
+      expect(paymentUri).to.equal(null);
       expect(qrCode).to.equal("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
       expect(paymentInstructions).to.match(/Do not send anything/);
       expect(paymentInstructions).not.to.match(/Send \d/);

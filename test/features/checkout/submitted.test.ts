@@ -145,7 +145,7 @@ eachStore("A submitted transaction", (store) => {
     return (await comesTo(invoice, hash, "refused"))?.reason ?? null;
   }
 
-  /** What the payer sees of the submitted transactions. */
+  /** Returns the results that the payer sees, newest first. */
   async function resultFor({ checkoutId }: Issued): Promise<string[]> {
     // A session may be a second old.
     app.clock.advance(1_000);
@@ -313,7 +313,13 @@ eachStore("A submitted transaction", (store) => {
     ["failed", 24_000_000n, { failed: true }, "failed_transaction", "failed"],
     ["moved a fake token", 25_000_000n, { fakeToken: true }, "other_token", "other_token"],
     ["moved another token", 24_000_000n, { token: "USDC" }, "other_token", "other_token"],
-    ["paid another address", 24_000_000n, { to: "12".repeat(20) }, "other_address", "other_address"],
+    [
+      "paid another address",
+      24_000_000n,
+      { to: "12".repeat(20) },
+      "other_address",
+      "other_address",
+    ],
     ["moved nothing", 0n, {}, "other_address", "other_address"],
     ["moved dust", 1n, {}, "dust", "too_small"],
   ];

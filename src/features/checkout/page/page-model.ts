@@ -47,7 +47,7 @@ export interface PageContext {
   readonly basePath: string;
   readonly text: Catalogue;
   readonly at: Instant;
-  /** Whether the page of a test payment has a test panel. */
+  /** Whether the page has a test panel. */
   readonly hasSandbox: boolean;
   readonly notice: PageNotice | null;
 }
@@ -115,7 +115,7 @@ export async function makePageModel(
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
     state,
     isTest: session.isTest,
-    hasSandbox: session.isTest && context.hasSandbox,
+    hasSandbox: context.hasSandbox,
     at: context.at,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
     payment: isAsking ? await makePayment(session, text) : null,

@@ -10,6 +10,14 @@ interface CodeModel {
   readonly hint: string;
 }
 
+/** A code that some wallets misread: they take the token's contract for the recipient. */
+interface FullCodeModel extends CodeModel {
+  /** The recipient and the amount that the wallet must show after reading it, as a sentence. */
+  readonly check: string;
+  /** Link that opens a wallet on the same device; null if there are no real wallets for the network. */
+  readonly walletLink: string | null;
+}
+
 /** The request to pay. */
 export interface PaymentModel {
   readonly label: string;
@@ -22,11 +30,10 @@ export interface PaymentModel {
   readonly addressLabel: string;
   /** The three parts form the address; people compare its first and last characters. */
   readonly address: readonly [string, string, string];
-  /** Link that opens a wallet on the same device; null if the network's wallets support none. */
-  readonly walletLink: string | null;
+  /** The code of the bare address. */
   readonly code: CodeModel;
-  /** QR code of the address only, if the main code contains more. */
-  readonly addressCode: CodeModel | null;
+  /** The code with token and amount, behind a switch; null if the network has none. */
+  readonly fullCode: FullCodeModel | null;
   readonly rules: readonly string[];
   readonly expires: ShownTime;
 }
@@ -45,21 +52,9 @@ export async function makePayment(
     network: networkText(session),
     token: tokenSymbol,
     address,
+    ending: address.slice(-6),
   };
-  const holds = session.qrCode;
-  const isBare = holds === address;
-  const addressCode: CodeModel = {
-    svg: await drawCode(address),
-    label: fill(text.qrAddressLabel, named),
-    hint: fill(text.scanAddress, named),
-  };
-  const fullCode: CodeModel | null = isBare
-    ? null
-    : {
-        svg: await drawCode(holds),
-        label: fill(text.qrLabel, named),
-        hint: fill(text.scanAll, named),
-      };
+  const uri = session.paymentUri;
   const isWhole = invoice.remainingAmount === invoice.payableAmount;
   return {
     label: isWhole ? text.amountToPay : text.stillToPay,
@@ -72,10 +67,21 @@ export async function makePayment(
         : null,
     addressLabel: fill(text.addressOn, named),
     address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
-    // Real wallets do not support the test network.
-    walletLink: isBare || isTest ? null : holds,
-    code: fullCode ?? addressCode,
-    addressCode: fullCode === null ? null : addressCode,
+    code: {
+      svg: await drawCode(session.qrCode),
+      label: fill(text.qrAddressLabel, named),
+      hint: fill(text.scanAddress, named),
+    },
+    fullCode:
+      uri === null
+        ? null
+        : {
+            svg: await drawCode(uri),
+            label: fill(text.qrLabel, named),
+            hint: fill(text.scanAll, named),
+            check: fill(text.scanCheck, named),
+            walletLink: isTest ? null : uri,
+          },
     rules: [
       fill(text.arrives, named),
       fill(text.onlyHere, named),
