@@ -16,7 +16,7 @@ function shippedNetworks(): ReadonlyMap<string, Network> {
   const file = new URL("../../config/networks.yaml", import.meta.url);
   const parsed = parseNetworks(readFileSync(file, "utf8"));
   if (!parsed.ok) throw new Error("config/networks.yaml is wrong");
-  return new Map(parsed.networks.map((network) => [network.id, network]));
+  return new Map(parsed.value.map((network) => [network.id, network]));
 }
 
 /** Returns networks of the shipped table as if they were enabled. */

@@ -1,22 +1,12 @@
-import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
 import { MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 import { parseUrl } from "../../kernel/url.ts";
+import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 import type { Address } from "./client.ts";
 import { networkKinds } from "./kinds.ts";
 import type { Network, NetworkKind, NetworkToken } from "./networks.ts";
 import { defaultRequestsPerSecond } from "./providers/budget.ts";
-
-/** One error in the file: its path, such as `networks.tron.tokens.USDT.contract`, and what to correct. */
-export interface NetworkProblem {
-  readonly path: string;
-  readonly message: string;
-}
-
-export type ParsedNetworks =
-  | { readonly ok: true; readonly networks: readonly Network[] }
-  | { readonly ok: false; readonly problems: readonly NetworkProblem[] };
 
 const blocks = z.int().min(1).max(1_000_000);
 const milliseconds = z.int().min(1).max(3_600_000);
@@ -91,46 +81,28 @@ const fileSchema = z.strictObject({
 
 type NetworkEntry = z.infer<typeof networkSchema>;
 type TokenEntry = z.infer<typeof tokenSchema>;
-type Report = (path: string, message: string) => void;
 
-/** Parses the network table. Reports all errors at once. */
-export function parseNetworks(yamlText: string): ParsedNetworks {
-  const lines = new LineCounter();
-  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
-      message: error.message,
-    }));
-    return { ok: false, problems };
-  }
-  const parsed = fileSchema.safeParse(document.toJS());
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => ({
-      path: issue.path.map(String).join("."),
-      message: issue.message,
-    }));
-    return { ok: false, problems };
-  }
-  const problems: NetworkProblem[] = [];
-  const report: Report = (path, message) => problems.push({ path, message });
-  const networks = Object.entries(parsed.data.networks).flatMap(([id, entry]) =>
-    readNetwork(id, entry, report),
-  );
-  reportSharedChainIds(networks, report);
-  reportSecondSimulation(networks, report);
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, networks };
+/** Parses the network table. */
+export function parseNetworks(yamlText: string): ParsedFile<readonly Network[]> {
+  return parseYaml(yamlText, fileSchema, (file, report) => {
+    const networks = Object.entries(file.networks).flatMap(([id, entry]) =>
+      readNetwork(id, entry, report),
+    );
+    reportSharedChainIds(networks, report);
+    reportSecondSimulation(networks, report);
+    return networks;
+  });
 }
 
 function readNetwork(id: string, entry: NetworkEntry, report: Report): Network[] {
-  const path = `networks.${id}`;
+  const path = ["networks", id];
   const { kind: _name, addressForm: _formerName, ...rest } = entry;
   const kind = readKind(id, entry, report);
   if (kind === null) return [];
   const { tag } = entry.finality;
   if (tag !== null && !kind.finalityTags.includes(tag)) {
     report(
-      `${path}.finality.tag`,
+      [...path, "finality", "tag"],
       kind.finalityTags.length === 0
         ? "must be null, because nodes of this kind have no such tag"
         : `must be null or one of ${kind.finalityTags.join(", ")}`,
@@ -138,7 +110,7 @@ function readNetwork(id: string, entry: NetworkEntry, report: Report): Network[]
   }
   const tokens = Object.entries(entry.tokens).map(([symbol, token]) =>
     readToken(symbol, token, kind, (field, message) => {
-      report(`${path}.tokens.${symbol}.${field}`, message);
+      report([...path, "tokens", symbol, field], message);
     }),
   );
   reportSharedContracts(path, tokens, report);
@@ -149,12 +121,12 @@ function readNetwork(id: string, entry: NetworkEntry, report: Report): Network[]
 function readKind(id: string, entry: NetworkEntry, report: Report): NetworkKind | null {
   const { kind, addressForm } = entry;
   if (kind !== undefined && addressForm !== undefined)
-    report(`networks.${id}.addressForm`, "is the former name of kind: remove it");
+    report(["networks", id, "addressForm"], "is the former name of kind: remove it");
   const name = kind ?? (id === "sandbox" ? id : addressForm) ?? "";
   const found = Object.hasOwn(networkKinds, name) ? networkKinds[name] : undefined;
   if (found !== undefined) return found;
   const field = kind === undefined && addressForm !== undefined ? "addressForm" : "kind";
-  report(`networks.${id}.${field}`, `must be one of ${Object.keys(networkKinds).join(", ")}`);
+  report(["networks", id, field], `must be one of ${Object.keys(networkKinds).join(", ")}`);
   return null;
 }
 
@@ -191,7 +163,7 @@ function readDust(symbol: string, entry: TokenEntry, report: ReportField): bigin
 }
 
 function reportSharedContracts(
-  path: string,
+  path: readonly string[],
   tokens: readonly NetworkToken[],
   report: Report,
 ): void {
@@ -200,7 +172,7 @@ function reportSharedContracts(
     const first = symbols.get(contract);
     // A contract that could not be parsed is empty here; that error has been reported.
     if (first !== undefined && contract !== "") {
-      report(`${path}.tokens.${symbol}.contract`, `is already the contract of ${first}`);
+      report([...path, "tokens", symbol, "contract"], `is already the contract of ${first}`);
     }
     symbols.set(contract, symbol);
   }
@@ -212,7 +184,7 @@ function reportSharedChainIds(networks: readonly Network[], report: Report): voi
   for (const { id, chainId } of networks) {
     const first = ids.get(chainId);
     if (first !== undefined)
-      report(`networks.${id}.chainId`, `is already the chain id of ${first}`);
+      report(["networks", id, "chainId"], `is already the chain id of ${first}`);
     ids.set(chainId, id);
   }
 }
@@ -221,7 +193,7 @@ function reportSharedChainIds(networks: readonly Network[], report: Report): voi
 function reportSecondSimulation(networks: readonly Network[], report: Report): void {
   const [first, ...others] = networks.filter(({ kind }) => kind.isSimulated);
   for (const { id } of others) {
-    report(`networks.${id}.kind`, `is simulated, and so is ${first?.id ?? ""}: keep one of them`);
+    report(["networks", id, "kind"], `is simulated, and so is ${first?.id ?? ""}: keep one of them`);
   }
 }
 

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Network } from "../chain/networks.ts";
+import type { RatesPlan } from "../rates/plan.ts";
 import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
 import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files/files.ts";
-import { configureNetworks, loadNetworks } from "./files/load-networks.ts";
-import { loadRates } from "./files/load-rates.ts";
-import { loadPlans } from "./files/load-plans.ts";
+import { configureNetworks } from "./files/load-networks.ts";
+import { loadTable } from "./files/load-table.ts";
 import type { Reading } from "./files/config-report.ts";
 import { makeReading } from "./files/config-report.ts";
-import type { Mode, Setting } from "./setting.ts";
+import type { Mode, Setting, Settings, ValuesOf } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";
 import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
 import type { SettingsFile, Sources } from "./sources.ts";
@@ -33,26 +33,42 @@ const shipped = (name: string): string =>
   fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
 
 /**
- * Reads all settings.
+ * Reads all settings; `declared` are those that exist once.
  * @throws ConfigError that lists every problem at once
  */
-export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+export async function loadConfig(
+  options: LoadOptions,
+  declared: typeof settings = settings,
+): Promise<LoadedConfig> {
   const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
   const reading = makeReading();
   const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
   const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
 
-  const values = readSettings(sources, reading, settingNames);
+  const values = readSettings(declared, sources, reading);
   const networksFile = values.networksFile ?? shipped("networks.yaml");
   const plansFile = values.plansFile ?? shipped("plans.yaml");
   const ratesFile = values.ratesFile ?? shipped(mode === "demo" ? "rates.demo.yaml" : "rates.yaml");
-  const table = await loadNetworks(networksFile, reading);
+  const table = await loadTable(
+    {
+      path: networksFile,
+      parse: async (text) => (await import("../chain/network-table.ts")).parseNetworks(text),
+    },
+    reading,
+  );
   const networks = await configureNetworks(values, table, sources, reading);
-  const rates = await loadRates(ratesFile, table, values.rates, reading);
-  reading.problems.push(...findUnknown(sources, table));
+  const rates = table === null ? null : await loadRates(ratesFile, table, values.rates, reading);
+  reading.problems.push(...findUnknown(declared, sources, table));
   const secret = await loadSecret(values, sources, reading);
   const plansName = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
-  const plans = await loadPlans(plansFile, plansName, reading);
+  const plans = await loadTable(
+    {
+      path: plansFile,
+      name: plansName,
+      parse: async (text) => (await import("./plans.ts")).parsePlans(text),
+    },
+    reading,
+  );
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
@@ -83,6 +99,20 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { config, settings: reading.settings };
 }
 
+/** Loads the rates file, without its sources if they are switched off; null if the file is invalid. */
+async function loadRates(
+  path: string,
+  table: readonly Network[],
+  sources: "on" | "off",
+  reading: Reading,
+): Promise<RatesPlan | null> {
+  const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
+  const { parseRates, withoutSources } = await import("../rates/plan.ts");
+  const parse = (text: string) => Promise.resolve(parseRates(text, symbols));
+  const plan = await loadTable({ path, parse }, reading);
+  return plan === null || sources === "on" ? plan : withoutSources(plan);
+}
+
 /**
  * Reads only the location of the store, for commands that must answer at once. Other invalid settings are ignored.
  * @throws ConfigError
@@ -94,8 +124,8 @@ export async function findStore(
   const reading = makeReading();
   const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
   const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
-  const needed = ["dataDir", "databaseUrl"] as const;
-  const values = readSettings(sources, reading, needed);
+  const { dataDir, databaseUrl } = settings;
+  const values = readSettings({ dataDir, databaseUrl }, sources, reading);
   if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
   return values;
 }
@@ -128,35 +158,36 @@ function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | nul
   }
 }
 
-const settingNames = Object.keys(settings) as (keyof SettingValues)[];
-
 /**
- * Reads the named settings. An invalid one gets its default here and its problem is recorded, so nothing starts with
+ * Reads the declared settings. An invalid one gets its default here and its problem is recorded, so nothing starts with
  * it.
  */
-function readSettings<Name extends keyof SettingValues = keyof SettingValues>(
+function readSettings<D extends Settings>(
+  declared: D,
   sources: Sources,
   reading: Reading,
-  names: readonly Name[],
-): Pick<SettingValues, Name> {
-  const values = names.map((name) => {
-    const setting: Setting<unknown> = settings[name];
+): ValuesOf<D> {
+  const values = Object.values(declared).map((setting) => {
     const given = findRawSettings(setting, sources);
     const key = setting.inFile ? setting.name : null;
     const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
     return [setting.name, value];
   });
-  return Object.fromEntries(values) as Pick<SettingValues, Name>;
+  return Object.fromEntries(values) as ValuesOf<D>;
 }
 
 function fallback(setting: Setting<unknown>, { cwd }: Sources): unknown {
   return setting.default === null ? null : setting.type.read(setting.default, cwd);
 }
 
-function findUnknown(sources: Sources, table: readonly Network[] | null): ConfigProblem[] {
+function findUnknown(
+  declared: Settings,
+  sources: Sources,
+  table: readonly Network[] | null,
+): ConfigProblem[] {
   const { env, file } = sources;
-  const variables = findUnknownVariables(env, table ?? []);
-  if (table !== null) return [...variables, ...findUnknownEntries(file, table)];
+  const variables = findUnknownVariables(declared, env, table ?? []);
+  if (table !== null) return [...variables, ...findUnknownEntries(declared, file, table)];
   // Without the table the networks are unknown, so variables that may belong to one are accepted: the invalid table is
   // reported already.
   return variables.filter(({ name }) => !isNetworkVariable(name));

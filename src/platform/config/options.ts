@@ -1,4 +1,4 @@
-import type { Setting } from "./setting.ts";
+import type { Setting, Settings } from "./setting.ts";
 import { settings } from "./settings.ts";
 
 /** A flag in the form that the command-line parser takes. */
@@ -14,8 +14,8 @@ export function commonOptions(): SettingOption[] {
 }
 
 /** Returns the flags of all settings, for the commands that start a server. */
-export function allOptions(): SettingOption[] {
-  return Object.values(settings).flatMap((setting: Setting<unknown>) => toOption(setting));
+export function allOptions(declared: Settings = settings): SettingOption[] {
+  return Object.values(declared).flatMap(toOption);
 }
 
 function toOption({ flag, type, description, env }: Setting<unknown>): SettingOption[] {

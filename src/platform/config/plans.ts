@@ -1,7 +1,7 @@
-import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
 import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
+import { parseYaml, type ParsedFile, type Report } from "./files/parse-yaml.ts";
 
 /** The deadlines of platform invoices, and the smallest total that is collected. */
 export interface BillingPolicy {
@@ -44,16 +44,6 @@ export interface PlanCatalog {
   /** The plans in the order of the file, which is also the order of display. */
   readonly plans: readonly Plan[];
 }
-
-/** A problem in the file: its location, such as `plans.growth.price`, and what to do. */
-export interface PlanProblem {
-  readonly path: string;
-  readonly message: string;
-}
-
-export type ParsedPlans =
-  | { readonly ok: true; readonly catalog: PlanCatalog }
-  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
 
 const daysMax = 366;
 const hoursMax = 24 * 14;
@@ -107,44 +97,25 @@ const fileSchema = z.strictObject({
 });
 
 type PlanEntry = z.infer<typeof planSchema>;
-type Report = (path: string, message: string) => void;
 
-/** Parses the plans file and reports every invalid entry at once. */
-export function parsePlans(yamlText: string): ParsedPlans {
-  const lines = new LineCounter();
-  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
-      message: error.message,
-    }));
-    return { ok: false, problems };
-  }
-  const parsed = fileSchema.safeParse(document.toJS());
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => ({
-      path: issue.path.length === 0 ? "the file" : issue.path.map(String).join("."),
-      message: issue.code === "invalid_key" ? (issue.issues[0]?.message ?? "") : issue.message,
-    }));
-    return { ok: false, problems };
-  }
-  const problems: PlanProblem[] = [];
-  const report: Report = (path, message) => problems.push({ path, message });
-  const { billing: policy, plans: entries } = parsed.data;
-  const plans = Object.entries(entries).map(([id, entry]) => readPlan(id, entry, policy, report));
-  if (plans.length === 0) report("plans", "must contain at least one plan");
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, catalog: { policy, plans } };
+/** Parses the plans file. */
+export function parsePlans(yamlText: string): ParsedFile<PlanCatalog> {
+  return parseYaml(yamlText, fileSchema, ({ billing: policy, plans: entries }, report) => {
+    const plans = Object.entries(entries).map(([id, entry]) => readPlan(id, entry, policy, report));
+    if (plans.length === 0) report(["plans"], "must contain at least one plan");
+    return { policy, plans };
+  });
 }
 
 function readPlan(id: string, entry: PlanEntry, policy: BillingPolicy, report: Report): Plan {
   const { billing, ...terms } = entry;
-  const path = `plans.${id}`;
+  const path = ["plans", id];
   const asset = findCurrency(entry.currency);
   const read = (field: string, text: string) =>
-    asset === null ? text : readAmount(`${path}.${field}`, text, asset, report);
+    asset === null ? text : readAmount([...path, field], text, asset, report);
   if (entry.includedInvoices === null && entry.overagePrice !== null) {
     report(
-      `${path}.overagePrice`,
+      [...path, "overagePrice"],
       "must be null if includedInvoices is null: with unlimited invoices there is no overage",
     );
   }
@@ -158,7 +129,7 @@ function readPlan(id: string, entry: PlanEntry, policy: BillingPolicy, report: R
   };
 }
 
-function readAmount(path: string, text: string, asset: Asset, report: Report): string {
+function readAmount(path: readonly string[], text: string, asset: Asset, report: Report): string {
   try {
     return formatMoney(parseMoney(text, asset));
   } catch (error) {

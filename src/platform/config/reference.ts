@@ -1,11 +1,11 @@
 import type { NetworkSetting } from "./network-settings.ts";
 import { networkSettings } from "./network-settings.ts";
-import type { Setting } from "./setting.ts";
+import type { Setting, Settings } from "./setting.ts";
 import { settings } from "./settings.ts";
 
 /** Generates docs/settings.md from the declarations of all settings. */
-export function settingsReference(): string {
-  const declared: readonly Setting<unknown>[] = Object.values(settings);
+export function settingsReference(all: Settings = settings): string {
+  const declared = Object.values(all);
   const groups = [...new Set(declared.map(({ group }) => group))];
   const sections = groups.flatMap((group) => [
     `## ${group}`,

@@ -88,6 +88,8 @@ function complete<T extends object | string | number | boolean>(
 type Named<D> = {
   readonly [K in keyof D]: D[K] extends Unnamed<infer T> ? Setting<T> : never;
 };
+/** Declared settings by name. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type ValuesOf<D> = {
   readonly [K in keyof D]: D[K] extends Setting<infer T> ? T : never;
 };

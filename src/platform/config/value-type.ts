@@ -8,7 +8,11 @@ export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
 }
 
-/** A type of setting value: how it is parsed from a flag, a variable or the file, and how it is displayed. */
+/**
+ * A type of setting value: how it is parsed from a flag, a variable or the file, and how it is displayed. Settings do
+ * not use zod, unlike the YAML tables: commands that only locate the store must answer at once, and loading zod would
+ * take most of their time.
+ */
 export interface ValueType<T> {
   /** The accepted values, for messages and docs/settings.md: `a whole number from 0 to 65535`. */
   readonly takes: string;

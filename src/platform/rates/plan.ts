@@ -1,10 +1,11 @@
-import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { findCurrency } from "../../kernel/money/asset.ts";
 import { second } from "../../kernel/clock.ts";
 import { parsePercent } from "../../kernel/money/percent.ts";
 import { readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
+import { suggestion } from "../config/files/did-you-mean.ts";
+import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 
 /** An HTTP source of a pair's rate, and the location of the rate in its response. */
 export interface RateSource {
@@ -49,10 +50,6 @@ export interface RatesPlan {
   readonly jumpWindowMs: number;
   readonly pairs: readonly RatePair[];
 }
-
-export type ParsedRates =
-  | { readonly ok: true; readonly plan: RatesPlan }
-  | { readonly ok: false; readonly problems: readonly { path: string; message: string }[] };
 
 const pairsMax = 200;
 const sourcesMax = 9;
@@ -145,68 +142,52 @@ const fileSchema = z.strictObject({
 });
 
 /**
- * Parses the rates file and reports every invalid entry at once.
+ * Parses the rates file.
  * @param symbols the tokens of the network table, which rates may refer to besides currencies
  */
-export function parseRates(yamlText: string, symbols: ReadonlySet<string>): ParsedRates {
-  const lines = new LineCounter();
-  const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      path: `line ${String(lines.linePos(error.pos[0]).line)}`,
-      message: error.message,
-    }));
-    return { ok: false, problems };
-  }
-  const parsed = fileSchema.safeParse(document.toJS() ?? {});
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => ({
-      path: issue.path.map(String).join("."),
-      message: issue.message,
-    }));
-    return { ok: false, problems };
-  }
-  const { data } = parsed;
-  const entries = Object.entries(data.pairs ?? {});
-  const shared = new Map(Object.entries(data.sources ?? {}));
-  const problems = findWrongPairs(
-    entries.map(([name]) => name),
-    symbols,
-  );
-  for (const [name, { sources = [] }] of entries) {
-    for (const source of sources) {
-      if (source.url !== undefined || shared.has(source.name)) continue;
-      const message = `names ${source.name}, which is not a source of the file`;
-      problems.push({ path: `pairs.${name}.sources`, message });
+export function parseRates(yamlText: string, symbols: ReadonlySet<string>): ParsedFile<RatesPlan> {
+  return parseYaml(yamlText, fileSchema, (file, report) => {
+    const entries = Object.entries(file.pairs ?? {});
+    const shared = new Map(Object.entries(file.sources ?? {}));
+    reportWrongPairs(
+      entries.map(([name]) => name),
+      symbols,
+      report,
+    );
+    for (const [name, { sources = [] }] of entries) {
+      for (const source of sources) {
+        if (source.url !== undefined || shared.has(source.name)) continue;
+        const hint = suggestion(source.name, [...shared.keys()]);
+        const message = `names ${source.name}, which is not a source of the file${hint}`;
+        report(["pairs", name, "sources"], message);
+      }
     }
-  }
-  if (data.maxAgeSeconds < data.refreshSeconds) {
-    problems.push({ path: "maxAgeSeconds", message: "must not be less than refreshSeconds" });
-  }
-  if (problems.length > 0) return { ok: false, problems };
-  return {
-    ok: true,
-    plan: {
-      refreshMs: data.refreshSeconds * second,
-      maxAgeMs: data.maxAgeSeconds * second,
-      maxJump: data.maxJumpPercent,
-      jumpWindowMs: data.jumpWindowSeconds * second,
+    if (file.maxAgeSeconds < file.refreshSeconds) {
+      report(["maxAgeSeconds"], "must not be less than refreshSeconds");
+    }
+    const { refreshSeconds, maxSpreadPercent: maxSpread } = file;
+    return {
+      refreshMs: refreshSeconds * second,
+      maxAgeMs: file.maxAgeSeconds * second,
+      maxJump: file.maxJumpPercent,
+      jumpWindowMs: file.jumpWindowSeconds * second,
       pairs: entries.map(([name, entry]) =>
-        readPair(name, entry, {
-          shared,
-          refreshSeconds: data.refreshSeconds,
-          maxSpread: data.maxSpreadPercent,
-        }),
+        readPair(name, entry, { shared, refreshSeconds, maxSpread }),
       ),
-    },
-  };
+    };
+  });
 }
 
-function findWrongPairs(names: readonly string[], symbols: ReadonlySet<string>) {
-  const problems: { path: string; message: string }[] = [];
+function reportWrongPairs(
+  names: readonly string[],
+  symbols: ReadonlySet<string>,
+  reportAt: Report,
+): void {
   const isKnown = (code: string) => findCurrency(code) !== null || symbols.has(code);
   for (const name of names) {
-    const report = (message: string) => problems.push({ path: `pairs.${name}`, message });
+    const report = (message: string) => {
+      reportAt(["pairs", name], message);
+    };
     const [from = "", to = "", ...more] = name.split("/");
     if (from === "" || to === "" || more.length > 0) {
       report("must be named by two codes such as EUR/USD");
@@ -221,7 +202,6 @@ function findWrongPairs(names: readonly string[], symbols: ReadonlySet<string>) 
       report(`duplicates ${to}/${from}, which covers both directions: keep one`);
     }
   }
-  return problems;
 }
 
 function readPair(

@@ -34,7 +34,7 @@ const shipped = parseNetworks(
 /** Addresses on the shipped networks of a kind: those of the tokens' contracts. */
 function addressesOf(kind: NetworkKind): string[] {
   if (!shipped.ok) throw new Error("config/networks.yaml is wrong");
-  return shipped.networks
+  return shipped.value
     .filter((network) => network.kind === kind)
     .flatMap(({ tokens }) => tokens.map(({ contract }) => contract));
 }

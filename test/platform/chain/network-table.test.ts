@@ -14,13 +14,16 @@ const shipped = readFileSync(new URL("../../../config/networks.yaml", import.met
 
 function problemsOf(text: string): string[] {
   const parsed = parseNetworks(text);
-  return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+  if (parsed.ok) return [];
+  return parsed.problems.map(
+    ({ path, line, message }) => `${path || `line ${String(line)}`}: ${message}`,
+  );
 }
 
 describe("the network table", () => {
   const parsed = parseNetworks(shipped);
   const networks = new Map<string, Network>(
-    parsed.ok ? parsed.networks.map((network) => [network.id, network]) : [],
+    parsed.ok ? parsed.value.map((network) => [network.id, network]) : [],
   );
   const network = (id: string): Network => {
     const found = networks.get(id);
@@ -151,8 +154,8 @@ describe("the network table", () => {
       /^networks\.tron\.providers\.0\.url: must be an http/,
       /^networks\.tron\.tokens\.USDT\.pegs\.0: must be a currency's/,
       /^networks\.ethereum\.explorer\.transaction: must be an https: URL that contains \{hash\} once/,
-      /^networks\.ethereum\.pollMs: /,
-      /^networks\.ethereum: .*pollMS/,
+      /^networks\.ethereum\.pollMs: is missing$/,
+      /^networks\.ethereum\.pollMS: is not a known entry; did you mean pollMs\?$/,
       /^networks\.bsc\.tokens\.USDT\.contract: .*quotes/,
     ]) {
       expect(
@@ -187,7 +190,7 @@ describe("the network table", () => {
       .replaceAll(/^ {4}kind: /gm, "    addressForm: ");
     const read = parseNetworks(former);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
-    expect(read.networks.map(({ id, kind }) => [id, kind])).to.deep.equal(
+    expect(read.value.map(({ id, kind }) => [id, kind])).to.deep.equal(
       [...networks.values()].map(({ id, kind }) => [id, kind]),
     );
   });

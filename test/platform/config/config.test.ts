@@ -406,7 +406,7 @@ sandbox:
       const path = write("networks.yaml", "networks:\n  tron: 1\n");
       const wrong = await problems({ env: { TILL_NETWORKS_FILE: path, TILL_BSC_POLL_MS: "500" } });
       expect(wrong).to.have.length(1);
-      expect(wrong[0]).to.match(new RegExp(`^networks.tron in ${path} `));
+      expect(wrong[0]).to.match(new RegExp(`^networks.tron in ${path}:2 must be a mapping$`));
       const missing = await problems({ env: { TILL_NETWORKS_FILE: "none.yaml" } });
       expect(missing).to.deep.equal([
         `${join(cwd, "none.yaml")} cannot be read: the file does not exist`,

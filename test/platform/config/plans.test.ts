@@ -10,13 +10,15 @@ const shipped = readFileSync(new URL("../../../config/plans.yaml", import.meta.u
 function catalog(text: string): PlanCatalog {
   const parsed = parsePlans(text);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  return parsed.catalog;
+  return parsed.value;
 }
 
 function problems(text: string): string[] {
   const parsed = parsePlans(text);
   if (parsed.ok) throw new Error("nothing was found wrong");
-  return parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+  return parsed.problems.map(
+    ({ path, line, message }) => `${path || `line ${String(line)}`}: ${message}`,
+  );
 }
 
 const billing = `billing:
@@ -96,9 +98,9 @@ describe("the plans file", () => {
     );
     const places = told.map((text) => text.slice(0, text.indexOf(":")));
     expect(places.sort()).to.deep.equal([
-      "plans.growth",
       "plans.growth.billing.dueDays",
       "plans.growth.billing.reminderDays",
+      "plans.growth.color",
       "plans.growth.currency",
       "plans.growth.includedInvoices",
       "plans.growth.interval",
@@ -119,7 +121,7 @@ describe("the plans file", () => {
     ["an id of capitals", plan().replace("growth:", "Growth:"), /a plan's id starts with/],
     ["no plan", `${billing}plans: {}\n`, /plans: must contain at least one plan/],
     ["no deadlines", plan().replace(billing, ""), /billing: /],
-    ["an empty file", "", /the file: /],
+    ["an empty file", "", /billing: is missing/],
     ["text that is not YAML", "plans: [", /line 1: /],
     ["a plan twice", `${plan()}  growth: {}\n`, /line 19: /],
   ];
@@ -147,7 +149,10 @@ describe("the plans file", () => {
 
     it("prevents the start if invalid, and is reported with all other problems", async () => {
       const path = join(folder, "wrong.yaml");
-      writeFileSync(path, plan({ price: '"x"', trialDays: "many" }));
+      const text = plan({ price: '"x"', trialDays: "many" });
+      const lineOf = (entry: string) =>
+        String(text.slice(0, text.indexOf(entry)).split("\n").length);
+      writeFileSync(path, text);
       const refused = await load({ TILL_PLANS_FILE: path, TILL_PORT: "x" }).catch(
         (error: unknown) => error,
       );
@@ -155,8 +160,8 @@ describe("the plans file", () => {
       expect(refused.exitCode).to.equal(78);
       expect(refused.problems.map(({ name }) => name)).to.deep.equal([
         "TILL_PORT",
-        `plans.growth.price in ${path}`,
-        `plans.growth.trialDays in ${path}`,
+        `plans.growth.price in ${path}:${lineOf("price: ")}`,
+        `plans.growth.trialDays in ${path}:${lineOf("trialDays: ")}`,
       ]);
       const missing = await load({ TILL_PLANS_FILE: "none.yaml" }).catch((error: unknown) => error);
       expect((missing as ConfigError).problems.map(({ name }) => name)).to.deep.equal([

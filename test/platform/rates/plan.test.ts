@@ -13,12 +13,16 @@ const symbols = new Set(["USDT", "WBTC"]);
 function plan(text: string): RatesPlan {
   const parsed = parseRates(text, symbols);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-  return parsed.plan;
+  return parsed.value;
 }
 
 function problems(text: string): string[] {
   const parsed = parseRates(text, symbols);
-  return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path}: ${message}`);
+  return parsed.ok
+    ? []
+    : parsed.problems.map(
+        ({ path, line, message }) => `${path || `line ${String(line)}`}: ${message}`,
+      );
 }
 
 const ask = (more: string, name = "one") =>
@@ -138,7 +142,7 @@ describe("the rates file", () => {
       ["sources: { a: { url: 'https://a', value: /a, refreshSeconds: 1 } }", "refreshSeconds"],
       ["maxJumpPercent: '0'", "maxJumpPercent: must be a percentage above 0"],
       ["maxAgeSeconds: 30", "maxAgeSeconds: must not be less than refreshSeconds"],
-      ["pears: {}", "pears"],
+      ["pair: {}", "pair: is not a known entry; did you mean pairs?"],
       ["pairs: [", "line 1"],
     ];
     for (const [text, expected] of wrong) {

@@ -20,7 +20,7 @@ describe("the shipped sources of rates", () => {
     sources = await startRateSources(clock.now);
     const parsed = parseRates(await sources.file(), new Set());
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
-    plan = parsed.plan;
+    plan = parsed.value;
   });
   afterEach(() => sources.stop());
 

@@ -1,7 +1,6 @@
 import type { Network } from "../../chain/networks.ts";
 import type { ConfiguredNetwork } from "../config.ts";
 import { suggestion } from "./did-you-mean.ts";
-import { readText } from "./files.ts";
 import type { NetworkSetting, ProviderHeaders } from "../network-settings.ts";
 import {
   joinProviders,
@@ -14,23 +13,6 @@ import type { SettingValues } from "../settings.ts";
 import { settings } from "../settings.ts";
 import type { RawSetting, Sources } from "../sources.ts";
 import { fromEnvironment, fromFile, nameOf } from "../sources.ts";
-
-/** Loads the network table; null if it is invalid. */
-export async function loadNetworks(
-  path: string,
-  reading: Reading,
-): Promise<readonly Network[] | null> {
-  const text = await reading.attempt(path, () => readText(path));
-  if (text === null) return null;
-  // Loaded only here, because building the schema is the slowest part of reading settings.
-  const { parseNetworks } = await import("../../chain/network-table.ts");
-  const parsed = parseNetworks(text);
-  if (parsed.ok) return parsed.networks;
-  for (const { path: place, message } of parsed.problems) {
-    reading.problems.push({ name: `${place} in ${path}`, message });
-  }
-  return null;
-}
 
 /** Returns the enabled networks. Settings of disabled networks are validated too. */
 export async function configureNetworks(

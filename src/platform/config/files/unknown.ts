@@ -2,18 +2,17 @@ import type { Network } from "../../chain/networks.ts";
 import type { ConfigProblem } from "../config.ts";
 import { suggestion } from "./did-you-mean.ts";
 import { networkSettings, networkVariable, settingsOf } from "../network-settings.ts";
-import { settings } from "../settings.ts";
+import type { Settings } from "../setting.ts";
 import type { SettingsFile } from "../sources.ts";
 import { isMapping } from "../sources.ts";
 
-const declared = Object.values(settings);
-
 /** Reports variables that begin with TILL_ and belong to no setting; a misspelled one would silently have no effect. */
 export function findUnknownVariables(
+  declared: Settings,
   env: Readonly<Record<string, string | undefined>>,
   networks: readonly Network[],
 ): ConfigProblem[] {
-  const known = declared
+  const known = Object.values(declared)
     .map(({ env: name }) => name)
     .concat(
       networks.flatMap((network) => settingsOf(network).map((s) => networkVariable(network.id, s))),
@@ -33,11 +32,14 @@ function hintFor(name: string, known: readonly string[]): string {
 
 /** Reports entries of the file that belong to no setting. */
 export function findUnknownEntries(
+  declared: Settings,
   file: SettingsFile | null,
   networks: readonly Network[],
 ): ConfigProblem[] {
   if (file === null) return [];
-  const names = declared.filter(({ inFile }) => inFile).map(({ name }) => name);
+  const names = Object.values(declared)
+    .filter(({ inFile }) => inFile)
+    .map(({ name }) => name);
   const ids = networks.map(({ id }) => id);
   return Object.entries(file.entries).flatMap(([key, value]): ConfigProblem[] => {
     if (names.includes(key)) return [];

@@ -18,7 +18,7 @@ const networks = parseNetworks(
 );
 
 function networkOf(id: string): Network {
-  const found = networks.ok ? networks.networks.find((network) => network.id === id) : undefined;
+  const found = networks.ok ? networks.value.find((network) => network.id === id) : undefined;
   if (found === undefined) throw new Error(`there is no ${id}`);
   return found;
 }

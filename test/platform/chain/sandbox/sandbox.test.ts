@@ -19,7 +19,7 @@ import { eachStore, takeTurns, testContext } from "../../../support/store/stores
 function sandboxNetwork(): Network {
   const file = new URL("../../../../config/networks.yaml", import.meta.url);
   const networks = parseNetworks(readFileSync(file, "utf8"));
-  const found = networks.ok ? networks.networks.find(({ id }) => id === "sandbox") : undefined;
+  const found = networks.ok ? networks.value.find(({ id }) => id === "sandbox") : undefined;
   if (found === undefined) throw new Error("there is no sandbox");
   return found;
 }

@@ -1,0 +1,115 @@
+import { isNode, LineCounter, parseDocument, type Document } from "yaml";
+import type { z } from "zod";
+import { suggestion } from "./did-you-mean.ts";
+
+/** A problem in a file: its entry, such as `plans.growth.price` (empty: the whole file), its line, and what to do. */
+export interface FileProblem {
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+export type ParsedFile<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly FileProblem[] };
+
+/** Reports a problem at an entry. The message continues its name: `must be …`. */
+export type Report = (path: readonly (string | number)[], message: string) => void;
+
+/**
+ * Parses a YAML file by a schema and reports every problem at once. `read` makes the result of what the schema accepts,
+ * and reports what a schema cannot express. An empty file counts as an empty mapping.
+ */
+export function parseYaml<S extends z.ZodType, T>(
+  text: string,
+  schema: S,
+  read: (parsed: z.output<S>, report: Report) => T,
+): ParsedFile<T> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems: FileProblem[] = document.errors.map(({ pos, message }) => ({
+    path: "",
+    line: lines.linePos(pos[0]).line,
+    message: `is not valid YAML: ${message}`,
+  }));
+  if (problems.length > 0) return { ok: false, problems };
+  const report: Report = (path, message) =>
+    problems.push({ path: path.join("."), line: lineOf(document, lines, path), message });
+  const parsed = schema.safeParse(document.toJS() ?? {}, { error: messageOf });
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) reportIssue(issue, report);
+    return { ok: false, problems };
+  }
+  const value = read(parsed.data, report);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
+}
+
+type Issue = z.core.$ZodIssue;
+
+function reportIssue(issue: Issue, report: Report): void {
+  const path = issue.path.map((each) => (typeof each === "symbol" ? String(each) : each));
+  if (issue.code === "unrecognized_keys") {
+    const known = JSON.parse(issue.message) as string[];
+    for (const key of issue.keys) {
+      report([...path, key], `is not a known entry${suggestion(key, known)}`);
+    }
+  } else {
+    const message = issue.code === "invalid_key" ? issue.issues[0]?.message : undefined;
+    report(path, message ?? issue.message);
+  }
+}
+
+/** Words the problems for which a schema has no message of its own; for an unknown entry, the known ones as JSON. */
+function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return JSON.stringify(knownKeys(issue.inst));
+    case "invalid_type":
+      return issue.input === undefined ? "is missing" : `must be ${kindOf(issue.expected)}`;
+    case "too_small":
+      return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`;
+    case "too_big":
+      return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`;
+    case "invalid_value":
+      return `must be ${issue.values.map(String).join(" or ")}`;
+    default:
+      return undefined;
+  }
+}
+
+function knownKeys(schema: unknown): string[] {
+  const { shape } = schema as { readonly shape?: object };
+  return Object.keys(shape ?? {});
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a mapping",
+  record: "a mapping",
+};
+
+function kindOf(expected: string): string {
+  return kinds[expected] ?? expected;
+}
+
+function unitOf(origin: string): string {
+  if (origin === "string") return " characters";
+  return origin === "array" ? " entries" : "";
+}
+
+/** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
+function lineOf(
+  document: Document,
+  lines: LineCounter,
+  path: readonly (string | number)[],
+): number {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const node = document.getIn(path.slice(0, depth), true);
+    if (isNode(node) && node.range != null) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
