@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { findToken, type NetworkToken } from "../../platform/chain/networks.ts";
-import { encodeAmount, type RowOf, type Tx } from "../../platform/database/index.ts";
+import { integer, type RowOf, type Tx } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
@@ -121,18 +121,32 @@ async function bandsToCount(
   return [...bands.values()];
 }
 
+const { network, address, token, amount } = holds.columns;
+const bandRows = givenRows("given", {
+  place: integer(),
+  network,
+  address,
+  token,
+  least: amount,
+  most: amount,
+});
+
 async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
-  const asked = bands.map(({ network, address, token, range }, place) => [
-    ...[place, network, address, token],
-    ...[range.base, range.base + range.cap].map(encodeAmount),
-  ]);
+  const asked = bands.map(({ network, address, token, range }, place) => ({
+    place,
+    network,
+    address,
+    token,
+    least: range.base,
+    most: range.base + range.cap,
+  }));
   const rows = await tx.all<{ place: number; held: number }>(
-    `SELECT CAST(given.value ->> 0 AS integer) AS place, (
-       SELECT count(*) FROM holds WHERE network = given.value ->> 1 AND address = given.value ->> 2
-         AND token = given.value ->> 3 AND amount >= given.value ->> 4 AND amount <= given.value ->> 5
+    `SELECT given.place AS place, (
+       SELECT count(*) FROM holds WHERE network = given.network AND address = given.address
+         AND token = given.token AND amount >= given.least AND amount <= given.most
          AND released_at IS NULL
-     ) AS held FROM ${givenRows[tx.dialect]}`,
-    [JSON.stringify(asked)],
+     ) AS held FROM ${bandRows.from(tx.dialect, 1)}`,
+    [bandRows.values(asked)],
   );
   return rows.flatMap(({ place, held }) => {
     const band = bands[place];

@@ -2,7 +2,8 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { examinedMax } from "../../platform/database/query/facets.ts";
 import {
-  encodeAmount,
+  text,
+  time,
   type Reader,
   type RowOf,
   type SqlValue,
@@ -70,37 +71,28 @@ export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Prom
 
 /** Stores the results of settlements, all of them in one statement. */
 export async function saveStates(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  const number = (place: number) => `CAST(given.value ->> ${String(place)} AS bigint)`;
-  await tx.run(
-    `UPDATE invoices SET status = given.value ->> 1, exception = given.value ->> 2, version = ${number(3)},
-       remaining_amount = given.value ->> 4, seen_amount = given.value ->> 5, confirmed_amount = given.value ->> 6,
-       is_late = ${number(7)}, is_reverted = ${number(8)}, latest_block = ${number(9)}, completed_at = ${number(10)},
-       paid_at = ${number(11)}, updated_at = ${number(12)}, transaction_hashes = given.value ->> 13,
-       asked_amount = given.value ->> 14
-     FROM ${givenRows[tx.dialect]} WHERE invoices.id = given.value ->> 0`,
-    [JSON.stringify(rows.map(standingValues))],
+  await tx.updateMany(
+    invoices,
+    rows.map((row) => ({
+      where: { id: row.id },
+      set: {
+        status: row.status,
+        exception: row.exception,
+        version: row.version,
+        remainingAmount: row.remainingAmount,
+        seenAmount: row.seenAmount,
+        confirmedAmount: row.confirmedAmount,
+        isLate: row.isLate,
+        isReverted: row.isReverted,
+        latestBlock: row.latestBlock,
+        completedAt: row.completedAt,
+        paidAt: row.paidAt,
+        updatedAt: row.updatedAt,
+        transactionHashes: row.transactionHashes,
+        askedAmount: row.askedAmount,
+      },
+    })),
   );
-}
-
-function standingValues(row: InvoiceRow): SqlValue[] {
-  return [
-    row.id,
-    row.status,
-    row.exception,
-    row.version,
-    row.remainingAmount === null ? null : encodeAmount(row.remainingAmount),
-    encodeAmount(row.seenAmount),
-    encodeAmount(row.confirmedAmount),
-    row.isLate ? 1 : 0,
-    row.isReverted ? 1 : 0,
-    row.latestBlock,
-    row.completedAt,
-    row.paidAt,
-    row.updatedAt,
-    JSON.stringify(row.transactionHashes),
-    row.askedAmount === null ? null : encodeAmount(row.askedAmount),
-  ];
 }
 
 /** Returns the ids of unpaid invoices whose deadline is before a time, the earliest first. */
@@ -165,6 +157,12 @@ export function invoicesById(reader: Reader, invoiceIds: readonly string[]): Pro
   ]);
 }
 
+const windowRows = givenRows("given", {
+  organizationId: text<Id<"organization">>(),
+  startsAt: time(),
+  endsAt: time(),
+});
+
 /** Counts issued invoices as `countIssued` does, for several organizations with a period each, in one statement. */
 export async function countIssuedOf(
   reader: Reader,
@@ -176,11 +174,19 @@ export async function countIssuedOf(
 ): Promise<ReadonlyMap<Id<"organization">, number>> {
   if (windows.length === 0) return new Map();
   const rows = await reader.all<{ organizationId: Id<"organization">; issued: number }>(
-    `SELECT given.value ->> 0 AS "organizationId", (
-       SELECT COUNT(*) FROM invoices WHERE organization_id = given.value ->> 0 AND managed_by IS NULL
-         AND issued_at >= CAST(given.value ->> 1 AS BIGINT) AND issued_at < CAST(given.value ->> 2 AS BIGINT)
-     ) AS "issued" FROM ${givenRows[reader.dialect]}`,
-    [JSON.stringify(windows.map(({ organizationId, from, to }) => [organizationId, from, to]))],
+    `SELECT given.organization_id AS "organizationId", (
+       SELECT COUNT(*) FROM invoices WHERE organization_id = given.organization_id AND managed_by IS NULL
+         AND issued_at >= given.starts_at AND issued_at < given.ends_at
+     ) AS "issued" FROM ${windowRows.from(reader.dialect, 1)}`,
+    [
+      windowRows.values(
+        windows.map(({ organizationId, from, to }) => ({
+          organizationId,
+          startsAt: from,
+          endsAt: to,
+        })),
+      ),
+    ],
   );
   return new Map(rows.map(({ organizationId, issued }) => [organizationId, issued]));
 }

@@ -2,7 +2,7 @@ import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import { sharedLock } from "../../platform/database/write/shared-lock.ts";
+import { sharedLock } from "../../platform/database/write/locks.ts";
 import type { OrganizationRow } from "./table.ts";
 
 export const OrganizationNotVerified = defineProblem({

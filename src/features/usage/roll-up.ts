@@ -1,14 +1,7 @@
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
-import {
-  columns,
-  decodeRows,
-  encodeAmount,
-  type Database,
-  type Dialect,
-  type RowOf,
-  type Tx,
-  type WriteContext,
-} from "../../platform/database/index.ts";
+import { columns, decodeRows } from "../../platform/database/index.ts";
+import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import { givenRows } from "../../platform/database/query/json-rows.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
 import { figureChanges, figures, platformScope, type Grain, type Measure } from "./table.ts";
@@ -34,7 +27,7 @@ export function makeRollUp(deps: {
   readonly context: WriteContext;
 }): Worker {
   const { db, leases, context } = deps;
-  let place = beginning;
+  let place: Place | null = null;
   return {
     name: "figures",
     everyMs,
@@ -43,53 +36,42 @@ export function makeRollUp(deps: {
       if (waiting.length === 0) return false;
       const lease = await leases.acquire("figures", leaseLife);
       if (lease === null) return false;
-      const next = await db.write(context, async (tx) => {
+      place = await db.write(context, async (tx) => {
         // The guard also prevents two processes from adding to the same sum.
         await leases.guard(tx, lease);
         return addUp(tx, place);
       });
-      place = next ?? beginning;
-      return next !== null;
+      return place !== null;
     },
   };
 }
 
 /** Primary key of a change. */
-interface Place {
-  readonly organizationId: string;
-  readonly id: string;
-}
-const beginning: Place = { organizationId: "", id: "" };
+type Place = Pick<Change, "organizationId" | "id">;
 
 /** Sums all pending changes; for callers with exclusive access to the store. */
 export async function rollUpAll(db: Database, context: WriteContext): Promise<void> {
-  let next: Place | null = beginning;
-  while (next !== null) {
-    const after: Place = next;
-    next = await db.write(context, (tx) => addUp(tx, after));
-  }
+  let place: Place | null = null;
+  do {
+    const after: Place | null = place;
+    place = await db.write(context, (tx) => addUp(tx, after));
+  } while (place !== null);
 }
 
 /**
- * Moves a batch of changes after a position into the sums. Returns the position of the last one, or null if the batch
+ * Moves a batch of changes after a position into the sums; null is the beginning. Returns the position of the last one, or null if the batch
  * was not full. Continuing from there skips the dead tuples of deleted changes, which PostgreSQL keeps for a while.
  */
-async function addUp(tx: Tx, after: Place): Promise<Place | null> {
+async function addUp(tx: Tx, after: Place | null): Promise<Place | null> {
   const found = await tx.all<Place>(
     `SELECT organization_id AS "organizationId", id FROM figure_changes
      WHERE (organization_id, id) > ($1, $2) ORDER BY organization_id, id LIMIT $3`,
-    [after.organizationId, after.id, batchMax],
+    [after?.organizationId ?? "", after?.id ?? "", batchMax],
   );
   const last = found.at(-1);
   if (last === undefined) return null;
   // Delete by key: for a row-value range PostgreSQL would read to the end of the index. Only returned rows are summed.
-  const taken = await tx.all(
-    `DELETE FROM figure_changes WHERE (organization_id, id) IN
-       (SELECT given.value ->> 0, given.value ->> 1 FROM ${givenRows[tx.dialect]})
-     RETURNING ${columns(figureChanges)}`,
-    [JSON.stringify(found.map(({ organizationId, id }) => [organizationId, id]))],
-  );
-  await addToSums(tx, decodeRows(figureChanges, taken));
+  await addToSums(tx, await tx.deleteMany(figureChanges, found));
   return found.length === batchMax ? last : null;
 }
 
@@ -156,54 +138,28 @@ function signed({ sign, amount }: Pick<Figure, "sign" | "amount">): bigint {
   return sign < 0 ? -amount : amount;
 }
 
-/** SQL for a bound JSON list of rows: `given.value ->> 0` is a row's first field. */
-const givenRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS given",
-  postgres: "json_array_elements(CAST($1 AS json)) AS given (value)",
-};
-
-const isGivenCell = `f.organization_id = given.value ->> 0 AND f.measure = given.value ->> 1
-  AND f.grain = given.value ->> 2 AND f.starts_at = CAST(given.value ->> 3 AS BIGINT)
-  AND f.currency = given.value ->> 4 AND f.subject = given.value ->> 5`;
+const { items: _items, sign: _sign, amount: _amount, ...cell } = figures.columns;
+const given = givenRows("given", cell);
 
 async function storedSums(tx: Tx, cells: readonly Cell[]): Promise<Figure[]> {
   const stored = await tx.all(
-    `SELECT ${columns(figures, "f")} FROM ${givenRows[tx.dialect]} JOIN figures f ON ${isGivenCell}`,
-    [JSON.stringify(cells.map(cellValues))],
+    `SELECT ${columns(figures, "f")} FROM ${given.from(tx.dialect, 1)} JOIN figures f
+     ON f.organization_id = given.organization_id AND f.measure = given.measure AND f.grain = given.grain
+       AND f.starts_at = given.starts_at AND f.currency = given.currency AND f.subject = given.subject`,
+    [given.values(cells)],
   );
   return decodeRows(figures, stored);
 }
 
 async function save(tx: Tx, sums: readonly Figure[]): Promise<void> {
   const isNothing = ({ items, amount }: Figure) => items === 0 && amount === 0n;
-  const empty = sums.filter(isNothing);
-  if (empty.length > 0) {
-    await tx.run(
-      `DELETE FROM figures WHERE (organization_id, measure, grain, starts_at, currency, subject) IN
-         (SELECT f.organization_id, f.measure, f.grain, f.starts_at, f.currency, f.subject
-          FROM ${givenRows[tx.dialect]} JOIN figures f ON ${isGivenCell})`,
-      [JSON.stringify(empty.map(cellValues))],
-    );
-  }
-  const kept = sums.filter((sum) => !isNothing(sum));
-  if (kept.length === 0) return;
-  await tx.run(
-    `INSERT INTO figures (organization_id, measure, grain, starts_at, currency, subject, items, sign, amount)
-     SELECT given.value ->> 0, given.value ->> 1, given.value ->> 2, CAST(given.value ->> 3 AS BIGINT),
-       given.value ->> 4, given.value ->> 5, CAST(given.value ->> 6 AS BIGINT),
-       CAST(given.value ->> 7 AS BIGINT), given.value ->> 8
-     FROM ${givenRows[tx.dialect]} WHERE true
-     ON CONFLICT (organization_id, measure, grain, starts_at, currency, subject)
-     DO UPDATE SET items = excluded.items, sign = excluded.sign, amount = excluded.amount`,
-    [
-      JSON.stringify(
-        kept.map((sum) => [...cellValues(sum), sum.items, sum.sign, encodeAmount(sum.amount)]),
-      ),
-    ],
+  await tx.deleteMany(figures, sums.filter(isNothing).map(cellOf));
+  await tx.upsertMany(
+    figures,
+    sums.filter((sum) => !isNothing(sum)),
   );
 }
 
-function cellValues(cell: Cell): (string | number)[] {
-  const { organizationId, measure, grain, startsAt, currency, subject } = cell;
-  return [organizationId, measure, grain, startsAt, currency, subject];
+function cellOf({ organizationId, measure, grain, startsAt, currency, subject }: Cell): Cell {
+  return { organizationId, measure, grain, startsAt, currency, subject };
 }

@@ -5,13 +5,15 @@ import type { Address } from "../../platform/chain/client.ts";
 import {
   columns,
   decodeRows,
+  integer,
+  text,
   type Reader,
   type RowOf,
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
-import { sharedLock } from "../../platform/database/write/shared-lock.ts";
+import { sharedLock } from "../../platform/database/write/locks.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -198,6 +200,8 @@ export async function advanceIndex(
   return counted === undefined ? null : counted.nextIndex - 1;
 }
 
+const paidRows = givenRows("given", { id: text<Id<"wallet">>(), paidIndex: integer() });
+
 /** Records the highest paid index of wallets' extended keys. */
 export async function raisePaidIndexes(
   tx: Tx,
@@ -208,13 +212,13 @@ export async function raisePaidIndexes(
     `UPDATE wallet_claims SET highest_paid_index = raised.most
      FROM (
        SELECT wallets.family AS family, wallets.identity AS identity,
-         MAX(CAST(given.value ->> 1 AS BIGINT)) AS most
-       FROM ${givenRows[tx.dialect]} JOIN wallets ON wallets.id = given.value ->> 0
+         MAX(given.paid_index) AS most
+       FROM ${paidRows.from(tx.dialect, 1)} JOIN wallets ON wallets.id = given.id
        GROUP BY wallets.family, wallets.identity
      ) AS raised
      WHERE wallet_claims.family = raised.family AND wallet_claims.identity = raised.identity
        AND (highest_paid_index IS NULL OR highest_paid_index < raised.most)`,
-    [JSON.stringify([...indexes])],
+    [paidRows.values([...indexes].map(([id, paidIndex]) => ({ id, paidIndex })))],
   );
 }
 

@@ -1,6 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
-import type { Database, Dialect, Reader, Tx, WriteContext } from "../database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../database/index.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
 import { hashOf, type ChainHead, type SealKey } from "./chain.ts";
@@ -78,18 +78,10 @@ async function sealBatch(
   const seals = waiting.map((entry) => {
     position += 1;
     hash = hashOf(key, hash, entry, position);
-    return [entry.id, position, hash];
+    return { where: { id: entry.id }, set: { position, hash } };
   });
-  const sealed = await tx.run(writeSeals[tx.dialect], [JSON.stringify(seals)]);
+  const sealed = await tx.updateMany(auditLogs, seals);
   assert(sealed === seals.length, "every waiting entry is sealed once");
   await moveHead(tx, key, { position, hash, keyedFrom });
   return { head: { position, hash }, isMore: waiting.length === batchMax };
 }
-
-/** Seals a batch in one statement. Its only parameter is a JSON array of `[id, position, hash]`. */
-const writeSeals: Readonly<Record<Dialect, string>> = {
-  sqlite: `UPDATE audit_logs SET position = seal.value ->> 1, hash = seal.value ->> 2
-    FROM json_each($1) AS seal WHERE audit_logs.id = seal.value ->> 0`,
-  postgres: `UPDATE audit_logs SET position = CAST(seal.value ->> 1 AS BIGINT), hash = seal.value ->> 2
-    FROM json_array_elements(CAST($1 AS json)) AS seal (value) WHERE audit_logs.id = seal.value ->> 0`,
-};

@@ -40,6 +40,13 @@ export interface WriteContext {
   readonly finish?: (tx: Tx, result: unknown) => Promise<void> | void;
 }
 
+/** A change of one row: the values by which it is found, and those that it gets. */
+export interface RowChange<T extends Table> {
+  /** Null finds no row. */
+  readonly where: Partial<RowOf<T>>;
+  readonly set: Partial<RowOf<T>>;
+}
+
 /**
  * An open transaction. It has no `write`, so writes cannot be nested. A statement that fails makes the whole write fail
  * even if its error was caught; use `insertIfAbsent` for rows that may exist. It is unusable after the write has ended.
@@ -72,6 +79,21 @@ export interface Tx extends Reader {
     where: string,
     values?: readonly SqlValue[],
   ): Promise<number>;
+  /**
+   * Changes many rows in one statement, each to its own values. All changes name the same columns, and each finds
+   * another row. Returns the number of rows that were found.
+   */
+  updateMany<T extends Table>(table: T, changes: readonly RowChange<T>[]): Promise<number>;
+  /** `updateMany` that returns some columns of the changed rows. */
+  updateManyReturning<T extends Table, K extends keyof RowOf<T> & string>(
+    table: T,
+    returning: readonly K[],
+    changes: readonly RowChange<T>[],
+  ): Promise<Pick<RowOf<T>, K>[]>;
+  /** Inserts rows in one statement; those with the primary key of a stored row replace it. */
+  upsertMany<T extends Table>(table: T, rows: readonly RowOf<T>[]): Promise<void>;
+  /** Deletes the rows with these values (usually of the primary key) in one statement, and returns them. */
+  deleteMany<T extends Table>(table: T, keys: readonly Partial<RowOf<T>>[]): Promise<RowOf<T>[]>;
   /**
    * Adds a row that nothing reads before the commit (audit entries, events, stored responses). All such rows of the
    * writes in a commit are inserted together just before it.

@@ -1,3 +1,5 @@
+import type { Dialect } from "./database.ts";
+
 /** Time limits of the store, in milliseconds. */
 export interface StoreLimits {
   /** For another process to release SQLite's lock. */
@@ -7,3 +9,9 @@ export interface StoreLimits {
 }
 
 export const defaultLimits: StoreLimits = { busyMilliseconds: 15_000, writeMilliseconds: 30_000 };
+
+/**
+ * The number of writes that a background worker runs concurrently. SQLite commits all waiting writes together; on
+ * PostgreSQL, writes of one kind wait for each other's rows, and more of them would only wait longer.
+ */
+export const concurrentWrites: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };

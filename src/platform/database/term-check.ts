@@ -7,6 +7,7 @@ import {
 } from "./schema/checks.ts";
 import type { Reader } from "./database.ts";
 import { givenRows } from "./query/json-rows.ts";
+import { text } from "./schema/table.ts";
 
 /** A row whose texts are searched. */
 interface SearchedRow {
@@ -38,6 +39,8 @@ interface TermRow {
   readonly ownerId: string;
 }
 
+const expectedRows = givenRows("given", { organizationId: text(), term: text(), id: text() });
+
 /** Checks that every searched row has exactly its own terms, and that no term belongs to a row that is gone. */
 export function termCheck<Row extends SearchedRow>(terms: SearchTerms<Row>): Check {
   const { name, table, owner, texts, termsOf } = terms;
@@ -45,15 +48,15 @@ export function termCheck<Row extends SearchedRow>(terms: SearchTerms<Row>): Che
     batch: terms.batch,
     async faultsOf(reader, rows) {
       const expected = rows.flatMap((row) =>
-        termsOf(row).map((term) => [row.organizationId, term, row.id]),
+        termsOf(row).map((term) => ({ organizationId: row.organizationId, term, id: row.id })),
       );
       const absent = await reader.all<{ id: string }>(
-        `SELECT DISTINCT given.value ->> 2 AS "id" FROM ${givenRows[reader.dialect]}
+        `SELECT DISTINCT given.id AS "id" FROM ${expectedRows.from(reader.dialect, 1)}
          WHERE NOT EXISTS (
-           SELECT 1 FROM ${table} WHERE organization_id = given.value ->> 0
-             AND term = given.value ->> 1 AND ${owner} = given.value ->> 2
+           SELECT 1 FROM ${table} WHERE organization_id = given.organization_id
+             AND term = given.term AND ${owner} = given.id
          ) ORDER BY "id"`,
-        [JSON.stringify(expected)],
+        [expectedRows.values(expected)],
       );
       const fault = `A search term of ${texts} has no row in ${table}.`;
       return absent.map(({ id }) => ({ row: id, fault }));

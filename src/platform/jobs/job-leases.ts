@@ -1,6 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { columns, decodeRows, type Dialect, type RowOf, type Tx } from "../database/index.ts";
-import { givenRows, listed } from "../database/query/json-rows.ts";
+import { columns, decodeRows, type RowOf, type Tx } from "../database/index.ts";
+import { among, listed } from "../database/query/json-rows.ts";
+import { skipLocked } from "../database/write/locks.ts";
 import type { QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 
@@ -16,23 +17,6 @@ export interface FailedAttempt {
 
 /** The failure reason of a job whose last attempt died with its process. */
 export const leaseLostReason = "lease_lost";
-
-const skipTaken: Readonly<Record<Dialect, string>> = {
-  sqlite: "",
-  postgres: "FOR UPDATE SKIP LOCKED",
-};
-
-/**
- * Tests an id against those of a subquery. With IN, PostgreSQL would scan a table of a few thousand rows for the join;
- * with an array it uses the index.
- */
-const among: Readonly<Record<Dialect, (query: string) => string>> = {
-  sqlite: (query) => `IN ${query}`,
-  postgres: (query) => `= ANY (ARRAY${query})`,
-};
-
-/** Tests an id against those of a JSON list, `$1`. */
-const amongGiven = (dialect: Dialect): string => among[dialect](listed(dialect, 1));
 
 /**
  * Claims due jobs, oldest first. `run_at` moves to the end of the lease, so a claimed job becomes due again if its
@@ -50,9 +34,10 @@ export async function leaseJobs(
 ): Promise<JobRow[]> {
   const rows = await tx.all(
     `UPDATE jobs SET attempts = attempts + 1, lease_token = $3, lease_until = $4, run_at = $4
-     WHERE id ${among[tx.dialect](
+     WHERE id ${among(
+       tx.dialect,
        `(SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2
-         ORDER BY run_at, id LIMIT ${String(claim.max)} ${skipTaken[tx.dialect]})`,
+         ORDER BY run_at, id LIMIT ${String(claim.max)}${skipLocked[tx.dialect]})`,
      )} RETURNING ${columns(jobs)}`,
     [queue, claim.now, claim.token, claim.leaseUntil],
   );
@@ -62,7 +47,7 @@ export async function leaseJobs(
   await tx.run(
     `UPDATE jobs SET state = 'failed', attempts = max_attempts, lease_token = NULL, lease_until = NULL,
        failed_reason = $2, failed_at = $3
-     WHERE id ${amongGiven(tx.dialect)}`,
+     WHERE id ${among(tx.dialect, listed(tx.dialect, 1))}`,
     [JSON.stringify(spent.map(({ id }) => id)), leaseLostReason, claim.now],
   );
   return claimed.filter((job) => job.attempts <= job.maxAttempts);
@@ -74,13 +59,12 @@ export async function renewLeases(
   held: readonly JobRow[],
   leaseUntil: Instant,
 ): Promise<ReadonlySet<string>> {
-  const renewed = await tx.all<{ id: string; token: string }>(
-    `UPDATE jobs SET lease_until = $2, run_at = $2 FROM ${givenRows[tx.dialect]}
-     WHERE jobs.id = given.value ->> 0 AND jobs.lease_token = given.value ->> 1
-     RETURNING jobs.id AS "id", jobs.lease_token AS "token"`,
-    [JSON.stringify(held.map(({ id, leaseToken }) => [id, leaseToken])), leaseUntil],
+  const renewed = await tx.updateManyReturning(
+    jobs,
+    ["id", "leaseToken"],
+    held.map((job) => ({ where: claimOf(job), set: { leaseUntil, runAt: leaseUntil } })),
   );
-  return new Set(renewed.map(({ id, token }) => placeOf(id, token)));
+  return new Set(renewed.map(({ id, leaseToken }) => placeOf(id, leaseToken)));
 }
 
 /** Returns the key of a claim. The job id alone is not enough: the job may be claimed again, with another token. */
@@ -90,19 +74,26 @@ export function placeOf(id: string, token: string | null): string {
 
 /** Returns jobs that were interrupted to the queue, without counting the attempt. */
 export async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: Instant) {
-  await tx.run(
-    `UPDATE jobs SET attempts = attempts - 1, run_at = $2, lease_token = NULL, lease_until = NULL
-     FROM ${givenRows[tx.dialect]}
-     WHERE jobs.id = given.value ->> 0 AND jobs.lease_token = given.value ->> 1`,
-    [JSON.stringify(unfinished.map(({ id, leaseToken }) => [id, leaseToken])), at],
+  await tx.updateMany(
+    jobs,
+    unfinished.map((job) => ({
+      where: claimOf(job),
+      set: { attempts: job.attempts - 1, runAt: at, leaseToken: null, leaseUntil: null },
+    })),
   );
+}
+
+/** The values by which a job is found only while this claim holds it. */
+function claimOf({ id, leaseToken }: JobRow): Pick<JobRow, "id" | "leaseToken"> {
+  return { id, leaseToken };
 }
 
 /** Deletes completed jobs. Returns the number that this process still held. */
 export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
   const tokens = JSON.stringify([...new Set(done.map(({ leaseToken }) => leaseToken))]);
   return tx.run(
-    `DELETE FROM jobs WHERE id ${amongGiven(tx.dialect)} AND lease_token IN ${listed(tx.dialect, 2)}`,
+    `DELETE FROM jobs
+     WHERE id ${among(tx.dialect, listed(tx.dialect, 1))} AND lease_token IN ${listed(tx.dialect, 2)}`,
     [JSON.stringify(done.map(({ id }) => id)), tokens],
   );
 }
@@ -113,17 +104,19 @@ export function recordFailures(
   failures: readonly FailedAttempt[],
   at: Instant,
 ): Promise<number> {
-  const rows = failures.map(({ job, reason, runAt }) => [
-    ...[job.id, job.leaseToken, runAt === null ? "failed" : "ready", runAt ?? job.runAt],
-    ...[reason, runAt === null ? at : null],
-  ]);
-  return tx.run(
-    `UPDATE jobs SET state = given.value ->> 2, run_at = CAST(given.value ->> 3 AS BIGINT),
-       failed_reason = given.value ->> 4, failed_at = CAST(given.value ->> 5 AS BIGINT),
-       lease_token = NULL, lease_until = NULL
-     FROM ${givenRows[tx.dialect]}
-     WHERE jobs.id = given.value ->> 0 AND jobs.lease_token = given.value ->> 1`,
-    [JSON.stringify(rows)],
+  return tx.updateMany(
+    jobs,
+    failures.map(({ job, reason, runAt }) => ({
+      where: claimOf(job),
+      set: {
+        state: runAt === null ? "failed" : "ready",
+        runAt: runAt ?? job.runAt,
+        failedReason: reason,
+        failedAt: runAt === null ? at : null,
+        leaseToken: null,
+        leaseUntil: null,
+      },
+    })),
   );
 }
 

@@ -3,6 +3,7 @@ import type { Database, Tx } from "../../../src/platform/database/index.ts";
 /** The methods of a transaction that run a statement, or add rows to write at its commit. */
 const names = [
   ...(["run", "all", "insert", "insertMany", "insertIfAbsent", "update", "append"] as const),
+  ...(["updateMany", "updateManyReturning", "upsertMany", "deleteMany"] as const),
   ...(["lock", "lockOne", "find", "findOne"] as const),
 ];
 

@@ -210,6 +210,10 @@ function counting(tx: Tx, count: () => void): Tx {
       count();
       return tx.run(...args);
     },
+    updateMany: (...args) => {
+      count();
+      return tx.updateMany(...args);
+    },
     insertMany: (...args) => {
       count();
       return tx.insertMany(...args);

@@ -8,7 +8,7 @@ import {
   type Table,
   type Tx,
 } from "../../../platform/database/index.ts";
-import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import {
   adjustments,
@@ -75,21 +75,12 @@ export async function setRemaining(
   tx: Tx,
   changes: readonly { readonly from: CreditRow; readonly to: CreditRow }[],
 ): Promise<void> {
-  if (changes.length === 0) return;
-  const rows = changes.map(({ from, to }) => [
-    from.id,
-    encodeAmount(to.amount),
-    encodeAmount(to.remaining),
-    to.expiresAt,
-    from.version,
-    to.version,
-  ]);
-  const changed = await tx.run(
-    `UPDATE credits SET amount = given.value ->> 1, remaining = given.value ->> 2,
-       expires_at = CAST(given.value ->> 3 AS BIGINT), version = CAST(given.value ->> 5 AS BIGINT)
-     FROM ${givenRows[tx.dialect]}
-     WHERE credits.id = given.value ->> 0 AND credits.version = CAST(given.value ->> 4 AS BIGINT)`,
-    [JSON.stringify(rows)],
+  const changed = await tx.updateMany(
+    credits,
+    changes.map(({ from, to: { amount, remaining, expiresAt, version } }) => ({
+      where: { id: from.id, version: from.version },
+      set: { amount, remaining, expiresAt, version },
+    })),
   );
   assert(changed === changes.length, "each credit is changed once");
 }

@@ -1,11 +1,7 @@
 import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import {
-  StoreUnavailable,
-  type Database,
-  type Dialect,
-  type Tx,
-} from "../../../platform/database/index.ts";
+import { StoreUnavailable, type Database, type Tx } from "../../../platform/database/index.ts";
+import { concurrentWrites } from "../../../platform/database/limits.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
@@ -25,11 +21,6 @@ const parkedJobName = "bill subscription";
 
 /** Due subscriptions read in one batch. */
 const batchMax = 200;
-/**
- * Subscriptions that a process bills concurrently. SQLite writes all waiting transactions in one commit; on PostgreSQL
- * they wait for each other's invoice numbers, and more of them would only wait longer.
- */
-const concurrency: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };
 /** Steps of one subscription in a batch; a subscription that is farther behind catches up in the next batches. */
 const stepsMax = 24;
 /** Collisions with other transactions after which a batch leaves a subscription to the next batch. */
@@ -173,7 +164,7 @@ export function makeBillingRun(deps: {
         if (done.isParked) parked += 1;
       }
     };
-    await Promise.all(Array.from({ length: concurrency[db.dialect] }, one));
+    await Promise.all(Array.from({ length: concurrentWrites[db.dialect] }, one));
     return { due: ids.length, steps, parked };
   }
 

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
-import { sharedLock } from "../../../platform/database/write/shared-lock.ts";
+import { sharedLock } from "../../../platform/database/write/locks.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
 import {

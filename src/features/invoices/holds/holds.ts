@@ -3,10 +3,11 @@ import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import {
   decodeAmount,
   encodeAmount,
-  type Dialect,
   type SqlValue,
   type Tx,
 } from "../../../platform/database/index.ts";
+import { forEachDialect, givenTexts } from "../../../platform/database/query/json-rows.ts";
+import { holdLocksIf, skipLocked } from "../../../platform/database/write/locks.ts";
 import {
   amountRange,
   finestStep,
@@ -117,16 +118,18 @@ export async function holdAmount(
  * a time, and the statement that takes the hold checks this.
  */
 async function lockBarePrice(tx: Tx, request: HoldRequest, range: AmountRange): Promise<boolean> {
-  if (tx.dialect === "sqlite") return true;
   const { network, address, token, invoiceId } = request;
   const names = regionsNear(range).map((region) =>
     ["hold", network, address, token, region].join(" "),
   );
-  const locked = await tx.all(lockBarePriceSql, [
-    ...[network, address, token, ...nearBase(range).map(encodeAmount), invoiceId],
-    JSON.stringify(names),
+  const near = nearBase(range).map(encodeAmount);
+  return holdLocksIf(tx, names, `${nearHold("$4", "$5", "$6")} IS NULL`, [
+    network,
+    address,
+    token,
+    ...near,
+    invoiceId,
   ]);
-  return locked.length > 0;
 }
 
 /**
@@ -172,37 +175,26 @@ function nearHold(least: string, most: string, invoiceId: string): string {
     )`;
 }
 
-const lockBarePriceSql = `SELECT pg_advisory_xact_lock(hashtextextended(region.name, 0)) AS locked
-  FROM json_array_elements_text(CAST($7 AS json)) AS region (name)
-  WHERE ${nearHold("$4", "$5", "$6")} IS NULL`;
-
 /**
  * The lookup of the bare price's neighbors is one index range, read once and only for that candidate. Each candidate is
  * looked up by a scalar subquery instead of NOT EXISTS, which PostgreSQL turns into a join that reads every hold while
  * its statistics say that the table is small.
  */
-function insertFirstFreeFrom(candidates: string): string {
-  return `INSERT INTO holds
+const insertFirstFreeSql = forEachDialect(
+  (dialect) => `INSERT INTO holds
       (id, network, address, token, invoice_id, organization_id, starts_at, ends_at, price, kind, amount,
        least_amount)
     SELECT CAST($4 AS text), CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($5 AS text), CAST($6 AS text),
       CAST($7 AS bigint), CAST($8 AS bigint), CAST($10 AS text), 'amount', ${amountPart}, ${leastPart}
-    FROM ${candidates}
+    FROM ${givenTexts(dialect, 9, "candidate")}
     WHERE (
       SELECT held.amount FROM holds AS held
       WHERE held.network = $1 AND held.address = $2 AND held.token = $3 AND held.amount = ${amountPart}
         AND held.released_at IS NULL
     ) IS NULL AND (${amountPart} <> $10 OR ${nearHold("$11", "$12", "$5")} IS NULL)
     ORDER BY candidate.key LIMIT 1
-    ON CONFLICT DO NOTHING RETURNING amount`;
-}
-
-const insertFirstFreeSql: Readonly<Record<Dialect, string>> = {
-  sqlite: insertFirstFreeFrom("json_each($9) AS candidate"),
-  postgres: insertFirstFreeFrom(
-    "json_array_elements_text(CAST($9 AS json)) WITH ORDINALITY AS candidate (value, key)",
-  ),
-};
+    ON CONFLICT DO NOTHING RETURNING amount`,
+);
 
 /** Finds the smallest surcharged amount that no live hold has, by binary search; null if every amount is held. */
 async function findGap(tx: Tx, request: HoldPlace, range: AmountRange): Promise<bigint | null> {
@@ -278,7 +270,7 @@ export async function recycleHolds(
          SELECT 1 FROM invoices WHERE invoices.id = holds.invoice_id AND invoices.managed_by IS NULL
            AND invoices.status IN ('canceled', 'expired') AND invoices.seen_amount = $10
        )
-       ORDER BY starts_at, id LIMIT $11${tx.dialect === "postgres" ? " FOR UPDATE SKIP LOCKED" : ""}
+       ORDER BY starts_at, id LIMIT $11${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $8, recycled_at = $8
      WHERE released_at IS NULL AND id IN (SELECT id FROM oldest)`,

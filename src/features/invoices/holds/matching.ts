@@ -4,12 +4,14 @@ import { divideRounded } from "../../../kernel/money/ratio.ts";
 import { maxTolerancePercent } from "../../../kernel/money/percent.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import {
+  amount,
   decodeAmount,
-  encodeAmount,
-  type Dialect,
+  text,
+  time,
   type Reader,
   type Tx,
 } from "../../../platform/database/index.ts";
+import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
 import { anyToken } from "./holds.ts";
 import type { InvoiceRow } from "../store.ts";
@@ -78,22 +80,18 @@ interface HeldRow {
   readonly organizationId: Id<"organization">;
 }
 
-/**
- * A batch of JSON arrays as rows. SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
- */
-const probes: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($2) AS probe CROSS JOIN holds",
-  postgres: "json_array_elements(CAST($2 AS json)) AS probe (value) CROSS JOIN holds",
+const sought = {
+  key: text(),
+  address: text<Address>(),
+  token: text(),
+  blockTime: time().nullable(),
 };
 
-/**
- * SQL condition: the hold is live, and its period includes the time at this index of the probe, unless that is null.
- */
-function isLiveAt(place: number): string {
-  const blockTime = `CAST(probe.value ->> ${String(place)} AS bigint)`;
-  return `holds.released_at IS NULL AND (${blockTime} IS NULL
-    OR (holds.starts_at - ${String(clockSlackMs)} <= ${blockTime} AND holds.ends_at >= ${blockTime}))`;
-}
+/** SQL condition: the hold is live, and its period includes the block time of the probe, unless that is null. */
+const isLiveAtProbe = `holds.released_at IS NULL AND (probe.block_time IS NULL
+    OR (holds.starts_at - ${String(clockSlackMs)} <= probe.block_time AND holds.ends_at >= probe.block_time))`;
+
+const exactProbes = givenRows("probe", { ...sought, amount: amount() });
 
 async function exactHolds(
   tx: Tx,
@@ -102,26 +100,28 @@ async function exactHolds(
 ): Promise<
   (HeldRow & { readonly kind: "exclusive" | "amount"; readonly former: string | null })[]
 > {
-  const none = encodeAmount(0n);
-  const asked = candidates.flatMap(({ key, address, token, amount, blockTime }) => [
-    [key, address, anyToken, none, blockTime],
-    [key, address, token, encodeAmount(amount), blockTime],
+  const asked = candidates.flatMap((candidate) => [
+    { ...candidate, token: anyToken, amount: 0n },
+    candidate,
   ]);
+  // SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
   return tx.all(
-    `SELECT probe.value ->> 0 AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
+    `SELECT probe.key AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
        holds.organization_id AS "organizationId", (
          SELECT former.id FROM holds AS former
          WHERE former.network = holds.network AND former.address = holds.address
            AND former.token = holds.token AND former.amount = holds.amount
-           AND former.recycled_at IS NOT NULL AND former.ends_at >= CAST(probe.value ->> 4 AS bigint)
+           AND former.recycled_at IS NOT NULL AND former.ends_at >= probe.block_time
          LIMIT 1
        ) AS former
-     FROM ${probes[tx.dialect]}
-     WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
-       AND holds.amount = probe.value ->> 3 AND ${isLiveAt(4)}`,
-    [network, JSON.stringify(asked)],
+     FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds
+     WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
+       AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
+    [network, exactProbes.values(asked)],
   );
 }
+
+const tolerantProbes = givenRows("probe", { ...sought, amount: amount(), most: amount() });
 
 interface TolerantRow extends HeldRow {
   /** The lowest amount among the invoice's holds above the transfer's amount, in the store's encoding. */
@@ -134,27 +134,29 @@ async function tolerantHolds(
   candidates: readonly MatchCandidate[],
 ): Promise<TolerantRow[]> {
   if (candidates.length === 0) return [];
-  const asked = candidates.map(({ key, address, token, amount, blockTime }) => {
+  const asked = candidates.map((candidate) => ({
+    ...candidate,
     // No hold above this amount has enough tolerance.
-    const most = divideRounded(amount * 100n, BigInt(100 - maxTolerancePercent), "up");
-    return [key, address, token, encodeAmount(amount), encodeAmount(most), blockTime];
-  });
+    most: divideRounded(candidate.amount * 100n, BigInt(100 - maxTolerancePercent), "up"),
+  }));
   return tx.all(
-    `SELECT probe.value ->> 0 AS "key", min(holds.invoice_id) AS "invoiceId",
+    `SELECT probe.key AS "key", min(holds.invoice_id) AS "invoiceId",
        min(holds.organization_id) AS "organizationId", min(holds.amount) AS amount
-     FROM ${probes[tx.dialect]}
-     WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
-       AND holds.amount > probe.value ->> 3 AND holds.amount <= probe.value ->> 4
-       AND holds.least_amount < holds.amount AND holds.least_amount <= probe.value ->> 3 AND ${isLiveAt(5)}
-     GROUP BY probe.value ->> 0 HAVING count(DISTINCT holds.invoice_id) = 1`,
-    [network, JSON.stringify(asked)],
+     FROM ${tolerantProbes.from(tx.dialect, 2)} CROSS JOIN holds
+     WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
+       AND holds.amount > probe.amount AND holds.amount <= probe.most
+       AND holds.least_amount < holds.amount AND holds.least_amount <= probe.amount AND ${isLiveAtProbe}
+     GROUP BY probe.key HAVING count(DISTINCT holds.invoice_id) = 1`,
+    [network, tolerantProbes.values(asked)],
   );
 }
 
-const probeRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($2) AS probe",
-  postgres: "json_array_elements(CAST($2 AS json)) AS probe (value)",
-};
+const rivalProbes = givenRows("probe", {
+  ...sought,
+  least: amount(),
+  most: amount(),
+  invoiceId: text<Id<"invoice">>(),
+});
 
 /** Returns the transfers to whose amount another unpaid invoice is at least as near as the tolerant one. */
 async function rivaledKeys(
@@ -165,25 +167,23 @@ async function rivaledKeys(
 ): Promise<ReadonlySet<string>> {
   if (tolerant.length === 0) return new Set();
   const nearest = new Map(tolerant.map((row) => [row.key, row]));
-  const asked = candidates.flatMap(({ key, address, token, amount, blockTime }) => {
-    const row = nearest.get(key);
+  const asked = candidates.flatMap((candidate) => {
+    const row = nearest.get(candidate.key);
     if (row === undefined) return [];
     const most = decodeAmount(row.amount);
-    const distance = most - amount;
-    const least = distance < amount ? amount - distance : 0n;
-    return [
-      [key, address, token, encodeAmount(least), encodeAmount(most), blockTime, row.invoiceId],
-    ];
+    const distance = most - candidate.amount;
+    const least = distance < candidate.amount ? candidate.amount - distance : 0n;
+    return [{ ...candidate, least, most, invoiceId: row.invoiceId }];
   });
   const rows = await tx.all<{ key: string }>(
-    `SELECT probe.value ->> 0 AS "key" FROM ${probeRows[tx.dialect]} WHERE EXISTS (
+    `SELECT probe.key AS "key" FROM ${rivalProbes.from(tx.dialect, 2)} WHERE EXISTS (
        SELECT 1 FROM holds JOIN invoices ON invoices.id = holds.invoice_id
-       WHERE holds.network = $1 AND holds.address = probe.value ->> 1 AND holds.token = probe.value ->> 2
-         AND holds.amount >= probe.value ->> 3 AND holds.amount <= probe.value ->> 4
-         AND holds.invoice_id <> probe.value ->> 6 AND ${isLiveAt(5)}
+       WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
+         AND holds.amount >= probe.least AND holds.amount <= probe.most
+         AND holds.invoice_id <> probe.invoice_id AND ${isLiveAtProbe}
          AND invoices.status NOT IN ('confirming', 'paid')
      )`,
-    [network, JSON.stringify(asked)],
+    [network, rivalProbes.values(asked)],
   );
   return new Set(rows.map(({ key }) => key));
 }

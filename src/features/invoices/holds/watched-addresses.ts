@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import type { Dialect, Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import { givenTexts } from "../../../platform/database/query/json-rows.ts";
 import { activeAddresses, activeAmong, activeSince } from "../../wallets/index.ts";
 
 /**
@@ -56,7 +57,7 @@ async function heldAmong(
   addresses: readonly Address[],
 ): Promise<Address[]> {
   const rows = await reader.all<{ address: Address }>(
-    `SELECT probe.value AS address FROM ${textRows[reader.dialect]}
+    `SELECT probe.value AS address FROM ${givenTexts(reader.dialect, 2, "probe")}
      WHERE EXISTS (
        SELECT 1 FROM holds WHERE network = $1 AND address = probe.value AND released_at IS NULL
      )`,
@@ -77,7 +78,7 @@ export async function watchedSince(
     `SELECT probe.value AS "address", (
        SELECT min(starts_at) FROM holds
        WHERE network = $1 AND address = probe.value AND released_at IS NULL
-     ) AS "since" FROM ${textRows[reader.dialect]}`,
+     ) AS "since" FROM ${givenTexts(reader.dialect, 2, "probe")}`,
     [network, JSON.stringify(asked)],
   );
   const since = new Map(await activeSince(reader, network, asked));
@@ -95,8 +96,3 @@ export async function oldestHold(reader: Reader, network: string): Promise<Insta
   );
   return row?.oldest ?? null;
 }
-
-const textRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($2) AS probe",
-  postgres: "json_array_elements_text(CAST($2 AS json)) AS probe (value)",
-};

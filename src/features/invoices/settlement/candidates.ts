@@ -6,16 +6,12 @@ import {
   startingWith,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
-import {
-  decodeAmount,
-  encodeAmount,
-  type Dialect,
-  type Reader,
-} from "../../../platform/database/index.ts";
-import { listed } from "../../../platform/database/query/json-rows.ts";
+import { decodeAmount, type Reader } from "../../../platform/database/index.ts";
+import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
+import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { InvoiceRow } from "../store.ts";
 import type { InvoiceStatus } from "../rules.ts";
-import { invoiceFacet, invoices } from "../table.ts";
+import { holds, invoiceFacet, invoices } from "../table.ts";
 
 /** A transfer for which an invoice is sought. */
 export interface SoughtMoney {
@@ -116,28 +112,31 @@ interface HeldAmount {
   readonly amount: string;
 }
 
-/**
- * SQL for the holds nearest to each probe. SQLite keeps the order of a CROSS JOIN, so it probes the index a few times
- * only.
- */
-function nearest(dialect: Dialect, comparison: string, order: string): string {
-  const ofProbe = `FROM holds AS held WHERE held.network = probe.value ->> 0 AND held.address = probe.value ->> 1
-    AND held.token = probe.value ->> 2 AND held.amount ${comparison} probe.value ->> 3 AND held.released_at IS NULL
-    ORDER BY held.amount ${order} LIMIT ${String(nearestMax)}`;
-  return dialect === "sqlite"
-    ? `json_each($1) AS probe CROSS JOIN holds ON holds.id IN (SELECT held.id ${ofProbe})`
-    : `json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN LATERAL (SELECT held.invoice_id, held.amount ${ofProbe}) AS holds`;
-}
+const { network, address, token, amount } = holds.columns;
+const probes = givenRows("probe", { network, address, token, amount });
+/** SQL condition: the hold is at the address and for the token of the probe. */
+const isAtProbe = (hold: string) =>
+  `${hold}.network = probe.network AND ${hold}.address = probe.address AND ${hold}.token = probe.token`;
 
+/** Returns the live holds whose amounts are nearest to each sought one, on one side of it. */
 async function nearestHeld(
   reader: Reader,
   sought: readonly SoughtMoney[],
   comparison: "<=" | ">",
-  order: "ASC" | "DESC",
+  direction: "ASC" | "DESC",
 ): Promise<readonly HeldAmount[]> {
+  const nearest = firstOfEach(reader.dialect, "near", {
+    given: probes.from(reader.dialect, 1),
+    table: "holds",
+    columns: ["invoice_id", "amount"],
+    where: `${isAtProbe("one")} AND one.amount ${comparison} probe.amount AND one.released_at IS NULL`,
+    order: ["amount"],
+    direction,
+    limit: nearestMax,
+  });
   return reader.all(
-    `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount FROM ${nearest(reader.dialect, comparison, order)}`,
-    [soughtValues(sought)],
+    `SELECT DISTINCT near.invoice_id AS "invoiceId", near.amount AS amount FROM ${nearest}`,
+    [probes.values(sought)],
   );
 }
 
@@ -148,24 +147,9 @@ async function recycledHeld(
 ): Promise<readonly HeldAmount[]> {
   return reader.all(
     `SELECT DISTINCT holds.invoice_id AS "invoiceId", holds.amount AS amount
-     FROM ${recycledProbes[reader.dialect]}
-     WHERE holds.network = probe.value ->> 0 AND holds.address = probe.value ->> 1
-       AND holds.token = probe.value ->> 2 AND holds.amount = probe.value ->> 3
-       AND holds.recycled_at IS NOT NULL`,
-    [soughtValues(sought)],
-  );
-}
-
-const recycledProbes: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS probe CROSS JOIN holds",
-  postgres: "json_array_elements(CAST($1 AS json)) AS probe (value) CROSS JOIN holds",
-};
-
-function soughtValues(sought: readonly SoughtMoney[]): string {
-  return JSON.stringify(
-    sought.map(({ network, address, token, amount }) => [
-      ...[network, address, token, encodeAmount(amount)],
-    ]),
+     FROM ${probes.from(reader.dialect, 1)} CROSS JOIN holds
+     WHERE ${isAtProbe("holds")} AND holds.amount = probe.amount AND holds.recycled_at IS NOT NULL`,
+    [probes.values(sought)],
   );
 }
 

@@ -2,8 +2,9 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import type { Dialect, Reader, Tx } from "../../../platform/database/index.ts";
-import { listed } from "../../../platform/database/query/json-rows.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
+import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
+import { givenTexts, listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery, type Filter } from "../../../platform/database/query/page.ts";
 import {
   paymentClaims,
@@ -133,15 +134,6 @@ export interface Decided extends Pick<PaymentRow, "organizationId" | "transferId
 /** The number of a sender's latest transfers by which its customer is identified. */
 const senderTransfersMax = 20;
 
-const sendersOf: Readonly<Record<Dialect, string>> = {
-  sqlite: `json_each($2) AS probe CROSS JOIN transfers ON transfers.id IN (
-    SELECT id FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
-    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)})`,
-  postgres: `json_array_elements_text(CAST($2 AS json)) AS probe (value) CROSS JOIN LATERAL (
-    SELECT * FROM transfers AS sent WHERE sent.organization_id = $1 AND sent.from_address = probe.value
-    ORDER BY sent.id DESC LIMIT ${String(senderTransfersMax)}) AS transfers`,
-};
-
 /** Returns the invoices that senders paid recently, by sender. */
 export async function invoicesOfSenders(
   reader: Reader,
@@ -149,9 +141,18 @@ export async function invoicesOfSenders(
   senders: readonly Address[],
 ): Promise<ReadonlyMap<Address, readonly Id<"invoice">[]>> {
   if (senders.length === 0) return new Map();
+  const latest = firstOfEach(reader.dialect, "sent", {
+    given: givenTexts(reader.dialect, 2, "probe"),
+    table: "transfers",
+    columns: ["from_address", "invoice_id"],
+    where: "one.organization_id = $1 AND one.from_address = probe.value",
+    order: ["id"],
+    direction: "DESC",
+    limit: senderTransfersMax,
+  });
   const rows = await reader.all<{ sender: Address; invoiceId: Id<"invoice"> }>(
-    `SELECT transfers.from_address AS sender, transfers.invoice_id AS "invoiceId"
-     FROM ${sendersOf[reader.dialect]} WHERE transfers.invoice_id IS NOT NULL`,
+    `SELECT sent.from_address AS sender, sent.invoice_id AS "invoiceId"
+     FROM ${latest} WHERE sent.invoice_id IS NOT NULL`,
     [organizationId, JSON.stringify([...new Set(senders)])],
   );
   const groups = groupBy(rows, ({ sender }) => sender);

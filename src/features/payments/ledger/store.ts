@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import { encodeAmount, type Reader, type Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 
@@ -47,6 +47,18 @@ export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Prom
   ]);
 }
 
+const { id, logIndex, blockHeight, blockHash, blockTime, ...others } = transfers.columns;
+const movedRows = givenRows("given", {
+  id,
+  logIndex,
+  blockHeight,
+  blockHash,
+  blockTime,
+  organizationId: others.organizationId.nullable(),
+  invoiceId: others.invoiceId.nullable(),
+  disposition: others.disposition.nullable(),
+});
+
 /**
  * Stores the current positions of transfers on the chain. The rows may be out of date, so organization, invoice and
  * disposition are written only for transfers that were matched in this transaction.
@@ -57,19 +69,17 @@ export async function putOnChain(
 ): Promise<void> {
   if (moved.length === 0) return;
   await tx.run(
-    `UPDATE transfers SET status = 'seen', log_index = CAST(given.value ->> 1 AS BIGINT),
-      block_height = CAST(given.value ->> 2 AS BIGINT), block_hash = given.value ->> 3,
-      block_time = CAST(given.value ->> 4 AS BIGINT), organization_id = COALESCE(given.value ->> 5, organization_id),
-      invoice_id = COALESCE(given.value ->> 6, invoice_id), disposition = COALESCE(given.value ->> 7, disposition)
-     FROM ${givenRows[tx.dialect]} WHERE transfers.id = given.value ->> 0`,
+    `UPDATE transfers SET status = 'seen', log_index = given.log_index, block_height = given.block_height,
+      block_hash = given.block_hash, block_time = given.block_time,
+      organization_id = COALESCE(given.organization_id, transfers.organization_id),
+      invoice_id = COALESCE(given.invoice_id, transfers.invoice_id),
+      disposition = COALESCE(given.disposition, transfers.disposition)
+     FROM ${movedRows.from(tx.dialect, 1)} WHERE transfers.id = given.id`,
     [
-      JSON.stringify(
-        moved.map(({ row, isMatched }) => [
-          ...[row.id, row.logIndex, row.blockHeight, row.blockHash, row.blockTime],
-          ...(isMatched
-            ? [row.organizationId, row.invoiceId, row.disposition]
-            : [null, null, null]),
-        ]),
+      movedRows.values(
+        moved.map(({ row, isMatched }) =>
+          isMatched ? row : { ...row, organizationId: null, invoiceId: null, disposition: null },
+        ),
       ),
     ],
   );
@@ -126,30 +136,22 @@ export async function insertPayments(tx: Tx, rows: readonly PaymentRow[]): Promi
 
 /** Writes the changeable columns of payments. */
 export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.run(
-    `UPDATE payments SET settlement_amount = given.value ->> 1, status = given.value ->> 2,
-      status_when_back = given.value ->> 3, block_height = CAST(given.value ->> 4 AS BIGINT),
-      block_hash = given.value ->> 5, block_time = CAST(given.value ->> 6 AS BIGINT),
-      confirms_at_height = CAST(given.value ->> 7 AS BIGINT),
-      version = CAST(given.value ->> 8 AS BIGINT), confirmed_at = CAST(given.value ->> 9 AS BIGINT)
-     FROM ${givenRows[tx.dialect]} WHERE payments.id = given.value ->> 0`,
-    [
-      JSON.stringify(
-        rows.map((row) => [
-          row.id,
-          encodeAmount(row.settlementAmount),
-          row.status,
-          row.statusWhenBack,
-          row.blockHeight,
-          row.blockHash,
-          row.blockTime,
-          row.confirmsAtHeight,
-          row.version,
-          row.confirmedAt,
-        ]),
-      ),
-    ],
+  await tx.updateMany(
+    payments,
+    rows.map((row) => ({
+      where: { id: row.id },
+      set: {
+        settlementAmount: row.settlementAmount,
+        status: row.status,
+        statusWhenBack: row.statusWhenBack,
+        blockHeight: row.blockHeight,
+        blockHash: row.blockHash,
+        blockTime: row.blockTime,
+        confirmsAtHeight: row.confirmsAtHeight,
+        version: row.version,
+        confirmedAt: row.confirmedAt,
+      },
+    })),
   );
 }
 

@@ -1,7 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { columns, type Dialect, type Reader, type Tx } from "../../../platform/database/index.ts";
-import { givenRows } from "../../../platform/database/query/json-rows.ts";
+import { columns, integer, text, type Reader, type Tx } from "../../../platform/database/index.ts";
+import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
+import { among, givenRows } from "../../../platform/database/query/json-rows.ts";
 import type { DeliveryRow } from "./store.ts";
 import type { EndpointRow } from "../endpoints/store.ts";
 import { webhookDeliveries } from "../table.ts";
@@ -41,33 +42,10 @@ export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
   );
 }
 
-/** SQL that selects the first due deliveries of each requested endpoint: `given.value` is [endpoint, number]. */
-const takenFrom: Readonly<Record<Dialect, (perEndpointMax: number) => string>> = {
-  // In SQLite, this LIMIT cannot refer to a column.
-  sqlite: (perEndpointMax) => `json_each($1) AS given JOIN webhook_deliveries AS due ON due.id IN (
-      SELECT first.id FROM (
-        SELECT d.id AS id, ROW_NUMBER() OVER (ORDER BY d.due_at, d.id) AS place FROM (
-          SELECT id, due_at FROM webhook_deliveries
-          WHERE endpoint_id = given.value ->> 0 AND due_at <= $2
-          ORDER BY due_at, id LIMIT ${String(perEndpointMax)}
-        ) AS d
-      ) AS first WHERE first.place <= given.value ->> 1
-    )`,
-  postgres: () => `json_array_elements(CAST($1 AS json)) AS given(value) CROSS JOIN LATERAL (
-      SELECT d.id FROM webhook_deliveries d
-      WHERE d.endpoint_id = given.value ->> 0 AND d.due_at <= $2
-      ORDER BY d.due_at, d.id LIMIT CAST(given.value ->> 1 AS BIGINT) FOR UPDATE SKIP LOCKED
-    ) AS due`,
-};
-
-/**
- * SQL for the selected ids. For PostgreSQL an array, because with a subquery it overestimates the rows and scans the
- * table.
- */
-const amongTaken: Readonly<Record<Dialect, string>> = {
-  sqlite: "IN (SELECT taken.id FROM taken)",
-  postgres: "= ANY (ARRAY(SELECT taken.id FROM taken))",
-};
+const wantedRows = givenRows("given", {
+  endpointId: text<Id<"webhookEndpoint">>(),
+  wanted: integer(),
+});
 
 /**
  * Claims due deliveries: for each endpoint the number in `wanted`, at most `perEndpointMax`. Until the lease ends, no one else
@@ -83,12 +61,27 @@ export async function leaseDue(
     readonly perEndpointMax: number;
   },
 ): Promise<DeliveryRow[]> {
+  const due = firstOfEach(tx.dialect, "due", {
+    given: wantedRows.from(tx.dialect, 1),
+    table: "webhook_deliveries",
+    columns: ["id"],
+    where: "one.endpoint_id = given.endpoint_id AND one.due_at <= $2",
+    order: ["due_at", "id"],
+    direction: "ASC",
+    limit: { column: "given.wanted", max: claim.perEndpointMax },
+    isLocking: true,
+  });
   const claimed = await tx.all<DeliveryRow>(
-    `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${takenFrom[tx.dialect](claim.perEndpointMax)})
+    `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${due})
      UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4
-     WHERE id ${amongTaken[tx.dialect]} AND due_at <= $2
+     WHERE id ${among(tx.dialect, "(SELECT taken.id FROM taken)")} AND due_at <= $2
      RETURNING ${columns(webhookDeliveries)}`,
-    [JSON.stringify([...wanted]), claim.now, claim.leaseUntil, claim.token],
+    [
+      wantedRows.values([...wanted].map(([endpointId, count]) => ({ endpointId, wanted: count }))),
+      claim.now,
+      claim.leaseUntil,
+      claim.token,
+    ],
   );
   return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
@@ -115,16 +108,19 @@ export type FinishedDelivery = Pick<
   | "completedAt"
 >;
 
+const { id, leaseToken } = webhookDeliveries.columns;
+const claimedRows = givenRows("given", { id, leaseToken });
+
 /** Returns the claimed deliveries that were not claimed again in the meantime. */
 export async function findStillHeld(
   reader: Reader,
   claimed: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
 ): Promise<ReadonlySet<Id<"webhookDelivery">>> {
   const held = await reader.all<{ id: Id<"webhookDelivery"> }>(
-    `SELECT webhook_deliveries.id AS "id" FROM ${givenRows[reader.dialect]}
-     JOIN webhook_deliveries ON webhook_deliveries.id = given.value ->> 0
-       AND webhook_deliveries.lease_token = given.value ->> 1`,
-    [JSON.stringify(claimed.map(({ id, leaseToken }) => [id, leaseToken]))],
+    `SELECT webhook_deliveries.id AS "id" FROM ${claimedRows.from(reader.dialect, 1)}
+     JOIN webhook_deliveries ON webhook_deliveries.id = given.id
+       AND webhook_deliveries.lease_token = given.lease_token`,
+    [claimedRows.values(claimed)],
   );
   return new Set(held.map(({ id }) => id));
 }
@@ -137,34 +133,24 @@ export async function recordFinished(
   tx: Tx,
   settled: readonly FinishedDelivery[],
 ): Promise<ReadonlySet<Id<"webhookDelivery">>> {
-  const rows = settled.map((delivery) => [
-    delivery.id,
-    delivery.leaseToken,
-    delivery.status,
-    delivery.attempts,
-    delivery.dueAt,
-    delivery.lastAttemptAt,
-    delivery.responseStatus,
-    delivery.lastError,
-    delivery.completedAt,
-  ]);
-  const counted = await tx.all<{ id: Id<"webhookDelivery"> }>(
-    `UPDATE webhook_deliveries SET
-       status = given.value ->> 2,
-       attempts = CAST(given.value ->> 3 AS BIGINT),
-       due_at = CAST(given.value ->> 4 AS BIGINT),
-       last_attempt_at = CAST(given.value ->> 5 AS BIGINT),
-       response_status = CAST(given.value ->> 6 AS BIGINT),
-       last_error = given.value ->> 7,
-       completed_at = CAST(given.value ->> 8 AS BIGINT),
-       lease_token = NULL
-     FROM ${givenRows[tx.dialect]}
-     WHERE webhook_deliveries.id = given.value ->> 0 AND webhook_deliveries.status = 'in_progress'
-       AND webhook_deliveries.lease_token = given.value ->> 1
-     RETURNING webhook_deliveries.id AS "id"`,
-    [JSON.stringify(rows)],
+  const recorded = await tx.updateManyReturning(
+    webhookDeliveries,
+    ["id"],
+    settled.map((delivery) => ({
+      where: { id: delivery.id, leaseToken: delivery.leaseToken, status: "in_progress" },
+      set: {
+        status: delivery.status,
+        attempts: delivery.attempts,
+        dueAt: delivery.dueAt,
+        lastAttemptAt: delivery.lastAttemptAt,
+        responseStatus: delivery.responseStatus,
+        lastError: delivery.lastError,
+        completedAt: delivery.completedAt,
+        leaseToken: null,
+      },
+    })),
   );
-  return new Set(counted.map(({ id }) => id));
+  return new Set(recorded.map(({ id }) => id));
 }
 
 /** Maximum number of deliveries that one statement gives up. */

@@ -1,9 +1,9 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import type { Dialect, Reader, RowOf, Tx } from "../../../platform/database/index.ts";
+import type { Reader, RowOf, Tx } from "../../../platform/database/index.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { DeliveryStatus } from "../status.ts";
-import { webhookDeliveries, type webhookAttempts } from "../table.ts";
+import { webhookDeliveries, webhookEndpoints, type webhookAttempts } from "../table.ts";
 
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;
 /** A delivery with its payload and its completed attempts. */
@@ -14,12 +14,6 @@ export interface DeliveryDetail {
 
 /** A delivery without its body, as used by lists. */
 export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
-
-/** SQL for a bound JSON object `$1`: names as `key`, numbers as `value`. */
-const givenNumbers: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS given",
-  postgres: "json_each_text(CAST($1 AS json)) AS given",
-};
 
 export interface DeliveryFilters {
   readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
@@ -98,9 +92,8 @@ export async function addDeliveries(
   sequences: ReadonlyMap<Id<"webhookEndpoint">, number>,
 ): Promise<void> {
   await tx.insertMany(webhookDeliveries, deliveries);
-  await tx.run(
-    `UPDATE webhook_endpoints SET last_sequence = CAST(given.value AS BIGINT)
-     FROM ${givenNumbers[tx.dialect]} WHERE webhook_endpoints.id = given.key`,
-    [JSON.stringify(Object.fromEntries(sequences))],
+  await tx.updateMany(
+    webhookEndpoints,
+    [...sequences].map(([id, lastSequence]) => ({ where: { id }, set: { lastSequence } })),
   );
 }

@@ -9,7 +9,6 @@ import {
   type RowOf,
   type Tx,
 } from "../../database/index.ts";
-import { listed } from "../../database/query/json-rows.ts";
 import type { KnownChain } from "../client.ts";
 
 /** The progress of the watcher on a network. Everything that depends on it is computed from this one row. */
@@ -134,13 +133,10 @@ export async function keepBlocks(
   const wanted = new Map(after.map(({ height, hash }) => [height, hash]));
   const gone = [...stored].filter(([height, hash]) => wanted.get(height) !== hash);
   const added = [...wanted].filter(([height, hash]) => stored.get(height) !== hash);
-  if (gone.length > 0) {
-    await tx.run(
-      `DELETE FROM network_blocks WHERE network = $1
-       AND CAST(height AS TEXT) IN ${listed(tx.dialect, 2)}`,
-      [network, JSON.stringify(gone.map(([height]) => String(height)))],
-    );
-  }
+  await tx.deleteMany(
+    blockTable,
+    gone.map(([height]) => ({ network, height })),
+  );
   if (added.length > 0) {
     await tx.insertMany(
       blockTable,

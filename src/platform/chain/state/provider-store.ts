@@ -9,7 +9,7 @@ import {
   type RowOf,
   type Tx,
 } from "../../database/index.ts";
-import { givenRows, listed } from "../../database/query/json-rows.ts";
+import { listed } from "../../database/query/json-rows.ts";
 import type { Alarm, AlarmKind } from "./alarms.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 
@@ -103,7 +103,7 @@ export async function endAlarms(
     [network, JSON.stringify(kinds), subject ?? ""],
   );
   const ended = open.map((alarm) => ({ ...alarm, endedAt: at }));
-  await putAlarms(tx, network, ended);
+  await tx.upsertMany(alarmTable, ended);
   return ended;
 }
 
@@ -116,29 +116,12 @@ export async function writeAlarms(
   alarms: readonly Alarm[],
   at: Instant,
 ): Promise<void> {
-  await putAlarms(tx, network, alarms);
+  await tx.upsertMany(
+    alarmTable,
+    alarms.map((alarm) => ({ network, ...alarm })),
+  );
   await tx.run("DELETE FROM network_alarms WHERE network = $1 AND ended_at < $2", [
     network,
     at - keptMs,
   ]);
-}
-
-async function putAlarms(tx: Tx, network: string, alarms: readonly Alarm[]): Promise<void> {
-  if (alarms.length === 0) return;
-  await tx.run(
-    `INSERT INTO network_alarms (network, kind, subject, message, raised_at, ended_at)
-     SELECT $2, given.value ->> 0, given.value ->> 1, given.value ->> 2,
-       CAST(given.value ->> 3 AS BIGINT), CAST(given.value ->> 4 AS BIGINT)
-     FROM ${givenRows[tx.dialect]} WHERE true
-     ON CONFLICT (network, kind, subject) DO UPDATE SET message = excluded.message,
-       raised_at = excluded.raised_at, ended_at = excluded.ended_at`,
-    [
-      JSON.stringify(
-        alarms.map(({ kind, subject, message, raisedAt, endedAt }) => [
-          ...[kind, subject, message, raisedAt, endedAt],
-        ]),
-      ),
-      network,
-    ],
-  );
 }

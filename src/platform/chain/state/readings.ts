@@ -165,19 +165,12 @@ async function replaceRows(
   const kept = new Set(before.map(keyOf).filter((key) => after.some((row) => keyOf(row) === key)));
   const gone = before.filter((row) => !kept.has(keyOf(row)));
   const added = after.filter((row) => !kept.has(keyOf(row)));
-  if (gone.length > 0) {
-    await tx.run(
-      `DELETE FROM network_readings WHERE network = $1 AND from_height IN ${heights[tx.dialect]}`,
-      [network, JSON.stringify(gone.map(({ fromHeight }) => fromHeight))],
-    );
-  }
+  await tx.deleteMany(
+    readingTable,
+    gone.map(({ fromHeight }) => ({ network, fromHeight })),
+  );
   await tx.insertMany(readingTable, added);
 }
-
-const heights = {
-  sqlite: "(SELECT value FROM json_each($2))",
-  postgres: "(SELECT CAST(json_array_elements_text(CAST($2 AS json)) AS bigint))",
-};
 
 function keyOf(row: StoredReading): string {
   return JSON.stringify(row);

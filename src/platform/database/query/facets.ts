@@ -1,6 +1,6 @@
 import type { Reader } from "../database.ts";
+import { text, type SqlValue } from "../schema/table.ts";
 import { givenRows } from "./json-rows.ts";
-import type { SqlValue } from "../schema/table.ts";
 
 /** Binds a value to the statement and returns its placeholder. */
 export type Bind = (value: SqlValue) => string;
@@ -50,6 +50,8 @@ export function startingWith(prefix: string): TextRange {
   return [prefix, `${prefix}\u{10ffff}`];
 }
 
+const rangeRows = givenRows("given", { lower: text(), upper: text() });
+
 /**
  * Returns the facets that occur within ranges; null if there are more than `facetsMax`. It skips through the index from
  * one facet to the next, so its cost depends on the number of facets, not of rows.
@@ -59,7 +61,9 @@ export async function facetsOf(
   walk: Walk & { readonly facet: string },
   ranges: readonly TextRange[],
 ): Promise<readonly string[] | null> {
-  const { values, bind } = binder([JSON.stringify(ranges)]);
+  const { values, bind } = binder([
+    rangeRows.values(ranges.map(([lower, upper]) => ({ lower, upper }))),
+  ]);
   const { facet, table } = walk;
   const fixed = fixedConditions(walk, bind);
   const next = (lower: string, upper: string) =>
@@ -68,7 +72,7 @@ export async function facetsOf(
       ORDER BY ${facet} LIMIT 1)`;
   const rows = await reader.all<{ facet: string }>(
     `WITH RECURSIVE seen (upper, facet) AS (
-       SELECT given.value ->> 1, ${next(">= given.value ->> 0", "given.value ->> 1")} FROM ${givenRows[reader.dialect]}
+       SELECT given.upper, ${next(">= given.lower", "given.upper")} FROM ${rangeRows.from(reader.dialect, 1)}
        UNION ALL
        SELECT seen.upper, ${next("> seen.facet", "seen.upper")} FROM seen WHERE seen.facet IS NOT NULL
      ) SELECT facet FROM seen WHERE facet IS NOT NULL LIMIT ${String(facetsMax + 1)}`,

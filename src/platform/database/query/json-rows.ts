@@ -1,3 +1,5 @@
+import { columnName, encodeValue, type Column, type Columns } from "../schema/table.ts";
+import type { SqlValue, ValuesOf } from "../schema/table.ts";
 import type { Dialect } from "../database.ts";
 
 /**
@@ -11,8 +13,66 @@ export function listed(dialect: Dialect, place: number | string): string {
     : `(SELECT json_array_elements_text(CAST(${bound} AS json)))`;
 }
 
-/** The rows of a bound JSON list `$1`, to select or update from: `given.value ->> 0` is the first field of a row. */
-export const givenRows: Readonly<Record<Dialect, string>> = {
-  sqlite: "json_each($1) AS given",
-  postgres: "json_array_elements(CAST($1 AS json)) AS given (value)",
-};
+/**
+ * Returns the right side of `WHERE id ${among(…)}` for the ids that a subquery in parentheses selects. With IN,
+ * PostgreSQL may overestimate them and scan a table of a few thousand rows; with an array it uses the index.
+ */
+export function among(dialect: Dialect, subquery: string): string {
+  return dialect === "sqlite" ? `IN ${subquery}` : `= ANY (ARRAY${subquery})`;
+}
+
+/** Returns SQL for the texts of a bound JSON list in a FROM clause: `value`, and `key`, which is their order. */
+export function givenTexts(dialect: Dialect, parameter: number, alias: string): string {
+  const bound = `$${String(parameter)}`;
+  return dialect === "sqlite"
+    ? `json_each(${bound}) AS ${alias}`
+    : `json_array_elements_text(CAST(${bound} AS json)) WITH ORDINALITY AS ${alias} (value, key)`;
+}
+
+/** Returns SQL for the elements of a bound JSON list in a FROM clause; its only column that may be used is `value`. */
+export function givenValues(dialect: Dialect, parameter: number): string {
+  const bound = `$${String(parameter)}`;
+  return dialect === "sqlite"
+    ? `json_each(${bound})`
+    : `json_array_elements(CAST(${bound} AS json))`;
+}
+
+/** Returns SQL for a field of `value`, a JSON array, in the stored type of a column. */
+export function givenField({ kind }: Column<unknown>, index: number, alias = ""): string {
+  const field = `${alias}value ->> ${String(index)}`;
+  if (kind === "integer" || kind === "time") return `CAST(${field} AS bigint)`;
+  return kind === "flag" ? `CAST(${field} AS smallint)` : field;
+}
+
+/** Rows that a statement receives as one parameter, to read or join them. */
+export interface GivenRows<C extends Columns> {
+  /** Returns the rows for a FROM clause. Their columns have the names and types of a table's. */
+  from(dialect: Dialect, parameter: number): string;
+  /** Returns the value of the parameter. */
+  values(rows: readonly ValuesOf<C>[]): string;
+}
+
+/** Declares rows that are given to a statement under an alias. */
+export function givenRows<const C extends Columns>(alias: string, columns: C): GivenRows<C> {
+  const declared = Object.entries(columns);
+  const fields = declared.map(
+    ([property, column], index) => `${givenField(column, index)} AS ${columnName(property)}`,
+  );
+  return {
+    from: (dialect, parameter) =>
+      `(SELECT ${fields.join(", ")} FROM ${givenValues(dialect, parameter)}) AS ${alias}`,
+    values: (rows) =>
+      JSON.stringify(
+        rows.map((row: Readonly<Record<string, unknown>>) =>
+          declared.map(([property, column]): SqlValue => encodeValue(column, row[property])),
+        ),
+      ),
+  };
+}
+
+/** Builds a statement for each database once, for statements that run often. */
+export function forEachDialect(
+  build: (dialect: Dialect) => string,
+): Readonly<Record<Dialect, string>> {
+  return { sqlite: build("sqlite"), postgres: build("postgres") };
+}

@@ -10,7 +10,8 @@ import {
   type Table,
 } from "./table.ts";
 
-interface ShapeColumn {
+/** A column of a table, with its names in rows and in the database. */
+export interface ShapeColumn {
   readonly property: string;
   readonly name: string;
   readonly declared: Column<unknown>;
@@ -26,12 +27,14 @@ interface Shape {
   readonly insertIfAbsent: string;
   /** INSERT statements by number of rows. */
   readonly inserts: Map<number, string>;
+  /** Statements that change given columns, by these columns. */
   readonly updates: Map<string, string>;
 }
 
 const shapes = new WeakMap<Table, Shape>();
 
-function shapeOf(table: Table): Shape {
+/** Returns the columns of a table and its statements. */
+export function shapeOf(table: Table): Shape {
   let shape = shapes.get(table);
   if (shape === undefined) {
     shape = makeShape(table);
@@ -60,11 +63,6 @@ function makeShape(table: Table): Shape {
   };
 }
 
-function postgresCast(declared: Column<unknown>): string {
-  if (declared.kind === "integer" || declared.kind === "time") return "bigint";
-  return declared.kind === "flag" ? "smallint" : "text";
-}
-
 function selectList(columns: readonly ShapeColumn[], prefix: string): string {
   return columns
     .map(({ property, name }) =>
@@ -81,12 +79,14 @@ export function columns(table: Table, alias?: string): string {
   return selectList(shapeOf(table).columns, alias === undefined ? "" : `${alias}.`);
 }
 
-/** Decodes rows that were selected with `columns(table)`. */
+/** Decodes rows that were selected with `columns(table)`, or some of these columns. */
 export function decodeRows<T extends Table>(table: T, stored: readonly RawRow[]): RowOf<T>[] {
   const { decoded } = shapeOf(table);
   // The driver created these objects for this call, so they are modified in place.
   const rows = stored as Record<string, unknown>[];
+  const [first = {}] = rows;
   for (const { property, declared } of decoded) {
+    if (!(property in first)) continue;
     for (const row of rows) row[property] = decodeValue(declared, row[property]);
   }
   return rows as RowOf<T>[];
@@ -94,20 +94,24 @@ export function decodeRows<T extends Table>(table: T, stored: readonly RawRow[])
 
 /** Returns a row's encoded values in the order of its table's columns. */
 export function encodeRow<T extends Table>(table: T, row: RowOf<T>): SqlValue[] {
-  const given = row as Readonly<Record<string, unknown>>;
-  return shapeOf(table).columns.map(({ property, declared }) => {
-    try {
-      return encodeValue(declared, given[property]);
-    } catch (error) {
-      throw named(table, property, error);
-    }
-  });
+  return encodeColumns(table, shapeOf(table).columns, row);
 }
 
-function named(table: Table, property: string, error: unknown): unknown {
-  return error instanceof Defect
-    ? new Defect(`${table.name}.${property}: ${error.message}`)
-    : error;
+/** Returns the encoded values of some columns. */
+export function encodeColumns(
+  table: Table,
+  of: readonly ShapeColumn[],
+  row: Readonly<Record<string, unknown>>,
+): SqlValue[] {
+  return of.map(({ property, declared }) => {
+    try {
+      return encodeValue(declared, row[property]);
+    } catch (error) {
+      throw error instanceof Defect
+        ? new Defect(`${table.name}.${property}: ${error.message}`)
+        : error;
+    }
+  });
 }
 
 export function selectStatement(table: Table, rest: string): string {
@@ -131,18 +135,6 @@ export function insertRowsStatement(table: Table, rows: number): string {
     shape.inserts.set(rows, sql);
   }
   return sql;
-}
-
-/** Returns an INSERT for PostgreSQL that takes any number of rows as one parameter, a JSON array of arrays. */
-export function insertJsonStatement(table: Table, parameter: number): string {
-  const { columns } = shapeOf(table);
-  const values = columns.map(
-    ({ declared }, index) => `CAST(value ->> ${String(index)} AS ${postgresCast(declared)})`,
-  );
-  return (
-    `INSERT INTO ${table.name} (${namesOf(columns)}) SELECT ${values.join(", ")} ` +
-    `FROM json_array_elements(CAST($${String(parameter)} AS json))`
-  );
 }
 
 function insertOf(table: Table, columns: readonly ShapeColumn[], rows: number): string {
@@ -183,12 +175,5 @@ export function updateStatement<T extends Table>(
     sql = `UPDATE ${table.name} SET ${sets.join(", ")} ${where}`;
     shape.updates.set(key, sql);
   }
-  const encoded = changed.map(({ property, declared }) => {
-    try {
-      return encodeValue(declared, given[property]);
-    } catch (error) {
-      throw named(table, property, error);
-    }
-  });
-  return { sql, values: [...values, ...encoded] };
+  return { sql, values: [...values, ...encodeColumns(table, changed, given)] };
 }

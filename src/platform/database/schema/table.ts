@@ -36,11 +36,11 @@ export const flag = (): Column<boolean> => column("flag");
 /** A JSON document, stored as text on both databases; nothing searches inside it. */
 export const json = <T>(): Column<T> => column("json");
 
-type Columns = Readonly<Record<string, Column<unknown>>>;
+export type Columns = Readonly<Record<string, Column<unknown>>>;
 type ValueOf<C> = C extends Column<infer T> ? T : never;
-export type RowOf<T extends Table> = {
-  readonly [K in keyof T["columns"]]: ValueOf<T["columns"][K]>;
-};
+/** The values of some columns, by property. */
+export type ValuesOf<C extends Columns> = { readonly [K in keyof C]: ValueOf<C[K]> };
+export type RowOf<T extends Table> = ValuesOf<T["columns"]>;
 
 export interface Index {
   readonly name: string;

@@ -1,5 +1,6 @@
 import type { Dialect } from "../database.ts";
-import { insertJsonStatement, insertRowsStatement } from "../schema/statements.ts";
+import { insertJsonStatement } from "../schema/many-rows.ts";
+import { insertRowsStatement } from "../schema/statements.ts";
 import type { Session } from "../query/statement.ts";
 import { declarationOrder, type SqlValue, type Table } from "../schema/table.ts";
 

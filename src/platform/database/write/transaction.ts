@@ -3,6 +3,11 @@ import { addRows, insertRows, type EncodedRows } from "./bulk-insert.ts";
 import type { Dialect, Tx, WriteContext } from "../database.ts";
 import { makeReader } from "../query/reader.ts";
 import {
+  deleteManyStatement,
+  updateManyStatement,
+  upsertManyStatement,
+} from "../schema/many-rows.ts";
+import {
   decodeRows,
   encodeRow,
   insertIfAbsentStatement,
@@ -158,6 +163,26 @@ function makeTx(
     async update(table, set, where, values = none) {
       const statement = updateStatement(table, set, where, values);
       return session.run(statement.sql, statement.values);
+    },
+    async updateMany(table, changes) {
+      if (changes.length === 0) return 0;
+      const { sql, values } = updateManyStatement(dialect, table, changes, []);
+      return session.run(sql, values);
+    },
+    async updateManyReturning(table, returning, changes) {
+      if (changes.length === 0) return [];
+      const { sql, values } = updateManyStatement(dialect, table, changes, returning);
+      return decodeRows(table, await session.all(sql, values));
+    },
+    async upsertMany(table, rows) {
+      if (rows.length === 0) return;
+      const { sql, values } = upsertManyStatement(dialect, table, rows);
+      await session.run(sql, values);
+    },
+    async deleteMany(table, keys) {
+      if (keys.length === 0) return [];
+      const { sql, values } = deleteManyStatement(dialect, table, keys);
+      return decodeRows(table, await session.all(sql, values));
     },
     append(table, row) {
       session.mustBeOpen();

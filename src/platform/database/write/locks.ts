@@ -1,0 +1,60 @@
+import type { Dialect, Tx } from "../database.ts";
+import type { SqlValue } from "../schema/table.ts";
+import { givenTexts } from "../query/json-rows.ts";
+
+// SQLite runs one write at a time and needs no locks.
+
+/**
+ * A suffix for a SELECT in a transaction that keeps its rows unchanged until the commit, while others may read them
+ * with the same lock.
+ */
+export const sharedLock: Readonly<Record<Dialect, string>> = {
+  sqlite: "",
+  postgres: " FOR SHARE",
+};
+
+/** A suffix for a SELECT that locks its rows, and leaves out those that another transaction has locked. */
+export const skipLocked: Readonly<Record<Dialect, string>> = {
+  sqlite: "",
+  postgres: " FOR UPDATE SKIP LOCKED",
+};
+
+/** SQL that takes the advisory lock of a name, by a function of PostgreSQL. */
+function taken(take: string, name: string): string {
+  return `${take}(hashtextextended(${name}, 0))`;
+}
+
+/** Waits for the lock of a name and holds it until the transaction ends. */
+export async function holdLock(tx: Tx, name: string): Promise<void> {
+  if (tx.dialect === "sqlite") return;
+  await tx.all(`SELECT ${taken("pg_advisory_xact_lock", "$1")} AS locked`, [name]);
+}
+
+/** Holds the lock of a name until the transaction ends, unless another one holds it; returns whether it does. */
+export async function tryHoldLock(tx: Tx, name: string): Promise<boolean> {
+  if (tx.dialect === "sqlite") return true;
+  const [lock] = await tx.all<{ taken: number }>(
+    `SELECT CASE WHEN ${taken("pg_try_advisory_xact_lock", "$1")} THEN 1 ELSE 0 END AS "taken"`,
+    [name],
+  );
+  return lock?.taken === 1;
+}
+
+/**
+ * Waits for the locks of several names in their order, if an SQL condition with these values holds; returns whether it
+ * does. SQLite does not evaluate the condition, and returns true.
+ */
+export async function holdLocksIf(
+  tx: Tx,
+  names: readonly string[],
+  condition: string,
+  values: readonly SqlValue[],
+): Promise<boolean> {
+  if (tx.dialect === "sqlite") return true;
+  const locked = await tx.all(
+    `SELECT ${taken("pg_advisory_xact_lock", "name.value")} AS locked
+     FROM ${givenTexts(tx.dialect, values.length + 1, "name")} WHERE ${condition}`,
+    [...values, JSON.stringify(names)],
+  );
+  return locked.length > 0;
+}
