@@ -193,7 +193,10 @@ function reportSharedChainIds(networks: readonly Network[], report: Report): voi
 function reportSecondSimulation(networks: readonly Network[], report: Report): void {
   const [first, ...others] = networks.filter(({ kind }) => kind.isSimulated);
   for (const { id } of others) {
-    report(["networks", id, "kind"], `is simulated, and so is ${first?.id ?? ""}: keep one of them`);
+    report(
+      ["networks", id, "kind"],
+      `is simulated, and so is ${first?.id ?? ""}: keep one of them`,
+    );
   }
 }
 
