@@ -111,7 +111,7 @@ async function exactHolds(
          SELECT former.id FROM holds AS former
          WHERE former.network = holds.network AND former.address = holds.address
            AND former.token = holds.token AND former.amount = holds.amount
-           AND former.recycled_at IS NOT NULL AND former.ends_at >= probe.block_time
+           AND former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, holds.starts_at)
          LIMIT 1
        ) AS former
      FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds

@@ -1,5 +1,6 @@
 // A price whose amounts at an address are all held, most of them by dead invoices.
 import { expect } from "chai";
+import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
@@ -82,6 +83,18 @@ eachStore("A price whose amounts are all held", (store) => {
     const path = `/transfers/${String(found?.["id"])}/allocate`;
     await expectStatus(post(path, { allocations }), 200);
     expect(await read(next)).to.include({ status: "confirming" });
+  });
+
+  it("leaves it to the merchant too while the time of its block is not confirmed", async () => {
+    await fill(2);
+    const next = await issue();
+    const { db } = shop.counter.app.app;
+    const [held] = await db.find(holds, "WHERE invoice_id = $1", [next["id"] as string]);
+    if (held === undefined) throw new Error("nothing is held");
+    const { token, address, amount } = held;
+    const transfer = { key: "trf_uncertain", token, address, amount, blockTime: null };
+    const found = await db.write(testContext, (tx) => matchHolds(tx, "sandbox", [transfer]));
+    expect(found.get("trf_uncertain")).to.include({ invoiceId: next["id"], isAmbiguous: true });
   });
 
   it("matches a recycled amount again after the earlier invoice's late window", async () => {
