@@ -21,17 +21,21 @@ export interface FirstInvoices {
    */
   align(tx: Tx, at: Instant, locked: LockedSubscription, terms: Terms): Promise<LockedSubscription>;
   /**
-   * Settles the plan difference that `settlementOf` computes for a first invoice. Call it once, when the trial has
-   * ended, with the subscription in its first paid period. Returns the invoice that it issued for the rest of a longer
+   * Charges or credits the plan difference of a first invoice. Call it once, when the trial has ended, with the
+   * subscription in the first period after it, paid or not. Returns the invoice that it issued for the rest of a longer
    * period; null: none.
    */
-  settle(tx: Tx, at: Instant, subscription: SubscriptionRow): Promise<PlatformInvoiceRow | null>;
+  chargeDifference(
+    tx: Tx,
+    at: Instant,
+    subscription: SubscriptionRow,
+  ): Promise<PlatformInvoiceRow | null>;
 }
 
 /**
  * The plan difference of a first invoice: between the plan that it charged and the plan that applies to its period.
  */
-export interface Settlement {
+export interface PlanDifference {
   /**
    * In the smallest unit of the invoice's currency. A positive amount is charged as a line of the next invoice, a
    * negative one is credited.
@@ -39,7 +43,10 @@ export interface Settlement {
   readonly amount: bigint;
   /** The text of the line, or the reason of the credit. */
   readonly description: string;
-  /** The part of a longer period that is not invoiced yet, and is to be invoiced immediately; null: none. */
+  /**
+   * The dates of the invoice for a longer period, to be issued immediately; null: none. It charges the plan's full price,
+   * and the credit in `amount` offsets what the first invoice charged.
+   */
   readonly rest: Period | null;
 }
 
@@ -73,13 +80,14 @@ export function staleFirstInvoice(
 }
 
 /**
- * Compares what a first invoice charged for its plan with what it would have charged for another. Both are computed
- * from its stored inputs, after discounts and before credits, which only pay. Null if the invoice is for that plan.
+ * Returns what is to be charged or credited because a first invoice was issued for another plan than `terms`; null if it
+ * was issued for that plan. Both prices are computed with the invoice's own discounts. Its credits are ignored, because
+ * they are a means of payment.
  */
-export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlement | null {
+export function planDifferenceOf(first: PlatformInvoiceRow, terms: Terms): PlanDifference | null {
   if (isFor(first, terms)) return null;
   const inputs = thawInputs(first.inputs);
-  const asked = (price: bigint): bigint => {
+  const chargedFor = (price: bigint): bigint => {
     const { subtotal, discountTotal } = computeCharges({ ...inputs, plan: { name: "", price } });
     return subtotal - discountTotal;
   };
@@ -87,13 +95,13 @@ export function settlementOf(first: PlatformInvoiceRow, terms: Terms): Settlemen
   const { end } = periodAt(first.periodStart, terms.interval, 0);
   if (end > first.periodEnd) {
     return {
-      amount: asked(0n) - asked(inputs.plan.price),
+      amount: chargedFor(0n) - chargedFor(inputs.plan.price),
       description: `${name} plan in ${first.number}`,
       rest: { start: first.periodEnd, end },
     };
   }
   return {
-    amount: asked(priceOf(terms)) - asked(inputs.plan.price),
+    amount: chargedFor(priceOf(terms)) - chargedFor(inputs.plan.price),
     description: `${terms.name} plan instead of ${name} plan in ${first.number}`,
     rest: null,
   };
@@ -135,9 +143,9 @@ export function makeFirstInvoices(deps: {
       return { ...locked, invoices: issued?.status === "open" ? [...others, issued] : others };
     },
 
-    async settle(tx, at, subscription) {
+    async chargeDifference(tx, at, subscription) {
       const first = await findFirstInvoice(tx, subscription);
-      const settlement = first === null ? null : settlementOf(first, subscription.terms);
+      const settlement = first === null ? null : planDifferenceOf(first, subscription.terms);
       if (first === null || settlement === null) return null;
       const { organizationId, currency, decimals } = first;
       const { amount, description, rest } = settlement;

@@ -7,7 +7,7 @@ import type { Issuer } from "../invoices/issuer.ts";
 import { pendingTermsOf } from "../plans.ts";
 import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";
 import type { PlatformInvoiceRow, SubscriptionRow } from "../table.ts";
-import type { BegunPeriod, PlanChangeOutcome, Transition } from "./rules.ts";
+import type { NextPeriod, PlanChangeOutcome, Transition } from "./rules.ts";
 
 export interface PeriodStepDependencies {
   readonly catalog: PlanCatalog;
@@ -25,7 +25,7 @@ export async function endTrial(
   tx: Tx,
   at: Instant,
   locked: LockedSubscription,
-  { period, change }: { readonly period: BegunPeriod; readonly change: PlanChangeOutcome },
+  { period, change }: { readonly period: NextPeriod; readonly change: PlanChangeOutcome },
   set: Partial<SubscriptionRow>,
 ): Promise<LockedSubscription> {
   const subscription = await saveSubscription(tx, at, locked.subscription, {
@@ -33,7 +33,7 @@ export async function endTrial(
     ...periodColumns(period),
     ...planColumns(deps.catalog, locked.subscription, change),
   });
-  const invoice = await deps.firstInvoices.settle(tx, at, subscription);
+  const invoice = await deps.firstInvoices.chargeDifference(tx, at, subscription);
   await announceChange(deps, tx, at, locked.subscription, subscription, change);
   return withInvoice({ ...locked, subscription }, invoice);
 }
@@ -92,7 +92,7 @@ async function beginPeriod(
   tx: Tx,
   at: Instant,
   locked: LockedSubscription,
-  { period, change }: { readonly period: BegunPeriod; readonly change: PlanChangeOutcome },
+  { period, change }: { readonly period: NextPeriod; readonly change: PlanChangeOutcome },
   set: Partial<SubscriptionRow>,
 ): Promise<{ subscription: SubscriptionRow; invoice: PlatformInvoiceRow | null }> {
   const subscription = await saveSubscription(tx, at, locked.subscription, {

@@ -43,7 +43,7 @@ export interface LifecycleState {
 export type PlanChangeOutcome = "none" | "applied" | "dropped";
 
 /** A period and its index. It and the following periods are counted from `anchorAt` in steps of `interval`. */
-export interface BegunPeriod extends Period {
+export interface NextPeriod extends Period {
   readonly anchorAt: Instant;
   readonly interval: Interval;
   readonly index: number;
@@ -57,18 +57,18 @@ export type Transition = { readonly at: Instant } & (
   /** The trial is over and nothing is owed: the first paid period begins. */
   | {
       readonly kind: "activated";
-      readonly period: BegunPeriod;
+      readonly period: NextPeriod;
       readonly change: PlanChangeOutcome;
     }
   /** The trial is over and its invoice is not paid. */
   | {
       readonly kind: "trial_unpaid";
-      readonly period: BegunPeriod;
+      readonly period: NextPeriod;
       readonly change: PlanChangeOutcome;
       readonly invoiceIds: readonly Id<"platformInvoice">[];
     }
   /** The next period begins, and its invoice is issued. */
-  | { readonly kind: "renewed"; readonly period: BegunPeriod; readonly change: PlanChangeOutcome }
+  | { readonly kind: "renewed"; readonly period: NextPeriod; readonly change: PlanChangeOutcome }
   /** Invoices become past due; so does the subscription, unless it is suspended or canceled. */
   | { readonly kind: "past_due"; readonly invoiceIds: readonly Id<"platformInvoice">[] }
   | { readonly kind: "suspended" }
@@ -83,7 +83,7 @@ export type Transition = { readonly at: Instant } & (
    */
   | {
       readonly kind: "resumed";
-      readonly period: BegunPeriod | null;
+      readonly period: NextPeriod | null;
       readonly skipped: number;
       readonly change: PlanChangeOutcome;
     }
@@ -179,7 +179,7 @@ function trialEnd(state: LifecycleState): Transition[] {
   const { subscription } = state;
   const endsAt = subscription.trialEndsAt ?? subscription.currentPeriodEnd;
   if (endsBy(subscription, endsAt)) return [{ kind: "ended", at: endsAt }];
-  const { change, interval } = changeOf(state);
+  const { change, interval } = pendingChangeOf(state);
   const period = begin(subscription.anchorAt, interval, 0);
   const unpaid = state.invoices.filter(({ status }) => status === "open" || status === "past_due");
   if (unpaid.length === 0) return [{ kind: "activated", at: endsAt, period, change }];
@@ -224,7 +224,7 @@ function cancellation(state: LifecycleState): Transition[] {
 }
 
 /** Returns the outcome of the scheduled plan change at the end of the period, and the billing interval after it. */
-function changeOf({ subscription, pendingTerms }: LifecycleState): {
+function pendingChangeOf({ subscription, pendingTerms }: LifecycleState): {
   readonly change: PlanChangeOutcome;
   readonly interval: Interval;
 } {
@@ -241,7 +241,7 @@ function endsBy({ cancelAt }: LifecycleSubscription, at: Instant): boolean {
 function renewal(state: LifecycleState): Transition[] {
   const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = state.subscription;
   if (endsBy(state.subscription, at)) return [{ kind: "ended", at }];
-  const { change, interval } = changeOf(state);
+  const { change, interval } = pendingChangeOf(state);
   const period =
     interval === terms.interval
       ? begin(anchorAt, interval, periodIndex + 1)
@@ -257,7 +257,7 @@ function resumption(state: LifecycleState): Transition {
     return { kind: "resumed", at, period: null, skipped: 0, change: "none" };
   }
   const index = periodIndexAt(anchorAt, terms.interval, at);
-  const { change, interval } = changeOf(state);
+  const { change, interval } = pendingChangeOf(state);
   // A new interval is counted from the start of the current month, so that the unserved time is not charged.
   const month = periodAt(anchorAt, "month", periodIndexAt(anchorAt, "month", at));
   const period =
@@ -288,6 +288,6 @@ function trialReminders(state: LifecycleState): Transition[] {
   return state.subscription.cancelAt === null ? reminders(state) : [];
 }
 
-function begin(anchorAt: Instant, interval: Interval, index: number): BegunPeriod {
+function begin(anchorAt: Instant, interval: Interval, index: number): NextPeriod {
   return { anchorAt, interval, index, ...periodAt(anchorAt, interval, index) };
 }

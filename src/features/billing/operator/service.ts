@@ -12,7 +12,11 @@ import type { Cancellation, Cancellations } from "../lifecycle/cancel.ts";
 import { billingChecks } from "../checks.ts";
 import { computeCharges, type ChargeInputs, type Charges } from "../charges.ts";
 import { NoSubscription } from "../errors.ts";
-import { findFirstInvoice, settlementOf, type Settlement } from "../invoices/first-invoice.ts";
+import {
+  findFirstInvoice,
+  planDifferenceOf,
+  type PlanDifference,
+} from "../invoices/first-invoice.ts";
 import type { InvoiceOrder, Issuer } from "../invoices/issuer.ts";
 import { periodAt, type Period } from "../periods.ts";
 import { pendingTermsOf } from "../plans.ts";
@@ -99,7 +103,7 @@ export function makeBillingOperator(deps: {
   async function orderOf(
     reader: Reader,
     subscription: SubscriptionRow,
-  ): Promise<{ readonly order: InvoiceOrder; readonly settlement: Settlement | null }> {
+  ): Promise<{ readonly order: InvoiceOrder; readonly settlement: PlanDifference | null }> {
     const { terms: before, anchorAt, periodIndex } = subscription;
     const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
     const terms = pendingTermsOf(catalog, subscription) ?? before;
@@ -107,7 +111,7 @@ export function makeBillingOperator(deps: {
     if (periodIndex < 0) {
       // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
       const first = await findFirstInvoice(reader, subscription);
-      const settlement = first === null ? null : settlementOf(first, terms);
+      const settlement = first === null ? null : planDifferenceOf(first, terms);
       const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
       return { order: { ...common, period, elapsed: null }, settlement };
     }
@@ -205,7 +209,7 @@ export function makeBillingOperator(deps: {
 /** Adds a pending plan difference to the inputs of an invoice. */
 function settled(
   { credits, adjustments, ...inputs }: ChargeInputs,
-  { amount, description }: Settlement,
+  { amount, description }: PlanDifference,
 ): ChargeInputs {
   const { currency } = inputs;
   return amount > 0n

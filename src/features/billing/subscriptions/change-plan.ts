@@ -3,7 +3,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { PlanCurrencyDiffers, SubscriptionNotChangeable } from "../errors.ts";
 import type { FirstInvoices } from "../invoices/first-invoice.ts";
-import { decidePlanChange } from "./plan-change-timing.ts";
+import { decidePlanChange } from "./decide-plan-change.ts";
 import type { Terms } from "../plans.ts";
 import { requireReceiveWallet } from "../invoices/receive-wallet.ts";
 import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";

@@ -46,9 +46,10 @@ export interface HoldMatch {
 
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
- * amount within the tolerance of exactly one invoice, unless another unpaid invoice is at least as near to it
+ * amount within the tolerance of exactly one invoice, unless a live hold of another invoice that is not paid is as near
  * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
- * match. The number of statements is bounded for any batch.
+ * match. A match is a proposal: `acceptedMatches` of the payments drops it if the invoice does not ask for the amount, or if
+ * it is ambiguous. The number of statements is bounded for any batch.
  */
 export async function matchHolds(
   tx: Tx,
@@ -82,7 +83,7 @@ interface HeldRow {
 
 const sought = {
   key: text(),
-  address: text<Address>(),
+  address: text(),
   token: text(),
   blockTime: time().nullable(),
 };

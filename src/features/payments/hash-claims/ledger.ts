@@ -5,7 +5,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { writePayments } from "../ledger/write-payments.ts";
-import { asksFor } from "../ledger/asked.ts";
+import { asksFor } from "../ledger/accept-matches.ts";
 import { compareWithRecord } from "./rules.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import { lockTransaction, paymentsOfTransfer } from "./store.ts";

@@ -1,7 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { TransferRow } from "../table.ts";
-import { askedMatches } from "./asked.ts";
+import { acceptedMatches } from "./accept-matches.ts";
 import type { Match } from "./invoices-port.ts";
 import { followTransfers } from "./payment-rules.ts";
 import { allocationsOf, lockPayments, takeOffChain } from "./store.ts";
@@ -34,21 +34,21 @@ export async function matchTransfers(
   await takeOffChain(tx, leaving);
   const allocations = await allocationsOf(tx, leaving);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
-  const candidates = await findMatches(tx, deps, input, changed, allocated);
+  const proposed = await findMatches(tx, deps, input, changed, allocated);
 
   const paying = [
     ...allocations,
-    ...candidates.values(),
+    ...proposed.values(),
     ...input.verified.map((one) => one.payment),
   ];
   const invoiceIds = [...new Set(paying.map(({ invoiceId }) => invoiceId))].sort();
-  const terms = await lockTerms(tx, deps, invoiceIds, changed, candidates);
-  const timed = capTimes(changed, candidates, terms);
+  const terms = await lockTerms(tx, deps, invoiceIds, changed, proposed);
+  const timed = capTimes(changed, proposed, terms);
   const stored = await lockPayments(tx, invoiceIds);
   const payments = followTransfers(stored, timed, input);
-  const matches = askedMatches(
+  const matches = acceptedMatches(
     timed,
-    candidates,
+    proposed,
     terms,
     payments.map(({ after }) => after),
   );

@@ -48,7 +48,7 @@ export async function recordAttempts(
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
   await deps.db.write(deps.context, async (tx) => {
     // Lock order: endpoints before deliveries, as everywhere.
-    const failed = await noteHowTheyDo(tx, deps, at, await withoutLost(tx, at, judged));
+    const failed = await updateEndpointHealth(tx, deps, at, await withoutLost(tx, at, judged));
     const settled = [
       ...judged.map((each) => each.settled),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
@@ -151,7 +151,7 @@ function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
  * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long; returns the
  * failed ones. If all succeeded, it takes one statement.
  */
-async function noteHowTheyDo(
+async function updateEndpointHealth(
   tx: Tx,
   { endpointWriter }: RecordingDependencies,
   at: Instant,

@@ -29,7 +29,7 @@ export async function pruneDeliveries(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // The last attempt may be this much later than the delivery's creation.
+  // About the longest time from a delivery's creation to its last attempt.
   const until = idFloor("webhookDelivery", now - deliveryKeptFor - deliveryLifeMax);
   const deadUntil = idFloor("webhookDelivery", now - deadLetterKeptFor - deliveryLifeMax);
   let after = idFloor("webhookDelivery", 0);

@@ -1,7 +1,10 @@
 import { hour, minute, second } from "../../../kernel/clock.ts";
 import type { OutboundResult } from "../../../platform/outbound/sender.ts";
 
-/** Minimum delay of each attempt after the previous one: twelve attempts in 75:42:35. */
+/**
+ * Minimum delay before each attempt, from the previous one; the index is the number of attempts made. The twelfth is made
+ * at least 75 h 42 min 35 s after the first.
+ */
 export const attemptDelays: readonly number[] = [
   0,
   5 * second,
@@ -17,7 +20,10 @@ export const attemptDelays: readonly number[] = [
   24 * hour,
 ];
 
-/** Age at which a failing delivery is given up, even if its endpoint was postponed. */
+/**
+ * Age at which the waiting deliveries of a postponed endpoint are given up. Others end with their attempts, which may take
+ * longer if the receiver asks for pauses.
+ */
 export const deliveryLifeMax = 76 * hour;
 
 const jitterShare = 0.2;
@@ -25,8 +31,8 @@ const jitterMin = 1 * second;
 const jitterMax = 15 * minute;
 /** Minimum delay for an overloaded receiver. */
 const throttledMin = 60 * second;
-/** Maximum delay that a receiver may request with Retry-After, or twice the scheduled delay if that is longer. */
-const askedMin = 1 * hour;
+/** Retry-After is respected up to this delay, or up to twice the scheduled one if that is longer. */
+const retryAfterCapMin = 1 * hour;
 
 export interface Retry {
   /** Number of attempts so far, including the failed one. */
@@ -43,8 +49,8 @@ export interface Retry {
 export function retryDelay({ attempts, isThrottled, askedMs, chance }: Retry): number | null {
   const base = attemptDelays[attempts];
   if (base === undefined) return null;
-  const asked = Math.min(Math.max(askedMs ?? 0, base), Math.max(2 * base, askedMin));
-  const wait = Math.max(asked, isThrottled ? throttledMin : 0);
+  const requested = Math.min(Math.max(askedMs ?? 0, base), Math.max(2 * base, retryAfterCapMin));
+  const wait = Math.max(requested, isThrottled ? throttledMin : 0);
   const spread = Math.min(Math.max(wait * jitterShare, jitterMin), jitterMax);
   return wait + Math.floor(spread * chance);
 }
@@ -55,7 +61,7 @@ export type Verdict =
   | { readonly kind: "retry"; readonly delayMs: number; readonly reason: string }
   | { readonly kind: "dead"; readonly reason: string; readonly disables: boolean };
 
-/** Evaluates the result of an attempt; `attempts` includes it. */
+/** Decides whether a delivery has succeeded, is retried or is given up after an attempt; `attempts` includes it. */
 export function judge(result: OutboundResult, attempts: number, chance: number): Verdict {
   if (isSuccess(result)) return { kind: "succeeded" };
   const reason = reasonOf(result);

@@ -1,7 +1,10 @@
 // Unit tests of the rules of payments: counted amounts, allocated amounts, and the effects of reorganizations.
 import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
-import { asksFor, askedMatches } from "../../../../src/features/payments/ledger/asked.ts";
+import {
+  asksFor,
+  acceptedMatches,
+} from "../../../../src/features/payments/ledger/accept-matches.ts";
 import {
   acceptPayment,
   confirmPayment,
@@ -293,7 +296,12 @@ describe("The rules of payments", () => {
         const match = { invoiceId: "inv_1" as const, organizationId: "org_1" as const, rule };
         const matches = new Map([...fresh, ...moved].map(({ id }) => [id, match]));
         return [
-          ...askedMatches({ fresh, moved }, matches, new Map([["inv_1", asked]]), payments).keys(),
+          ...acceptedMatches(
+            { fresh, moved },
+            matches,
+            new Map([["inv_1", asked]]),
+            payments,
+          ).keys(),
         ];
       };
       expect(decide("exact_amount")).to.deep.equal(["trf_2"]);

@@ -8,14 +8,14 @@ import type { SubscriptionRow } from "../table.ts";
  * - `unchanged`: the plan is already the current one or the pending one
  * - `refused`: the subscription is canceled and has no further period
  */
-export type PlanChange = "scheduled" | "cleared" | "unchanged" | "refused";
+export type PlanRequestEffect = "scheduled" | "cleared" | "unchanged" | "refused";
 
 export function decidePlanChange(
   subscription: Pick<SubscriptionRow, "status" | "pendingPlan"> & {
     readonly terms: { readonly id: string };
   },
   planId: string,
-): PlanChange {
+): PlanRequestEffect {
   const { status, pendingPlan, terms } = subscription;
   if (status === "canceled") return "refused";
   if (planId === terms.id) return pendingPlan === null ? "unchanged" : "cleared";

@@ -28,7 +28,7 @@ export function asksFor(
  * the invoice's token; another token never pays. `payments` holds the payments of all invoices in `terms`, after the
  * changes on the chain.
  */
-export function askedMatches(
+export function acceptedMatches(
   { fresh, moved }: Pick<ChangedTransfers, "fresh" | "moved">,
   matches: ReadonlyMap<Id<"transfer">, Match>,
   terms: TermsOf,
