@@ -53,8 +53,9 @@ export function readTarget(): Handler {
     const target = ctx.req.url ?? "";
     if (!target.startsWith("/") && target !== "*") {
       const url = parseUrl(target);
+      // A malformed target has no path: reading it again would throw.
+      ctx.req.url = url === null ? "/" : url.pathname + url.search;
       if (url === null) throw new InvalidRequest("The request target is not a valid URL.");
-      ctx.req.url = url.pathname + url.search;
     }
     await next();
   };
@@ -103,6 +104,7 @@ function pageOf(
     status,
     requestId,
     retryAfterSeconds: error instanceof Problem ? error.retryAfterSeconds : null,
+    method: ctx.method,
     path: ctx.path,
     acceptLanguage: acceptLanguageOf(ctx),
   });

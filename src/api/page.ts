@@ -35,6 +35,7 @@ export interface PageProblem {
   readonly status: number;
   readonly requestId: string;
   readonly retryAfterSeconds: number | null;
+  readonly method: string;
   /** The path of the request. */
   readonly path: string;
   /** The Accept-Language header, at most 200 characters. */

@@ -192,6 +192,7 @@ export function makePaymentServices(
     db,
     clock,
     networks: known,
+    enabled: new Set(enabled.keys()),
     baseUrl,
     sources: makeCheckoutSources({ db, invoices, payments }),
     claims: makeHashClaims({ ...common, invoices: settlement, wake }),

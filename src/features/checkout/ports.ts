@@ -11,8 +11,8 @@ export interface CheckoutPayment {
   readonly transactionHash: string;
   /** A payment in `review` counts only once the merchant accepts it. */
   readonly status: "confirming" | "confirmed" | "reverted" | "review" | "rejected";
-  /** While it is reverted, whether it counts again if it returns to the chain. */
-  readonly countsWhenBack: boolean;
+  /** While it is reverted, whether it counts or is in review again if it returns to the chain. */
+  readonly isExpectedBack: boolean;
   /** The block that includes it; while it is reverted, the one that did. */
   readonly blockHeight: number;
   readonly blockTime: Instant;

@@ -22,6 +22,8 @@ export interface CheckoutView {
   /** Transactions that payers submitted, newest first. */
   readonly submitted: readonly SubmittedTransaction[];
   readonly networkState: NetworkState | null;
+  /** False while nobody reads the network, or its token is disabled: payments would not be found. */
+  readonly isAccepted: boolean;
 }
 
 /** Returns the session, from which the page is made too. `at` decides the state. */
@@ -30,7 +32,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const { asset } = invoice.payable;
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
-  const nextAction = nextActionOf(state, invoice, at);
+  const nextAction = nextActionOf(state, view, at);
   const hashText = (hash: string) => network.kind.formatTransactionHash(hash);
   return {
     id: invoice.checkoutId,

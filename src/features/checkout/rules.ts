@@ -68,22 +68,28 @@ function isLagging(network: Pace, progress: Progress | null, now: Instant): bool
 const returnsWithinMs = 10 * minute;
 
 /**
- * Whether a payment that counted left the chain and may still return: until the block that took the place of
- * its block is final. A payment that returns or is rejected has another status then. A transaction that replaced it
+ * Whether a payment left the chain and may still return: until the block that took the place of its block is final, and
+ * the blocks of the minutes after it have been read. A payment that returns or is rejected has another status then. A transaction that replaced it
  * (with the same nonce of its sender) cannot be recognized from its logs; if it pays the invoice, its own payment
  * changes the invoice's status.
  */
 function isReturning(
-  { payments, network, networkState }: Omit<CheckoutInputs, "invoice" | "submitted">,
+  {
+    payments,
+    network,
+    networkState,
+  }: Pick<CheckoutInputs, "payments" | "network" | "networkState">,
   now: Instant,
 ): boolean {
   const patienceMs = network.isTest ? 0 : returnsWithinMs;
   const cursorHeight = networkState?.cursorHeight ?? -1;
+  // After an outage, blocks in which it may have returned are read long after their time.
+  const readUntil = Math.min(now, networkState?.tipTime ?? 0);
   return payments.some(
-    ({ status, countsWhenBack, blockHeight, blockTime }) =>
+    ({ status, isExpectedBack, blockHeight, blockTime }) =>
       status === "reverted" &&
-      countsWhenBack &&
-      (cursorHeight < blockHeight || now < blockTime + patienceMs),
+      isExpectedBack &&
+      (cursorHeight < blockHeight || readUntil < blockTime + patienceMs),
   );
 }
 
@@ -94,6 +100,8 @@ interface CheckoutInputs {
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
   readonly network: Pace;
   readonly networkState: Progress | null;
+  /** False while nobody reads the network, or its token is disabled: payments would not be found. */
+  readonly isAccepted: boolean;
 }
 
 /** Returns the state shown to the payer. */
@@ -106,7 +114,8 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
       if (isReturning(inputs, now)) return "reverted";
       if (hasReview(inputs)) return "in_review";
       // After its deadline an invoice stays open until the newest blocks are read; nobody should pay in that time.
-      if (now >= invoice.expiresAt || isLagging(network, networkState, now)) return "cannot_check";
+      if (now >= invoice.expiresAt || !inputs.isAccepted) return "cannot_check";
+      if (isLagging(network, networkState, now)) return "cannot_check";
       return invoice.status === "open" ? "awaiting" : "partly_paid";
     case "confirming":
       return "confirming";
@@ -125,7 +134,7 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
 /** Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. */
 export function nextActionOf(
   state: CheckoutState,
-  { expiresAt }: Pick<PayerInvoice, "expiresAt">,
+  { invoice: { expiresAt }, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
   now: Instant,
 ): NextAction {
   switch (state) {
@@ -134,6 +143,7 @@ export function nextActionOf(
       return "pay";
     case "cannot_check":
       // A payment counts by the time at which the network includes it, not by when it can be read.
+      if (!isAccepted) return "contact_merchant";
       return now < expiresAt ? "pay" : "check_again";
     case "confirming":
     case "in_review":
@@ -153,6 +163,14 @@ export function nextActionOf(
   }
 }
 
+/** States in which no payment was found. */
+const nothingFound: ReadonlySet<CheckoutState> = new Set([
+  "awaiting",
+  "cannot_check",
+  "expired_unpaid",
+  "canceled",
+]);
+
 /** Returns the remarks on a state. */
 export function noticesOf(
   inputs: CheckoutInputs,
@@ -168,8 +186,11 @@ export function noticesOf(
     ...(invoice.exception === "reverted" && state !== "reverted"
       ? (["payment_reverted"] as const)
       : []),
-    // The newest one alone: the payer may have sent another transaction since.
-    ...(submitted[0]?.result === "failed" ? (["transaction_failed"] as const) : []),
+    // The newest one alone: the payer may have sent another transaction since. Beside a payment that was found, it
+    // would be taken for that one.
+    ...(nothingFound.has(state) && submitted[0]?.result === "failed"
+      ? (["transaction_failed"] as const)
+      : []),
   ];
 }
 

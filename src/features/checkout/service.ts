@@ -54,6 +54,8 @@ export interface CheckoutDependencies {
    * issued.
    */
   readonly networks: ReadonlyMap<string, Network>;
+  /** The ids of the networks that are read. */
+  readonly enabled: ReadonlySet<string>;
   readonly baseUrl: () => string;
   readonly sources: CheckoutSources;
   readonly claims: CheckoutClaims;
@@ -86,7 +88,11 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       sources.merchantName(invoice.organizationId),
       sources.networkState(invoice.network),
     ]);
-    const view = { invoice, network, merchantName, payments, submitted, networkState };
+    const token = invoice.payable.asset.code;
+    const isAccepted =
+      deps.enabled.has(network.id) && networkState?.disabledTokens.includes(token) !== true;
+    const read = { merchantName, payments, submitted, networkState };
+    const view = { invoice, network, isAccepted, ...read };
     return { view, session: presentSession(view, clock.now()) };
   }
 
@@ -95,7 +101,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     const now = clock.now();
     const { state, nextAction } = found.session;
     const newState = stateOf(found.view, now);
-    if (newState !== state || nextActionOf(newState, found.view.invoice, now) !== nextAction) {
+    if (newState !== state || nextActionOf(newState, found.view, now) !== nextAction) {
       found.session = presentSession(found.view, now);
     }
     return found.session;

@@ -21,7 +21,7 @@ export function makeCheckoutSources(deps: {
       return views.map(({ payment, transfer }) => ({
         transactionHash: transfer.transactionHash,
         status: payment.status,
-        countsWhenBack: payment.statusWhenBack === "confirming",
+        isExpectedBack: payment.statusWhenBack !== null,
         blockHeight: payment.blockHeight,
         blockTime: payment.blockTime,
       }));

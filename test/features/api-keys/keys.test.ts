@@ -77,7 +77,7 @@ eachServed("API keys", (served) => {
     expect(revoked.text).not.to.include(secret);
   });
 
-  it("are refused once revoked, and may be revoked twice", async () => {
+  it.onBoth("are refused once revoked, and may be revoked twice", async () => {
     const { app } = served;
     const made = await make(person, { scopes: ["read"] });
     const revoke = () =>

@@ -71,6 +71,8 @@ export interface World {
   submitted: string[];
   /** Thrown when a hash is submitted. */
   refusal: Error | null;
+  /** The networks that are read. */
+  enabled: Set<string>;
 }
 
 export interface Lab {
@@ -132,7 +134,7 @@ export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPaymen
   return {
     transactionHash: aHash("a"),
     status: "confirmed",
-    countsWhenBack: false,
+    isExpectedBack: false,
     blockHeight: 950,
     blockTime: startOfTime + minute,
     ...changes,
@@ -162,6 +164,7 @@ export async function openLab(
     pressed: [],
     submitted: [],
     refusal: null,
+    enabled: new Set(["tron", "ethereum", "sandbox"]),
   };
   const clock = { now: () => world.at };
   const service = makeCheckoutService({
@@ -176,6 +179,7 @@ export async function openLab(
     },
     clock,
     networks: testNetworks("tron", "ethereum", "sandbox"),
+    enabled: world.enabled,
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
     sources: {
       invoiceOf(id) {

@@ -54,6 +54,8 @@ function textOf(html: string): string {
   return unescape(html.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ");
 }
 
+const disabled = (at: number) => ({ ...aState("tron", at), disabledTokens: ["USDT"] });
+
 describe("the page of a checkout", () => {
   let lab: Lab;
   afterEach(() => lab.close());
@@ -178,7 +180,7 @@ describe("the page of a checkout", () => {
 
   it("asks for nothing while a payment that left the chain may return, and asks again once it cannot", async () => {
     lab = await openLab("tron");
-    const gone = aPayment({ status: "reverted", countsWhenBack: true });
+    const gone = aPayment({ status: "reverted", isExpectedBack: true });
     lab.world.payments = [gone];
     const patience = gone.blockTime + 10 * minute;
     const cases = [
@@ -196,11 +198,11 @@ describe("the page of a checkout", () => {
       expect(page.includes('id="amount"'), "asks").to.equal(state === "awaiting");
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
-    expect(textOf(await html())).to.contain("Look it up in your wallet before you send anything.");
+    expect(textOf(await html())).to.contain("Look it up in your wallet before you send anything:");
   });
 
   for (const [what, payment] of [
-    ["was in review", aPayment({ status: "reverted", countsWhenBack: false })],
+    ["will not count", aPayment({ status: "reverted", isExpectedBack: false })],
     ["was rejected since", aPayment({ status: "rejected" })],
     ["has returned", aPayment({ status: "confirming" })],
   ] as const) {
@@ -214,7 +216,7 @@ describe("the page of a checkout", () => {
 
   it("waits for a payment that left the chain although the network cannot be read, or the deadline has passed", async () => {
     lab = await openLab("tron");
-    lab.world.payments = [aPayment({ status: "reverted", countsWhenBack: true })];
+    lab.world.payments = [aPayment({ status: "reverted", isExpectedBack: true })];
     lab.world.networkState = null;
     lab.change({ exception: "reverted" });
     expect(await html()).to.contain('data-state="reverted"');
@@ -225,6 +227,48 @@ describe("the page of a checkout", () => {
     // The other payments are enough without it.
     lab.change({ status: "paid", paidAt: startOfTime + minute });
     expect(await html()).to.contain('data-state="paid"');
+  });
+
+  it("waits until the minutes after the block have been read, however late that is", async () => {
+    lab = await openLab("tron");
+    const gone = aPayment({ status: "reverted", isExpectedBack: true });
+    lab.world.payments = [gone];
+    lab.change({ exception: "reverted" });
+    const at = gone.blockTime + 30 * minute;
+    lab.world.at = at;
+    const tip = { tipTime: gone.blockTime + minute, cursorHeight: gone.blockHeight + 1 };
+    lab.world.networkState = { ...aState("tron", at), ...tip };
+    expect(await html()).to.contain('data-state="reverted"');
+    lab.world.at = at + minute;
+    lab.world.networkState = { ...aState("tron", lab.world.at), cursorHeight: tip.cursorHeight };
+    expect(await html()).to.contain('data-state="awaiting"');
+  });
+
+  for (const [what, close] of [
+    ["the token is disabled", ({ world }: Lab) => (world.networkState = disabled(world.at))],
+    ["nobody reads the network", ({ world }: Lab) => world.enabled.delete("tron")],
+  ] as const) {
+    it(`asks for nothing while ${what}`, async () => {
+      lab = await openLab("tron");
+      close(lab);
+      const page = await html();
+      expect(page).to.contain('data-state="cannot_check"');
+      expect(page).not.to.contain('id="amount"');
+      expect(textOf(page)).to.contain("so please don't send anything");
+      expect(textOf(page)).not.to.contain("You can still pay");
+    });
+  }
+
+  it("says that a submitted transaction failed only while no payment was found", async () => {
+    lab = await openLab("tron");
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
+    const said = "it moved no money";
+    expect(textOf(await html())).to.contain(said);
+    lab.world.at += minute;
+    lab.world.networkState = aState("tron", lab.world.at);
+    lab.world.payments = [aPayment({ status: "reverted", isExpectedBack: true })];
+    lab.change({ exception: "reverted" });
+    expect(textOf(await html())).not.to.contain(said);
   });
 
   it("cannot check if a network's newest block is old or the watcher has stopped", async () => {

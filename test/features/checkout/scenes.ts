@@ -72,7 +72,7 @@ export const scenes: readonly Scene[] = [
     nextAction: "wait",
     headline: "Your payment left the chain for now",
     set(lab) {
-      lab.world.payments = [aPayment({ status: "reverted", countsWhenBack: true })];
+      lab.world.payments = [aPayment({ status: "reverted", isExpectedBack: true })];
       lab.change({ exception: "reverted" });
     },
   },

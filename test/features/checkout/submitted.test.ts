@@ -385,7 +385,7 @@ eachStore("A submitted transaction", (store) => {
     await invoiceIs(invoice, "paid");
   });
 
-  it("claimed for two invoices goes only to the one that accepts it", async () => {
+  it.onBoth("claimed for two invoices goes only to the one that accepts it", async () => {
     const [one, two] = [await issue("40.00"), await issue("41.00")];
     const hash = await pay(39_000_000n);
     await mineAndRead();

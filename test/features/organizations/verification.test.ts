@@ -246,7 +246,6 @@ eachServed("verification", (served) => {
 });
 
 eachStore("simultaneous decisions", (store) => {
-  const it = takeTurns(store);
   it("have one winner, in whichever process", async function () {
     this.timeout(120_000);
     const place = await store.place("migrated");

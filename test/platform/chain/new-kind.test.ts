@@ -5,16 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { networkKinds } from "../../../src/platform/chain/kinds.ts";
 import type { NetworkKind } from "../../../src/platform/chain/networks.ts";
-import { scriptChain } from "../../features/payments/watcher/scripted-chain.ts";
+import { scriptChain, type ScriptedChain } from "../../features/payments/watcher/scripted-chain.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { anyStore, type TestStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 const blockMs = 1_000;
-const chain = scriptChain({
-  startAt: Date.now() - 100 * blockMs,
-  ...{ blockMs, finalityLag: 2, chainId: 77 },
-});
+let chain: ScriptedChain;
 
 /** Addresses are six words, hashes are written in capitals after a sign, and there are no payment URIs. */
 const address = "alder-birch-cedar-elder-hazel-maple";
@@ -80,6 +77,12 @@ function suite(store: TestStore): void {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till wood "));
     await writeFile(join(folder, "networks.yaml"), table);
+    chain = scriptChain({
+      startAt: Date.now() - 100 * blockMs,
+      blockMs,
+      finalityLag: 2,
+      chainId: 77,
+    });
     chain.mine([], 100);
     app = await startApp({
       place: await store.place("migrated"),

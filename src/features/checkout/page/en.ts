@@ -74,7 +74,7 @@ export const en = {
   expiredHeadline: "This payment has expired",
   expiredLead: "Please don't send anything to its address now. Ask {merchant} for a new link.",
   expiredSent:
-    "Already sent it? We will still find it. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
+    "Already sent it? Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
   expiredPartlyHeadline: "Expired with only part of the payment",
   expiredPartlyLead:
     "We received {received} of {payable}, and the deadline has passed. Please don't send the rest now.",
@@ -89,6 +89,8 @@ export const en = {
   cannotCheckOpen: "Not paid yet? You can still pay: what counts is when the network includes it.",
   cannotCheckOver:
     "Not paid yet? Please don't pay now: the deadline has passed or is about to. Check again in a minute.",
+  notAccepted:
+    "{merchant} doesn't take payments on {network} in this token at the moment, so please don't send anything. Already sent it? Contact {merchant} and quote the reference below.",
   cannotConfirmNow:
     "{network} can't be read at the moment, so the count may be behind. Your payment is safe.",
   revertedHeadline: "Your payment left the chain for now",
@@ -97,9 +99,9 @@ export const en = {
   revertedNext:
     "You can close this page and look again later. If your payment doesn't return, contact {merchant} and quote the reference below.",
   reverted:
-    "The network has reversed a payment that was shown here before, and it hasn't returned. Look it up in your wallet before you send anything.",
+    "The network has reversed a payment that was shown here before, and it hasn't returned. Look it up in your wallet before you send anything: while it is shown as sent or pending there, don't send another.",
   transactionFailed:
-    "The transaction you sent us failed on the network, so no money has moved. Your wallet should show it as failed too.",
+    "The transaction that was submitted last failed on the network, so it moved no money. Your wallet should show it as failed too.",
   contact: "Contact {merchant} and quote the reference below.",
   lastChecked: "Last checked",
   never: "Not yet",
@@ -127,7 +129,7 @@ export const en = {
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
   hashReverted:
-    "The network has replaced the block with this transaction. It normally comes back, so please don't send it again.",
+    "The network has replaced the block with this transaction. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
     "This transaction didn't send anything to the address of this payment. Check in your wallet where it went.",
@@ -176,6 +178,7 @@ export const en = {
   failedHeadline: "Something went wrong on our side",
   failedLead:
     "If you have already paid, your payment is safe: we find it on the network. Check again in a minute, and please don't send it twice.",
+  formNotReceived: "What you entered was not received. Please go back and submit it again.",
   failedReference: "If this keeps happening, send the merchant this reference: {reference}",
   homeTitle: "Payment pages",
   homeHeadline: "Merchants accept payments here",

@@ -86,6 +86,9 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
         contact,
       );
     case "cannot_check": {
+      if (nextAction === "contact_merchant") {
+        return words("careful", text.cannotCheckHeadline, ...notices, text.notAccepted);
+      }
       const next = nextAction === "pay" ? text.cannotCheckOpen : text.cannotCheckOver;
       return words("careful", text.cannotCheckHeadline, text.cannotCheckLead, ...notices, next);
     }

@@ -25,9 +25,12 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
     const [, checkoutId] = match;
     const hasWay = checkoutId !== undefined && problem.status !== 404;
     const path = hasWay ? `${basePath}/pay/${checkoutId}` : null;
-    const retry = path !== null && passing.has(problem.status);
+    const isForm = problem.method === "POST";
+    // A reload would look as if the form had been received.
+    const retry = path !== null && passing.has(problem.status) && !isForm;
     return renderMessage({
       ...words,
+      paragraphs: isForm ? [...words.paragraphs, text.formNotReceived] : words.paragraphs,
       text,
       basePath,
       title: words.headline,

@@ -75,6 +75,12 @@ export function deleteManyStatement<T extends Table>(
   keys: readonly Partial<RowOf<T>>[],
 ): Statement {
   const named = columnsOf(table, keys[0]);
+  const rows = keys.map((key) => {
+    if (!hasExactly(named, key)) {
+      throw new Defect(`the keys of ${table.name} do not name the same columns`);
+    }
+    return encodeColumns(table, named, key);
+  });
   const from = `DELETE FROM ${table.name}`;
   const names = named.map(({ name }) => `${table.name}.${name}`);
   const found =
@@ -88,7 +94,7 @@ export function deleteManyStatement<T extends Table>(
           .join(" AND ")}`;
   return {
     sql: `${from} ${found} RETURNING ${columns(table, table.name)}`,
-    values: [JSON.stringify(keys.map((key) => encodeColumns(table, named, key)))],
+    values: [JSON.stringify(rows)],
   };
 }
 

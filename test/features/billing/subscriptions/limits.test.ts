@@ -100,7 +100,7 @@ eachStore("the gates on issuing", (store) => {
     expect(await issued()).to.equal(12);
   });
 
-  it("include invoices that were issued before Till stored a count", async () => {
+  it.onBoth("include invoices that were issued before Till stored a count", async () => {
     await begin("closed");
     for (let count = 0; count < 5; count += 1) await expectStatus(issue(), 201);
     await estate.db.write(testContext, (tx) =>
@@ -209,13 +209,13 @@ eachStore("the gates on issuing", (store) => {
     ],
   ];
   for (const [title, plan, code, sql] of closings) {
-    it(`refuse an invoice that was planned before ${title}`, async () => {
+    it.onBoth(`refuse an invoice that was planned before ${title}`, async () => {
       await begin(plan);
       expect(await issueAcross((tx) => tx.run(sql, [shop.organizationId]))).to.equal(code);
       expect(await issued()).to.equal(0);
     });
     // SQLite runs one write at a time.
-    const waits = store.dialect === "postgres" ? it : null;
+    const waits = store.dialect === "postgres" ? it.onBoth : null;
     waits?.(`stay open until the commit of an invoice, after which ${title}`, async () => {
       await begin(plan);
       expect(await issueDuring((tx) => tx.run(sql, [shop.organizationId]))).to.equal("waits");

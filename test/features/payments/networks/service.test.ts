@@ -52,7 +52,7 @@ eachStore("The chain service", (store) => {
     expect((await till.transfers())[0]?.isFinal).to.equal(true);
   });
 
-  it("scans while the watcher continues, and both find the same transfers", async () => {
+  it.onBoth("scans while the watcher continues, and both find the same transfers", async () => {
     await hidePayment();
     till.chain.mine(1, [{ to: shop, amount: token(3) }]);
     const [report] = await Promise.all([scan(50, 80), till.look()]);

@@ -142,9 +142,15 @@ eachStore("The alarms of a network, stored", (store) => {
 
 /** Wraps a transaction and counts its statements. */
 function counting(tx: Tx, count: () => void): Tx {
-  const run: Tx["run"] = (...given) => {
-    count();
-    return tx.run(...given);
+  return {
+    ...tx,
+    run: (...given) => {
+      count();
+      return tx.run(...given);
+    },
+    upsertMany: (...given) => {
+      count();
+      return tx.upsertMany(...given);
+    },
   };
-  return Object.create(tx, { run: { value: run } }) as Tx;
 }
