@@ -113,7 +113,7 @@ describe("the form for a transaction hash", () => {
   }
 
   it("says in the state itself that the last submitted transaction failed on the network", async () => {
-    const said = "failed on the network, so no money has moved.";
+    const said = "failed on the network, so it moved no money.";
     lab.world.claims = [
       { transactionHash: aHash("b"), result: "failed" },
       { transactionHash: aHash("c"), result: "looking" },
