@@ -52,7 +52,7 @@ export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction",
   transactionHash: z.string().meta({ description: "In the notation of the network's explorers." }),
   result: z.enum(claimResults).meta({
     description:
-      "The outcome of the search. `looking`: the search goes on. `unknown`: the network does not know it yet. `counted`: it counts toward the invoice. `in_review`: the merchant decides. `reverted`: a reorganization removed it. The others are final: `failed` on the network, `other_address`, `other_token`, `token_disabled`, `too_small`, `too_early` (older than the invoice), `too_late` (after the time in which late payments are matched), `not_for_this`, `given_up` (never found), `displaced` (never found, and dropped in favor of a newer one).",
+      "The outcome of the search. `looking`: the search goes on. `unknown`: the network does not know it yet. `counted`: it counts toward the invoice. `in_review`: the merchant decides. `reverted`: a reorganization removed it. The others end the search, until the transaction is submitted again: `failed` on the network, `other_address`, `other_token`, `token_disabled`, `too_small`, `too_early` (older than the invoice), `too_late` (after the time in which late payments are matched), `not_for_this`, `given_up` (never found), `displaced` (never found, and dropped in favor of a newer one).",
   }),
 });
 
@@ -60,7 +60,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   id: z.string(),
   state: z.enum(checkoutStates).meta({
     description:
-      "The state of the payment, as the checkout page shows it. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `reverted`: a reorganization removed a payment that normally returns; until it does, or the chain is final without it, nothing should be sent. `cannot_check`: the network cannot be read now, or not yet up to the deadline.",
+      "The state of the payment, as the checkout page shows it. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `reverted`: a reorganization removed a payment that normally returns; until it does, or the chain is final without it, nothing should be sent. `cannot_check`: the network cannot be read now, or not yet up to the deadline, or its token is disabled.",
   }),
   nextAction: z.enum(nextActions).meta({
     description:

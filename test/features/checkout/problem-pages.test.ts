@@ -104,8 +104,17 @@ describe("problems of the payer's pages", () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => lab.submit(aHash("a"))));
     const refused = answers.filter(({ status }) => status !== 303);
     expect(refused).to.have.length(90);
-    for (const answer of refused) await pageOf(answer, 429, "send it again then");
+    for (const answer of refused) {
+      expect(await pageOf(answer, 429, "send it again then")).not.to.match(retry);
+    }
     expect(lab.world.submitted).to.have.length(10);
+  });
+
+  it("do not reload after a form that may not have been received", async () => {
+    lab = await openLab("tron");
+    lab.world.refusal = new StoreUnavailable("the disk is full", { retryAfterSeconds: 3 });
+    const page = await pageOf(await lab.submit(aHash("a")), 503, "may not have been received");
+    expect(page).to.contain(`href="/pay/${checkoutId}"`).and.not.to.match(retry);
   });
 
   it("are JSON for clients that ask for it, and under /v1 for everyone", async () => {

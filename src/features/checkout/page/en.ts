@@ -178,7 +178,8 @@ export const en = {
   failedHeadline: "Something went wrong on our side",
   failedLead:
     "If you have already paid, your payment is safe: we find it on the network. Check again in a minute, and please don't send it twice.",
-  formNotReceived: "Your entry was not received. Please go back and submit it again.",
+  formNotReceived:
+    "Your entry may not have been received. Please go back to the payment, and submit it again if it is not listed there.",
   failedReference: "If this keeps happening, send the merchant this reference: {reference}",
   homeTitle: "Payment pages",
   homeHeadline: "Merchants accept payments here",

@@ -30,7 +30,10 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
     const retry = path !== null && passing.has(problem.status) && !isForm;
     return renderMessage({
       ...words,
-      paragraphs: isForm ? [...words.paragraphs, text.formNotReceived] : words.paragraphs,
+      paragraphs: [
+        ...words.paragraphs,
+        ...(isForm && problem.status >= 500 ? [text.formNotReceived] : []),
+      ],
       text,
       basePath,
       title: words.headline,
