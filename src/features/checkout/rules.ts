@@ -134,7 +134,7 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
 /** Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. */
 export function nextActionOf(
   state: CheckoutState,
-  { invoice: { expiresAt }, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
+  { invoice, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
   now: Instant,
 ): NextAction {
   switch (state) {
@@ -144,7 +144,7 @@ export function nextActionOf(
     case "cannot_check":
       // A payment counts by the time at which the network includes it, not by when it can be read.
       if (!isAccepted) return "contact_merchant";
-      return now < expiresAt ? "pay" : "check_again";
+      return now < invoice.expiresAt ? "pay" : "check_again";
     case "confirming":
     case "in_review":
     case "late_review":
@@ -157,8 +157,9 @@ export function nextActionOf(
     case "expired_partly_paid":
     case "canceled":
       return "contact_merchant";
-    case "paid":
     case "paid_late":
+      return isOverpaid(invoice) ? "contact_merchant" : "none";
+    case "paid":
       return "none";
   }
 }

@@ -156,6 +156,32 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     complaints = complaints.filter((text) => !text.includes("ERR_FAILED"));
   });
 
+  it("asks for nothing after the deadline although its server is unreachable", async () => {
+    const page = await open("tron");
+    await page.waitForSelector("#time-left:not([hidden])");
+    await page.route("**/v1/checkout/**", (route) => route.abort());
+    await run(
+      page,
+      "document.getElementById('time-left').dataset.until = new Date(0).toISOString()",
+    );
+    await page.waitForSelector("#over:not([hidden])");
+    expect(await page.isVisible("#amount, #address, .code")).to.equal(false);
+    complaints = complaints.filter((text) => !text.includes("ERR_FAILED"));
+  });
+
+  it("says that it may be out of date while the server refuses to answer, and asks less often", async () => {
+    const page = await open("tron");
+    let refused = 0;
+    await page.route("**/v1/checkout/**", (route) => {
+      refused += 1;
+      return route.fulfill({ status: 429, headers: { "Retry-After": "3600" }, body: "" });
+    });
+    await page.waitForSelector("#connection:not([hidden])");
+    expect(await page.isVisible("#amount")).to.equal(true);
+    expect(refused).to.equal(1);
+    complaints = complaints.filter((text) => !text.includes("429"));
+  });
+
   it("copies the exact amount and address, and confirms it", async () => {
     const page = await open("tron", { permissions: ["clipboard-read", "clipboard-write"] });
     for (const [name, text] of [

@@ -10,6 +10,7 @@ import {
   aState,
   anInvoice,
   checkoutId,
+  inUsdt,
   openLab,
   organizationId,
   startOfTime,
@@ -165,6 +166,16 @@ describe("the page of a checkout", () => {
     expect(textOf(await inScene("expired partly paid"))).to.contain(
       "We received 10.00 USDT of 25.0001 USDT, and the deadline has passed.",
     );
+  });
+
+  it("says how much a late payment was too high, and whom to ask for it", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "paid late")?.set(lab, "tron");
+    lab.change({ received: inUsdt("30.00") });
+    const text = textOf(await html());
+    expect(text).to.contain("which is 4.9999 USDT too much");
+    expect(text).to.contain("For a refund of the difference, contact Café Zürich");
+    expect(text).not.to.contain("You don't have to do anything else");
   });
 
   it("says when a payment was reversed, and when one awaits the merchant", async () => {

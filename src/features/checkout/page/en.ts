@@ -68,6 +68,8 @@ export const en = {
   paidLateHeadline: "Paid late",
   paidLateLead:
     "Your payment arrived after the deadline, and {merchant} has accepted it. You don't have to do anything else.",
+  paidLateOverpaidLead:
+    "Your payment arrived after the deadline, and {merchant} has accepted it. We received {received}, which is {excess} too much.",
   lateHeadline: "Your payment arrived late",
   lateLead:
     "It arrived after the deadline, so {merchant} decides what happens to it. Please don't send anything else.",
@@ -162,7 +164,7 @@ export const en = {
   // --- navigation and messages ---
   checkAgain: "Check again",
   back: "Back to {merchant}",
-  connectionLost: "This page can't reach its server at the moment. It will keep trying.",
+  connectionLost: "This page may be out of date. We're trying to refresh it.",
   notFoundHeadline: "We can't find this payment",
   notFoundLead: "Check the link, or ask the merchant for a new one.",
   unavailableHeadline: "We can't check right now",

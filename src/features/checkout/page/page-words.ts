@@ -64,7 +64,9 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
     case "overpaid":
       return words("done", text.overpaidHeadline, text.overpaidLead, text.overpaidAction);
     case "paid_late":
-      return words("done", text.paidLateHeadline, text.paidLateLead);
+      return nextAction === "none"
+        ? words("done", text.paidLateHeadline, text.paidLateLead)
+        : words("done", text.paidLateHeadline, text.paidLateOverpaidLead, text.overpaidAction);
     case "expired_unpaid":
       return words("over", text.expiredHeadline, text.expiredLead, ...notices, text.expiredSent);
     case "expired_partly_paid":

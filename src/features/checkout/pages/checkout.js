@@ -4,6 +4,7 @@
   const hiddenPollMs = 30_000;
   const patienceMs = 15_000;
   const failedPollMs = 5_000;
+  const retryMsMax = 60_000;
   const warnAtMinutes = [5, 1];
 
   const announcement = document.getElementById("announcement");
@@ -12,14 +13,15 @@
   if (checkout === null) {
     // The page of a problem that passes by itself.
     const { path, retrySeconds } = document.querySelector("main").dataset;
-    setTimeout(() => location.replace(path), Number(retrySeconds) * 1_000);
+    setTimeout(() => location.replace(path), retryMs(Number(retrySeconds)));
     return;
   }
 
   let shown = withoutTime(checkout);
   let tag = "";
   let timer = 0;
-  let isLooking = false;
+  /** Aborts the pending poll; null between polls. */
+  let pending = null;
   let minutesBefore = Infinity;
   // The countdown uses the server's clock, because the payer's may be wrong.
   let aheadMs = Date.now() - Number(checkout.dataset.at);
@@ -34,28 +36,35 @@
 
   // --- polling ---
 
+  /** Polls once. A pending poll is aborted, because after a sleep its connection may be dead. */
   async function look() {
-    if (isLooking) return;
-    isLooking = true;
     clearTimeout(timer);
+    pending?.abort();
+    const own = new AbortController();
+    pending = own;
+    const patience = setTimeout(() => own.abort(), patienceMs);
     let waitMs = Number(checkout.dataset.pollMs);
     try {
-      const seen = await readTag();
-      if (seen !== tag) await readWhole();
+      const seen = await readTag(own.signal);
+      if (seen !== tag) await readWhole(own.signal);
       tag = seen;
       connection.hidden = true;
     } catch (error) {
-      // A server that asks to wait is reachable.
-      connection.hidden = error.status === 429;
-      waitMs = Math.max(failedPollMs, 1_000 * (error.retryAfter || 0));
-    } finally {
-      isLooking = false;
-      timer = setTimeout(look, document.hidden ? Math.max(waitMs, hiddenPollMs) : waitMs);
+      connection.hidden = false;
+      waitMs = retryMs(Math.max(failedPollMs / 1_000, error.retryAfter || 0));
     }
+    clearTimeout(patience);
+    if (pending !== own) return;
+    pending = null;
+    timer = setTimeout(look, document.hidden ? Math.max(waitMs, hiddenPollMs) : waitMs);
   }
 
-  async function read(address, headers) {
-    const signal = AbortSignal.timeout(patienceMs);
+  /** Caps a server's Retry-After, and spreads the pages that were refused together. */
+  function retryMs(seconds) {
+    return Math.min(seconds * 1_000, retryMsMax) * (1 + Math.random() / 4);
+  }
+
+  async function read(address, headers, signal) {
     const answer = await fetch(address, { headers, signal, cache: "no-store" });
     const { status } = answer;
     if (answer.ok || status === 304) return answer;
@@ -64,13 +73,14 @@
   }
 
   /** Fetches the session's ETag; while it is unchanged, the response is an empty 304. */
-  async function readTag() {
-    const answer = await read(checkout.dataset.session, tag === "" ? {} : { "If-None-Match": tag });
+  async function readTag(signal) {
+    const known = tag === "" ? {} : { "If-None-Match": tag };
+    const answer = await read(checkout.dataset.session, known, signal);
     return answer.headers.get("ETag") ?? tag;
   }
 
-  async function readWhole() {
-    const answer = await read(location.pathname, {});
+  async function readWhole(signal) {
+    const answer = await read(location.pathname, {}, signal);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("checkout");
     if (next === null) throw new Error("this is no checkout");
@@ -148,8 +158,15 @@
         );
       }
     }
-    if (seconds === 0 && minutesBefore > 0) void look();
+    if (seconds === 0) stopAsking();
     minutesBefore = minutes;
+  }
+
+  /** At the deadline, shows no amount and no address any more, whether or not the server can be reached. */
+  function stopAsking() {
+    document.getElementById("payment").hidden = true;
+    document.getElementById("over").hidden = false;
+    if (minutesBefore > 0) void look();
   }
 
   function duration(seconds) {
